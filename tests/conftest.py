@@ -81,7 +81,10 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     return report
 
 
-_MATRIX = ("tests/browser/test_contract_", "tests/browser/test_matrix", "tests/unit/frame/test_matrix_")
+_MATRIX = (
+    *("tests/browser/test_contract_", "tests/browser/test_hostile_", "tests/unit/hostile/"),
+    *("tests/unit/hub/core/test_matrix_", "tests/unit/hub/relay/test_matrix_"),
+)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

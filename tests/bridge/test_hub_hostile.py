@@ -1,4 +1,4 @@
-"""Hostile pages in a browser of `mcpframe hub`, beside an honest one: the matrix of `tests/unit/frame/hub` for real."""
+"""Hostile pages in a browser of `mcpframe hub`, beside an honest one: `tests/unit/hostile/test_hub.py` for real."""
 
 from __future__ import annotations
 

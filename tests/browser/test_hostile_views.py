@@ -13,8 +13,8 @@ from playwright.async_api import BrowserContext, Frame, Page
 from tests.browser.app_hosting import showing
 from tests.browser.conftest import Origins, Troubles
 from tests.browser.outers import PATIENCE
-from tests.browser.test_matrix_app_host import HAND, inside, opens, works
-from tests.browser.test_matrix_ui_host import Host, by_hand
+from tests.browser.test_hostile_app_host import HAND, inside, opens, works
+from tests.browser.test_hostile_ui_host import Host, by_hand
 from tests.contract.playing import POLL
 
 DOWNLOAD = """download => new Promise((done) => setTimeout(() => {

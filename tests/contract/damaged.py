@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from playwright.async_api import Frame
 
 from tests.contract.outer import Origins, Outer
 from tests.contract.playing import heard, say
-from tests.support.damage import LARGEST, damaged, example
-
-Record = Callable[[str, object], None]
-
+from tests.hostile.sep import LARGEST, damaged, example
+from tests.hostile.values import Record
 
 LIMITS = {"max_message_bytes": LARGEST}
 

@@ -9,19 +9,13 @@ import pytest
 
 from tests.contract.outer import Origins, Outer
 from tests.contract.playing import accept, heard, say
+from tests.hostile.values import nested
 
 NOTE = {"jsonrpc": "2.0", "method": "notifications/note"}
 
 
 def message(**payload: Any) -> dict[str, Any]:
     return {"type": "MCP_MESSAGE", "payload": payload}
-
-
-def nested(levels: int) -> Any:
-    value: Any = "deep"
-    for _ in range(levels):
-        value = [value]
-    return value
 
 
 MALFORMED = {

@@ -34,6 +34,7 @@ class FakeFramedWindow(FakeWindow):
         self.shown: list[bool] = []
         self.sizes: list[tuple[int | None, int | None]] = []
         self.removed = False
+        self._resized = asyncio.Event()
         self._page = page
         self._running: asyncio.Task[None] | None = None
 
@@ -61,6 +62,13 @@ class FakeFramedWindow(FakeWindow):
 
     def resize(self, width: int | None, height: int | None) -> None:
         self.sizes.append((width, height))
+        self._resized.set()
+
+    async def resized_to(self, height: int) -> None:
+        """Wait until the frame has a height."""
+        while not self.sizes or self.sizes[-1][1] != height:
+            self._resized.clear()
+            await self._resized.wait()
 
     def depart(self, departure: Departure) -> None:
         """Let the framed page go away."""

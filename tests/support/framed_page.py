@@ -49,7 +49,7 @@ class FramedPage:
         self.sizes.put_nowait((width, height))
 
     def listen(self, deliver: Callable[[Inbound], None], gone: Callable[[Departure], None]) -> Callable[[], None]:
-        self._deliver, self.gone = deliver, gone
+        self.deliver, self.gone = deliver, gone
         self.listened.set()
         return lambda: None
 
@@ -62,7 +62,7 @@ class FramedPage:
         self.tell(message, origin, peer)
 
     def tell(self, message: Any, origin: str | None = None, peer: bool = True) -> None:
-        self._deliver(Inbound(origin or self.origin, peer, lambda: json.dumps(message)))
+        self.deliver(Inbound(origin or self.origin, peer, lambda: json.dumps(message)))
 
     async def asks(self, kind: str, **content: Any) -> Json:
         """Post an action, and return what it is answered with."""

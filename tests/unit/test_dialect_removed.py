@@ -100,7 +100,9 @@ def without(removed: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
         "tests/support",
         "tests/vectors",
         "tests/contract",
+        "tests/hostile",
         "tests/unit/frame",
+        "tests/unit/hostile",
         "tests/unit/hub",
     ):
         shutil.copytree(REPOSITORY / folder, root / folder, ignore=ignored)
@@ -155,7 +157,9 @@ def test_everything_else_imports(without: Path, removed: str) -> None:
 @pytest.mark.extended
 def test_the_tests_that_do_not_concern_it_pass(without: Path, removed: str) -> None:
     tests = [
-        path for room in ("frame", "hub") for path in sorted((REPOSITORY / "tests" / "unit" / room).rglob("test_*.py"))
+        path
+        for room in ("frame", "hostile", "hub")
+        for path in sorted((REPOSITORY / "tests" / "unit" / room).rglob("test_*.py"))
     ]
     chosen = [str(path.relative_to(REPOSITORY)) for path in tests if not concerns(removed, path, set())]
     assert {"tests/unit/frame/core/test_candidates.py", "tests/unit/frame/core/test_candidates_fuzz.py"} <= {*chosen}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from tests.unit.frame.test_matrix_page_clients import Hostile
+from tests.unit.hostile.test_page_clients import Hostile
 
 INTERRUPTED = {
     "content": [{"type": "text", "text": "Tool execution interrupted by page navigation"}],

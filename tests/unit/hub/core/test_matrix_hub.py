@@ -31,9 +31,8 @@ from mcpframe.hub.core.errors import RequestTimedOut, TabClosed, TabFailed
 from mcpframe.hub.core.messages import CallCancelled, ToolCall, ToolProgress
 from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.core.tools import MAX_TOOLS
-from tests.contract.damaged import Record
+from tests.hostile.values import ODD, Record
 from tests.support.fake_hub import FakePort, HubWorld, hub_world, settled, text_result, tool
-from tests.unit.frame.test_matrix_page_server import ODD
 from tests.unit.hub.serving.test_server import happens, served
 
 Json = dict[str, Any]

@@ -15,9 +15,8 @@ from typing import Any
 
 from mcpframe.hub.core.messages import CallCancelled, FromProxy, RefreshRequest, ToolAnswer, ToolCall, ToolList
 from mcpframe.hub.relay.relay import Relay
-from tests.contract.damaged import Record
+from tests.hostile.values import ODD, Record
 from tests.support.fake_hub import FakeClock, FakePort, hub_world, tool
-from tests.unit.frame.test_matrix_page_server import ODD
 from tests.unit.hub.core.test_matrix_hub import DEEP, EVIL, all_good
 
 Json = dict[str, Any]

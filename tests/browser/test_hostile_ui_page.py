@@ -5,7 +5,7 @@
     acknowledgements where data is awaited                      nothing is drawn before the host's data
     what JSON cannot spell, what cannot be cloned, floods       refused or nothing; the page goes on
 
-`tests/unit/frame/test_matrix_ui_frame.py` has what the connection decides.
+`tests/unit/hostile/test_ui_page.py` has what the connection decides.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ from tests.browser.by_hand import framed
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Bundle, Origins, Troubles
 from tests.browser.test_embedded_ui import embedded
-from tests.browser.test_matrix import UNCLONEABLE, UNSPEAKABLE
-from tests.contract.damaged import Record
 from tests.contract.playing import POLL
+from tests.hostile.values import UNCLONEABLE, UNSPEAKABLE, Record
 
 __all__ = ["embedded"]
 Json = dict[str, Any]

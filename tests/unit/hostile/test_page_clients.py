@@ -25,11 +25,10 @@ from mcpframe.frame.core.connection import Options
 from mcpframe.frame.core.errors import HandshakeTimeout
 from mcpframe.frame.core.events import Closed, Departure, Event, Inbound
 from mcpframe.frame.page_server.clients import iframe_client
-from tests.contract.damaged import Record
+from tests.hostile.values import ODD, Record, strangers, unread
 from tests.support.fake_place import FakePlace
-from tests.support.fake_window import STRANGER, FakeWindow
+from tests.support.fake_window import FakeWindow
 from tests.support.mcpb import to_client, to_server
-from tests.unit.frame.test_matrix_page_server import ODD, unread
 
 Json = dict[str, Any]
 URL = "https://tools.example/server/"
@@ -187,19 +186,22 @@ async def test_messages_of_any_shape_change_nothing(record_property: Record) -> 
 async def test_strangers_cannot_speak_for_the_server(record_property: Record) -> None:
     """Neither before it is ready nor after: not another window of its origin, nor another page in its window."""
     server = Hostile()
-    lies = [to_client(payload) for payload in ("mcp-server-ready", "mcp-server-stopped", *answers(1))]
+    lines = 0
 
     def lie(asked: Json) -> None:
+        nonlocal lines
         window = server.place.windows[0]
-        for message in [*lies, *map(to_client, answers(asked["id"]))]:
-            for origin, peer in ((ORIGIN, False), (HOST, False), (STRANGER, True), ("null", True), ("", True)):
-                window.take(Inbound(origin, peer, unread if not peer else lambda m=message: json.dumps(m)))
+        for payload in ("mcp-server-ready", "mcp-server-stopped", *answers(1), *answers(asked["id"])):
+            text = json.dumps(to_client(payload))
+            for origin, from_peer in strangers(ORIGIN, HOST):
+                window.take(Inbound(origin, from_peer, (lambda t=text: t) if from_peer else unread))
+                lines += 1
         server.say({"jsonrpc": "2.0", "id": asked["id"], "result": {"content": []}})
 
     server.lies = lie
     async with server.client() as client:
         assert (await client.call_tool("any", {})).content == []
-    record_property("lines", 6 * 5)
+    record_property("lines", lines)
 
 
 async def test_ten_thousand_tools_and_floods_of_signals(record_property: Record) -> None:

@@ -31,38 +31,16 @@ from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Bundle, Origins, Troubles, new_context
 from tests.browser.test_contract_bundle import ACCEPTED, INITIALIZE, REPLY, bare, framing, mcp
 from tests.contract.damaged import *  # noqa: F403  the tests for every window
-from tests.contract.damaged import LIMITS, Record
+from tests.contract.damaged import LIMITS
 from tests.contract.outer import PATIENCE, Outer
 from tests.contract.playing import POLL, say
-from tests.support.damage import damaged, example
+from tests.hostile.sep import damaged, example
+from tests.hostile.values import UNCLONEABLE, UNSPEAKABLE, Record
 
 __all__ = ["bare"]  # the fixture
 
 TIME_TO_LOAD = 8.0
 """For a framed page that opens no session, in seconds: it has to have posted before this is over."""
-
-UNSPEAKABLE = {
-    "a JSON text": "JSON.stringify({ type: 'MCP_MESSAGE', payload: { jsonrpc: '2.0', method: 'notifications/x' } })",
-    "undefined": "undefined",
-    "a bare list": "[{ type: 'MCP_MESSAGE' }]",
-    "cyclic": "oddities.cyclic()",
-    "a BigInt": "oddities.bigint()",
-    "a Map": "oddities.map()",
-    "a Map as message": "new Map([['type', 'MCP_MESSAGE']])",
-    "a Set": "({ type: 'MCP_MESSAGE', payload: new Set() })",
-    "a Date": "({ type: 'MCP_MESSAGE', payload: new Date() })",
-    "an Error": "({ type: 'MCP_MESSAGE', payload: new Error('x') })",
-    "bytes": "({ type: 'MCP_MESSAGE', payload: new Uint8Array(9) })",
-    "a boxed text": "({ type: new String('MCP_MESSAGE'), payload: {} })",
-    "not a number": "({ type: 'MCP_MESSAGE', payload: { jsonrpc: '2.0', id: NaN, method: 'ping' } })",
-}
-UNCLONEABLE = {
-    "a function": "({ type: 'MCP_MESSAGE', payload: () => 1 })",
-    "a function inside": "({ type: 'MCP_MESSAGE', payload: { jsonrpc: '2.0', method: 'x', params: { f() {} } } })",
-    "a symbol": "({ type: 'MCP_MESSAGE', payload: Symbol('x') })",
-    "a node": "({ type: 'MCP_MESSAGE', payload: document.body })",
-    "a proxy of a window": "({ type: 'MCP_MESSAGE', payload: parent })",
-}
 
 
 async def test_what_is_no_message_reaches_nobody(outer: Outer, origins: Origins, record_property: Record) -> None:

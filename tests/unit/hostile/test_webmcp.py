@@ -27,9 +27,8 @@ from mcpframe.frame.dialects.webmcp.tools import Rejected
 from mcpframe.frame.serving import server as objects
 from mcpframe.frame.webmcp.client import tools_session
 from mcpframe.frame.webmcp.offering import Offering
-from tests.contract.damaged import Record
+from tests.hostile.values import ODD, Record
 from tests.support.fake_model_context import FakeModelContext
-from tests.unit.frame.test_matrix_page_server import ODD
 from tests.unit.frame.webmcp.test_client import FakeTools, tool
 from tests.unit.frame.webmcp.test_offering import TOOLS, offering, tools
 

@@ -7,7 +7,7 @@
     a framed server that goes to another origin in mid-call     the call fails; nothing is posted there
     addresses that are no page's                                an error, and no frame
 
-`tests/unit/frame/test_matrix_page_server.py` and `test_matrix_page_clients.py` have what the connection decides.
+`tests/unit/hostile/test_page_server.py` and `test_page_clients.py` have what the connection decides.
 """
 
 from __future__ import annotations
@@ -29,9 +29,8 @@ from mcpframe.kit.web.serve import serve_folder
 from tests.browser.by_hand import framed, loaded, newest_frame
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles, watched
-from tests.browser.test_matrix import UNCLONEABLE
-from tests.contract.damaged import Record
 from tests.contract.playing import POLL
+from tests.hostile.values import UNCLONEABLE, Record
 from tests.support.mcpb import MESSAGES, to_client, to_server
 
 Json = dict[str, Any]

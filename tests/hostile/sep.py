@@ -9,6 +9,7 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
+from tests.hostile.values import nested
 from tests.support.sep import MESSAGES
 
 LARGEST = 100_000
@@ -73,14 +74,6 @@ def example(kind: str) -> dict[str, Any]:
     if kind == "MCP_MESSAGE":
         message["payload"]["params"] = {}
     return message
-
-
-def nested(levels: int) -> Any:
-    """Return arrays inside each other."""
-    value: Any = "deep"
-    for _ in range(levels):
-        value = [value]
-    return value
 
 
 def damaged(kind: str) -> Iterator[tuple[str, dict[str, Any]]]:

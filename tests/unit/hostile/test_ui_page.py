@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Any
 
@@ -23,59 +23,26 @@ import anyio
 import pytest
 from mcp.types import CallToolResult
 
-from mcpframe.frame.core.connection import Candidate, Connection, Options, parse_allowed_origins
+from mcpframe.frame.core.connection import Candidate, parse_allowed_origins
 from mcpframe.frame.core.errors import HandshakeTimeout, HostError, HostTimeout
 from mcpframe.frame.core.events import Closed, Departure, Inbound
 from mcpframe.frame.dialects.available import inner_candidates
 from mcpframe.frame.dialects.mcp_ui.offers import EmbeddedOffer
 from mcpframe.frame.dialects.mcp_ui.roles import EMBEDDED
-from mcpframe.frame.host_api.by_dialect import host_api
 from mcpframe.frame.host_api.mcp_ui import EmbeddingHost
-from mcpframe.frame.session.host_messages import HostMessages
-from mcpframe.frame.session.session import Session
-from tests.contract.damaged import Record
+from tests.hostile.page_side import HOST, PAGE, PageSide
+from tests.hostile.values import ODD, POISON, Record, strangers, strangers_are_dropped, unread
 from tests.support.fake_window import STRANGER
 from tests.support.sep import MESSAGES as SEP
 from tests.support.ui import MESSAGES
-from tests.unit.frame.test_matrix_page_server import ODD, unread
 
 Json = dict[str, Any]
-HOST = "https://chat.example"
 DATA = "ui-lifecycle-iframe-render-data"
 TO_FRAME = (DATA, "ui-message-received", "ui-message-response")
 
 
-class Framed:
-    """A page, in whose host's name a test speaks; every post is kept with its target."""
-
-    def __init__(self, candidates: list[Candidate] | None = None, **options: Any) -> None:
-        self.posted: list[tuple[Json, str]] = []
-        self.events: list[Any] = []
-        self.messages = HostMessages(host_api)
-        allowed = parse_allowed_origins([HOST])
-        connection = Connection(candidates or [Candidate(EMBEDDED, allowed)], options=Options(**options))
-        self.session = Session(connection, self, self.events.append, intercept=self.messages)
-        self.session.start()
-
-    def listen(self, deliver: Callable[[Inbound], None], gone: Any) -> Callable[[], None]:
-        self.leave = gone
-        self.deliver = deliver
-        return lambda: None
-
-    def post(self, text: str, target_origin: str) -> None:
-        self.posted.append((json.loads(text), target_origin))
-
-    def tell(self, message: Any, origin: str = HOST) -> None:
-        text = json.dumps(message)
-        self.deliver(Inbound(origin, True, lambda: text))
-
-    def close(self) -> None:
-        self.session.close()
-        self.session.streams[0].close()
-
-    def stranger(self) -> None:
-        for origin, peer in ((HOST, False), (STRANGER, False), ("null", False), (STRANGER, True), ("null", True)):
-            self.deliver(Inbound(origin, peer, unread))
+class Framed(PageSide):
+    """A page whose host speaks mcp-ui."""
 
     async def open(self, data: Any = None) -> EmbeddingHost:
         self.tell({"type": DATA, "payload": {"renderData": data}})
@@ -97,10 +64,9 @@ class Framed:
 
 @pytest.fixture
 async def framed() -> AsyncIterator[Framed]:
-    with anyio.fail_after(120):
-        framed = Framed()
-        yield framed
-        framed.close()
+    framed = Framed(Candidate(EMBEDDED, parse_allowed_origins([HOST])))
+    yield framed
+    framed.close()
 
 
 def odd_messages() -> list[Any]:
@@ -114,12 +80,7 @@ def odd_messages() -> list[Any]:
                 {"type": kind, "messageId": {"x": odd}, "payload": {"error": odd}},
                 {"type": kind, "messageId": "x", "payload": "text"},
             ]
-    for key in (
-        {"__proto__": {"x": 1}},
-        {"constructor": {"prototype": 1}},
-        json.loads("[" * 120 + "]" * 120),
-        "\ud800",
-    ):
+    for key in (*POISON, "\ud800"):
         lines += [{"type": kind, "payload": {"renderData": key, "response": key}} for kind in TO_FRAME]
         lines += [{"type": kind, "messageId": key} for kind in TO_FRAME]
     lines += [MESSAGES[kind] for kind in MESSAGES if kind not in TO_FRAME]
@@ -144,34 +105,41 @@ async def test_odd_messages_draw_nothing(framed: Framed, early: bool, record_pro
 
 
 async def test_strangers_choose_no_host_and_no_data(framed: Framed, record_property: Record) -> None:
-    for _ in range(200):
-        framed.stranger()
-    assert framed.session.connection.origin is None
-    host = await framed.open({"a": 1})
+    async def unharmed() -> None:
+        assert framed.session.connection.origin is None
+        host = await framed.open({"a": 1})
+        await framed.works(host)
+
+    lines = await strangers_are_dropped(framed.deliver, unharmed, origin=HOST, host=PAGE)
+    host = framed.messages.handler
+    assert isinstance(host, EmbeddingHost)
     asking = asyncio.ensure_future(host.request_data("payment-methods"))
     await anyio.wait_all_tasks_blocked()
-    framed.stranger()
-    framed.tell({"type": "ui-message-response", "messageId": framed.posted[-1][0]["messageId"]}, STRANGER)
-    framed.tell({"type": DATA, "payload": {"renderData": {"forged": 1}}}, STRANGER)
-    await anyio.wait_all_tasks_blocked()
-    assert not asking.done()
-    assert await host.render_data() == {"a": 1}
-    asking.cancel()
-    await framed.works(host)
-    record_property("lines", 12)
+    forged = {"type": "ui-message-response", "messageId": framed.posted[-1][0]["messageId"]}
+    framed.tell(forged, {"type": DATA, "payload": {"renderData": {"forged": 1}}}, origin=STRANGER)
+
+    async def still_waits() -> None:
+        await anyio.wait_all_tasks_blocked()
+        assert not asking.done()
+        assert await host.render_data() == {"a": 1}
+        asking.cancel()
+        await framed.works(host)
+
+    lines += await strangers_are_dropped(framed.deliver, still_waits, origin=HOST, host=PAGE)
+    record_property("lines", lines + 2)
 
 
 async def test_who_waits_for_data_takes_it_from_the_host_only(record_property: Record) -> None:
     """With `?waitForRenderData=true`: an acknowledgement is not enough, and at the deadline it is over."""
     waiting = Candidate(EMBEDDED, parse_allowed_origins([HOST]), EmbeddedOffer(waits=True))
-    framed = Framed([waiting], handshake_timeout=0.2, accept_timeout=0.2)
-    framed.stranger()
-    framed.tell({"type": DATA, "payload": {"renderData": {"forged": 1}}}, STRANGER)
+    framed = Framed(waiting, handshake_timeout=0.2, accept_timeout=0.2)
+    for origin, from_peer in strangers(HOST, PAGE):
+        framed.deliver(Inbound(origin, from_peer, unread))
+    framed.tell({"type": DATA, "payload": {"renderData": {"forged": 1}}}, origin=STRANGER)
     for id_ in (None, "1", "mcpframe/1"):
         framed.tell({"type": "ui-message-received", "messageId": id_})
     framed.tell({"type": "ui-message-response", "messageId": "guessed", "payload": {"response": {"renderData": 1}}})
-    with anyio.fail_after(60):
-        closed = await framed.session.ended()
+    closed = await framed.session.ended()
     assert isinstance(closed.error, HandshakeTimeout)
     assert framed.messages.handler is None
     framed.close()
@@ -259,14 +227,12 @@ async def test_other_dialects_are_noise_once_this_one_is_spoken(record_property:
         for payload in ("mcp-check-ready", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
     ]
     candidates = inner_candidates("transport", parse_allowed_origins([HOST]))
-    with anyio.fail_after(120):
-        framed = Framed(candidates)
-        host = await framed.open({"a": 1})
-        for message in others:
-            framed.tell(message)
-        assert framed.posted == []
-        await framed.works(host)
-        framed.close()
+    framed = Framed(*candidates)
+    host = await framed.open({"a": 1})
+    framed.tell(*others)
+    assert framed.posted == []
+    await framed.works(host)
+    framed.close()
     record_property("lines", len(others))
 
 
@@ -274,7 +240,7 @@ async def test_a_host_that_is_gone_in_mid_request_fails_it(framed: Framed) -> No
     host = await framed.open()
     asking = asyncio.ensure_future(host.intent("go"))
     await anyio.wait_all_tasks_blocked()
-    framed.leave(Departure.REMOVED)
+    framed.gone(Departure.REMOVED)
     with pytest.raises(HostError):
         await asking
     assert isinstance(framed.events[-1], Closed)

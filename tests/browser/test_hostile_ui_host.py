@@ -7,7 +7,7 @@
     the page goes to another origin in mid-request              it gets no answer, no data, no function
     two hosts in one page, floods                               each hears its own page
 
-`tests/unit/frame/test_matrix_ui_host.py` has what the connection decides.
+`tests/unit/hostile/test_ui_host.py` has what the connection decides.
 """
 
 from __future__ import annotations
@@ -27,9 +27,8 @@ from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from tests.browser.app_views import view_frame
 from tests.browser.by_hand import framed
 from tests.browser.conftest import Origins, Troubles
-from tests.browser.test_matrix import UNCLONEABLE, UNSPEAKABLE
-from tests.contract.damaged import Record
 from tests.contract.playing import POLL
+from tests.hostile.values import UNCLONEABLE, UNSPEAKABLE, Record
 from tests.support.ui import MESSAGES
 
 Json = dict[str, Any]

@@ -20,7 +20,7 @@ import pytest
 from mcpframe.frame.core.events import Inbound
 from mcpframe.frame.session.client_routes import Routes
 from mcpframe.frame.session.many_clients import MOST
-from tests.contract.damaged import Record
+from tests.hostile.values import ODD, POISON, Record, strangers_are_dropped, unread
 from tests.support.fake_window import STRANGER
 from tests.support.mcpb import to_client, to_server
 from tests.support.page_rig import Rig, rig
@@ -31,8 +31,6 @@ __all__ = ["alone", "rig"]
 
 
 Json = dict[str, Any]
-ODD: list[Any] = [7, -1, 1.5, True, None, "", "x" * 5000, [], [1], {}, {"a": {"b": []}}, "__proto__", "constructor"]
-"""Values of every type, for members that should have another."""
 META = "io.modelcontextprotocol/protocolVersion"
 
 
@@ -116,18 +114,10 @@ async def test_odd_messages_end_nothing(rig: Rig, alone: Client, early: bool, re
     record_property("lines", len(lines))
 
 
-def unread() -> str:
-    raise AssertionError("a stranger's message was read")
-
-
 async def test_strangers_are_dropped_unread(rig: Rig, alone: Client, record_property: Record) -> None:
     """Frames in the page, pages that opened it and pages of its own origin: they have other windows."""
-    strangers = [(origin, False) for origin in (FRAME, HOST, STRANGER, "null", "")] + [(STRANGER, True), ("null", True)]
-    for origin, peer in strangers:
-        for _ in range(200):
-            rig.own.take(Inbound(origin, peer, unread))
-    await works(rig, alone)
-    record_property("lines", len(strangers))
+    lines = await strangers_are_dropped(rig.own.take, lambda: works(rig, alone), origin=FRAME, host=HOST)
+    record_property("lines", lines)
 
 
 async def test_what_is_for_others_is_noise(rig: Rig, alone: Client, record_property: Record) -> None:
@@ -163,13 +153,7 @@ async def test_prototype_keys_and_depth_are_refused_and_answered(
     rig: Rig, alone: Client, record_property: Record
 ) -> None:
     await alone.ask(INITIALIZE)
-    keys: list[Any] = [
-        {"__proto__": {"polluted": 1}},
-        {"constructor": {"prototype": {"polluted": 1}}},
-        [{"a": {"__proto__": 1}}],
-        json.loads("[" * 120 + "]" * 120),
-        "\ud800",
-    ]
+    keys: list[Any] = [*POISON, [{"a": {"__proto__": 1}}], "\ud800"]
     for number, odd in enumerate(keys):
         for members in ({"name": "add", "arguments": {"a": odd}}, {"name": odd}, {"_meta": odd}, {"_meta": {"x": odd}}):
             answer = await alone.request(f"key {number}", "tools/call", **members)

@@ -10,7 +10,7 @@ import pytest
 from mcpframe.frame.core.events import Closed, Refused
 from mcpframe.frame.core.roles import Options, Role, State
 from mcpframe.frame.dialects.sep import roles as sep
-from tests.support.damage import LARGEST, damaged, example
+from tests.hostile.sep import LARGEST, damaged, example
 from tests.support.sep import connection_in, hear
 
 AWAITED = {
