@@ -97,6 +97,7 @@ ODD_REQUESTS: list[tuple[str, Any]] = [
     ("resources/read", {"uri": "ui://another/server"}),
     ("resources/list", {"cursor": 7}),
     ("sampling/createMessage", None),
+    ("ui/notifications/sandbox-resource-ready", {"html": "<h1>mine"}),
 ]
 
 
