@@ -58,48 +58,52 @@ BAD_OPENINGS: dict[str, Any] = {
 }
 
 
-ODD_REQUESTS: list[tuple[str, Any]] = [
-    ("ui/message", {"role": "assistant", "content": []}),
-    ("ui/message", {"role": "user"}),
-    ("ui/message", {"role": "user", "content": "text"}),
-    ("ui/message", {"role": "user", "content": [{"type": "script", "text": "x"}]}),
-    ("ui/message", {"role": "user", "content": [None]}),
-    ("ui/message", {"role": "system", "content": [{"type": "text", "text": "x"}]}),
-    ("ui/download-file", {}),
-    ("ui/download-file", {"contents": []}),
-    ("ui/download-file", {"contents": [{"type": "resource", "resource": {"uri": "x", "blob": "no base64!"}}]}),
-    ("ui/download-file", {"contents": [{"type": "resource_link", "uri": "javascript:alert(1)", "name": "x"}]}),
-    ("ui/download-file", {"contents": [{"type": "resource_link", "uri": "file:///etc/passwd", "name": "x"}]}),
-    ("ui/update-model-context", {"content": "x"}),
-    ("ui/update-model-context", {"structuredContent": [1]}),
-    ("ui/request-display-mode", {"mode": 7}),
+TEXT = {"type": "text", "text": "x"}
+REFUSED: list[tuple[str, Json]] = [
+    *(("ui/open-link", {"url": url}) for url in ("javascript:alert(1)", "file:///a", "data:,", 7, None)),
+    ("ui/open-link", {}),
+    *(("ui/message", {"role": role, "content": [TEXT]}) for role in ("assistant", "system", None, 7)),
+    *(("ui/message", {"role": "user", "content": content}) for content in ("a", None, 7, [7], [{}], [{"type": "x"}])),
+    ("ui/message", {"role": "user", "content": [{"type": "text"}]}),
+    *(("ui/download-file", {"contents": contents}) for contents in ([], None, [TEXT], [{"type": "resource"}])),
+    ("ui/download-file", {"contents": [{"type": "resource", "resource": {"uri": "file:///a"}}]}),
+    ("ui/download-file", {"contents": [{"type": "resource", "resource": {"uri": "file:///a", "blob": "?"}}]}),
+    ("ui/download-file", {"contents": [{"type": "resource_link", "uri": "javascript:alert(1)", "name": "a"}]}),
+    *(("ui/update-model-context", {"structuredContent": value}) for value in ([], "a", 7)),
+    ("ui/update-model-context", {"content": "a"}),
     ("ui/request-display-mode", {}),
-    ("ui/of-tomorrow", {}),
-    ("initialize", {}),
-    ("elicitation/create", {}),
-    ("logging/setLevel", {"level": "debug"}),
-    ("resources/subscribe", {"uri": "x://y"}),
-    ("prompts/get", {"name": "ask"}),
-    ("constructor", {}),
-    ("toString", {}),
-    ("", {}),
-    ("tools/call", {"name": "erase", "arguments": {}}),
+    *(("tools/call", {"name": name}) for name in (None, 7, "erase", "nothing", "__proto__")),
+    ("tools/call", {"name": "plain", "arguments": []}),
     ("tools/call", {"name": "ERASE", "arguments": {}}),
     ("tools/call", {"name": ["erase"], "arguments": {}}),
-    ("tools/call", {"name": "__proto__", "arguments": {}}),
     ("tools/call", {"name": "constructor"}),
-    ("tools/call", {"name": "forecast", "arguments": [1]}),
-    ("tools/call", {"name": "forecast", "arguments": {"__proto__": {"place": "x"}}}),
     ("tools/call", {}),
+    ("tools/list", {"cursor": 7}),
+    ("resources/list", {"cursor": 7}),
     ("resources/read", {}),
     ("resources/read", {"uri": 7}),
+    ("ui/message", {"role": "user"}),
+    ("ui/request-display-mode", {"mode": 7}),
+]
+"""Requests with parameters that cannot be: -32602, and no function of the host is called."""
+
+UNKNOWN = [
+    *("no/such", "ui/initialise", "ui/of-tomorrow", "initialize", "prompts/get", "logging/setLevel", "__proto__"),
+    *("constructor", "toString", "", "elicitation/create", "resources/subscribe"),
+    "ui/notifications/sandbox-resource-ready",
+]
+"""Methods that no host has for a view: -32601."""
+
+ODD_REQUESTS: list[tuple[str, Any]] = [
+    ("tools/call", {"name": "forecast", "arguments": [1]}),
+    ("tools/call", {"name": "forecast", "arguments": {"__proto__": {"place": "x"}}}),
     ("resources/read", {"uri": "file:///etc/passwd"}),
     ("resources/read", {"uri": "ui://another/server"}),
-    ("resources/list", {"cursor": 7}),
+    ("ui/download-file", {"contents": [{"type": "resource_link", "uri": "file:///etc/passwd", "name": "x"}]}),
+    ("ui/download-file", {}),
     ("sampling/createMessage", None),
-    ("ui/notifications/sandbox-resource-ready", {"html": "<h1>mine"}),
 ]
-
+"""Requests that fail in some way."""
 
 SIZES: list[Any] = [
     {"height": -5},

@@ -17,7 +17,7 @@ from mcpframe.frame.core.errors import AppError, PeerGone
 from mcpframe.frame.core.events import Inbound
 from mcpframe.frame.hosting.mcp_apps.host import AppHost
 from mcpframe.frame.hosting.mcp_apps.view import RunningView
-from tests.hostile.mcp_apps import BAD_OPENINGS, INITIALIZE, INITIALIZED, ODD_REQUESTS, SIZES, opening
+from tests.hostile.mcp_apps import BAD_OPENINGS, INITIALIZE, INITIALIZED, ODD_REQUESTS, REFUSED, SIZES, UNKNOWN, opening
 from tests.hostile.values import LINKS, Record, strangers_are_dropped
 from tests.support.app_view import HOST, HTML, ORIGIN, READY, SANDBOX, URI, weather
 from tests.support.fake_place import FakePlace
@@ -164,12 +164,17 @@ async def test_what_is_no_link_is_not_opened(opened: View, record_property: Reco
 
 
 async def test_odd_requests_are_errors(opened: View, record_property: Record) -> None:
-    for number, (method, params) in enumerate(ODD_REQUESTS):
+    unknown = [(method, {}) for method in UNKNOWN]
+    for number, (method, params) in enumerate([*REFUSED, *unknown, *ODD_REQUESTS]):
         answer = await opened.ask(f"odd {number}", method, params)
-        assert "error" in answer or answer["result"]["isError"], (method, params)
+        if (method, params) in ODD_REQUESTS:
+            assert "error" in answer or answer["result"]["isError"], (method, params)
+        else:
+            code = -32601 if (method, params) in unknown else -32602
+            assert answer.get("error", {}).get("code") == code, (method, params)
     assert opened.notes == []
     await opened.works()
-    record_property("lines", len(ODD_REQUESTS))
+    record_property("lines", len(REFUSED) + len(UNKNOWN) + len(ODD_REQUESTS))
 
 
 async def test_odd_sizes_and_thousands_of_them(opened: View, record_property: Record) -> None:

@@ -324,27 +324,6 @@ async def test_strangers_are_dropped_unread_and_two_hosts_do_not_hear_each_other
     record_property("lines", lines + 2 * len(MESSAGES))
 
 
-async def test_a_page_that_is_removed_in_mid_action(page: FramedPage) -> None:
-    cancelled = asyncio.Event()
-
-    async def never(*_: Any) -> None:
-        try:
-            await asyncio.get_running_loop().create_future()
-        finally:
-            cancelled.set()
-
-    async with UiHost(board(), on_intent=never).show(page) as shown:
-        page.say("intent", "1", intent="go")
-        assert (await page.heard.get())["type"] == "ui-message-received"
-        await anyio.wait_all_tasks_blocked()
-        page.gone(Departure.REMOVED)
-        assert shown.closed.is_set()
-        await cancelled.wait()
-        page.say("intent", "2", intent="go")
-        await anyio.wait_all_tasks_blocked()
-    assert page.nothing()
-
-
 async def test_a_page_calls_no_tool_that_is_for_models_only(page: FramedPage, record_property: Record) -> None:
     """As a view of MCP Apps: a page is not another way to such a tool."""
     called: list[str] = []

@@ -94,45 +94,6 @@ async def test_a_function_of_the_host_that_fails_is_an_error_for_the_view_only(c
         assert await ask(shows, "ping", {}) == {}
 
 
-REFUSED: list[tuple[str, Json]] = [
-    *(("ui/open-link", {"url": url}) for url in ("javascript:alert(1)", "file:///a", "data:,", 7, None)),
-    ("ui/open-link", {}),
-    *(("ui/message", {"role": role, "content": [TEXT]}) for role in ("assistant", "system", None, 7)),
-    *(("ui/message", {"role": "user", "content": content}) for content in ("a", None, 7, [7], [{}], [{"type": "x"}])),
-    ("ui/message", {"role": "user", "content": [{"type": "text"}]}),
-    *(("ui/download-file", {"contents": contents}) for contents in ([], None, [TEXT], [{"type": "resource"}])),
-    ("ui/download-file", {"contents": [{"type": "resource", "resource": {"uri": "file:///a"}}]}),
-    ("ui/download-file", {"contents": [{"type": "resource", "resource": {"uri": "file:///a", "blob": "?"}}]}),
-    ("ui/download-file", {"contents": [{"type": "resource_link", "uri": "javascript:alert(1)", "name": "a"}]}),
-    *(("ui/update-model-context", {"structuredContent": value}) for value in ([], "a", 7)),
-    ("ui/update-model-context", {"content": "a"}),
-    ("ui/request-display-mode", {}),
-    *(("tools/call", {"name": name}) for name in (None, 7, "erase", "nothing", "__proto__")),
-    ("tools/call", {"name": "plain", "arguments": []}),
-    ("tools/list", {"cursor": 7}),
-    ("resources/read", {}),
-]
-
-
-@pytest.mark.parametrize(("method", "params"), REFUSED, ids=lambda value: json.dumps(value)[:60])
-async def test_what_is_refused_without_asking_the_host(client: Client, method: str, params: Json) -> None:
-    def never(*_: Any) -> bool:
-        raise AssertionError("the host was asked")
-
-    names = ("on_link", "on_message", "on_download", "on_model_context", "on_display_mode")
-    async with shown(client, **dict.fromkeys(names, never)) as shows:
-        assert await ask(shows, method, params) == {"code": -32602}
-
-
-UNKNOWN = ("no/such", "ui/initialise", "initialize", "prompts/get", "logging/setLevel", "__proto__")
-
-
-@pytest.mark.parametrize("method", UNKNOWN)
-async def test_methods_that_there_are_not(client: Client, method: str) -> None:
-    async with shown(client) as shows:
-        assert await ask(shows, method, {}) == {"code": -32601}
-
-
 async def test_a_server_without_resources_for_views_is_not_offered_for_them() -> None:
     apps = Apps()
 
@@ -201,25 +162,6 @@ async def test_a_view_s_own_tools(client: Client) -> None:
         with pytest.raises(AppTimeout):
             await shows.running.request("ping", {}, within=0.001)
         shows.place.windows[0].peer = shows.view.window
-
-
-async def test_ids_of_host_and_view_may_be_the_same(client: Client) -> None:
-    gate = asyncio.Event()
-
-    async def slow(url: str) -> bool:
-        await gate.wait()
-        return True
-
-    handlers = {"tools/list": lambda _: {"tools": []}}
-    async with shown(client, PythonView(**handlers), on_link=slow) as shows:
-        asking = asyncio.ensure_future(shows.view.host.open_link("https://example.org/"))
-        await asyncio.sleep(0)
-        assert (await shows.running.list_tools()).tools == []
-        gate.set()
-        await asking
-        ours = [message["id"] for message, _ in shows.place.windows[0].posted if message.get("method") == "tools/list"]
-        theirs = [m["id"] for m, _ in shows.view.window.posted if m.get("method") == "ui/open-link"]
-        assert ours == theirs == ["mcpframe/1"]
 
 
 async def test_floods_are_bounded(client: Client) -> None:

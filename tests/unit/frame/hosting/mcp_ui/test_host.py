@@ -257,6 +257,8 @@ async def test_the_window_is_removed_while_an_action_is_handled(page: FramedPage
         await ended.wait()
         with pytest.raises(StateError):
             shown.render({})
+        page.say("intent", "2", intent="go")
+        await anyio.wait_all_tasks_blocked()
         assert page.nothing()
 
 
