@@ -22,7 +22,7 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from docs.generate import commands, configuration, errors, hosts, messages, outcomes, protocol, rooms
+from docs.generate import commands, configuration, errors, hosts, messages, outcomes, proofs, protocol, rooms
 from mcpframe.frame.dialects.available import NAMES
 
 DOCS = Path(__file__).resolve().parents[1]
@@ -127,6 +127,7 @@ _GENERATORS: dict[str, Callable[[str], str]] = {
     "fields": messages.fields,
     "hosts": hosts.hosts,
     "messages": _of_dialect("dialects", "messages", outcomes.messages),
+    "proofs": proofs.proofs,
     "refusals": outcomes.refusals,
     "rooms": rooms.rooms,
     "sent": _of_dialect("dialect_talk", "sent"),
