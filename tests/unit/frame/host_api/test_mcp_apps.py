@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -280,10 +281,13 @@ async def test_lists_that_change(wire: Wire) -> None:
 
 
 async def test_messages_before_the_session_are_kept_within_bounds() -> None:
-    messages = HostMessages(AppsHost)
+    kept: list[Any] = []
+    handler: Any = SimpleNamespace(notified=lambda *given: kept.append(given) or True)
+    messages = HostMessages(lambda *_: handler)
     for number in range(1000):
         assert messages.take({"jsonrpc": "2.0", "method": "ui/notifications/tool-input", "params": {"n": number}})
-    assert len(messages._early) == 100
+    messages.begun(Wire(), Wire().found)
+    assert len(kept) == 100
     other = HostMessages(lambda *_: None)
     other.begun(Wire(), Wire().found)
     assert not other.take({"jsonrpc": "2.0", "method": "ui/notifications/tool-input"})
