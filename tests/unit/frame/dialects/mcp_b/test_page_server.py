@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from typing import Any
 
 import pytest
 from mcp.server.mcpserver import MCPServer
 
-from docs.generate import DOCS
 from mcpframe.frame.core.errors import OriginError
 from mcpframe.frame.page_server.server import page_server
 from mcpframe.frame.serving.server import FrameServer
@@ -237,9 +235,3 @@ async def test_a_page_that_is_left_answers_what_it_was_asked(rig: Rig) -> None:
     task.cancel()
     await asyncio.wait([task])
     assert rig.leaving == []
-
-
-@pytest.mark.parametrize("line", range(1, 13))
-async def test_each_line_of_the_checklist_names_its_tests(line: int) -> None:
-    text = (DOCS / "how-to" / "page-servers.md").read_text("utf-8")
-    assert re.search(rf"^\| {line} \| [^|]+ \| `tests/.+` \|$", text, re.MULTILINE)
