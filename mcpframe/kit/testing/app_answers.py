@@ -38,7 +38,7 @@ _KINDS = (*_REQUESTS, *get_args(Told))
 _DONE = ("send_message", "update_model_context", "open_link", "download")
 
 
-class Answers:
+class AppAnswers:
     """The answers of a host under test, and every request and notification that it has received.
 
     Attributes:

@@ -26,7 +26,7 @@ from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import ViewFailed
 from mcpframe.kit.browser.cross_loop_window import ask
-from mcpframe.kit.testing.app_answers import Answer, Answers, Json, Request, Told, plain
+from mcpframe.kit.testing.app_answers import Answer, AppAnswers, Json, Request, Told, plain
 from mcpframe.kit.testing.app_bridge_modules import import_map
 from mcpframe.kit.testing.app_view import START, AppView
 from mcpframe.kit.testing.framed import FramedOptions
@@ -103,7 +103,7 @@ class AppBridgeHost:
         self._modules = modules
         self._tab = tab
         self._wire = WireRecord()
-        self._answers = Answers(self._display_modes)
+        self._answers = AppAnswers(self._display_modes)
         self._expected: list[str] = []
         self._apps: JSHandle | None = None
         self._reader: asyncio.Task[None] | None = None
