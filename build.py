@@ -3,8 +3,9 @@
     python3 build.py                     build every server in templates/ into dist/
     python3 build.py demo [--once]       serve one with a host page and the inspector, and call it in a real browser
     python3 build.py test [ARGUMENTS]    run the tests; arguments go to pytest. --quick: those without a browser;
-                                         --all: the extended ones too. With --once-more, those that fail are run a
-                                         second time, alone; they and their first failures stay in the output
+                                         --all: the extended ones too. --repeat N --load: the named tests N times on
+                                         a busy machine, with a count of the failures
+    python3 build.py fixtures            build the bundles that tests serve, once; `test` does it first
     python3 build.py check               lint, format and type checks, of Python and JavaScript
     python3 build.py bench [ARGUMENTS]   run the benchmark
     python3 build.py conformance [ARGS]  run the official conformance suite against the bridge
@@ -40,7 +41,9 @@ ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 VENV_PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 _MOST_TEST_PROCESSES = 4  # each has a browser of its own
-_MOST_ONCE_MORE = 10  # more failures than these are no accident
+_WITHOUT_SNAPSHOT = [
+    f"tests/browser/test_{name}.py" for name in ("features", "author", "contract_bundle", "boot_capability")
+]
 LOCKS = [ROOT / "requirements" / "bootstrap.txt", ROOT / "requirements" / "dev.txt", ROOT / "pyproject.toml"]
 
 if sys.version_info < (3, 11):  # noqa: UP036  (that is the point)
@@ -70,6 +73,7 @@ def main(arguments: Sequence[str]) -> int:
     docs_options.add_argument("--check", action="store_true", help="only complain where a generated part is stale")
     verbs.add_parser("scripts", help="bundle the scripts of static/page and static/app, after a change")
     verbs.add_parser("host", help="pack the npm package @mcpframe/host into dist/")
+    verbs.add_parser("fixtures", help="build the bundles that tests serve, once")
     verbs.add_parser("lock", help="renew the lock files")
     # All arguments after these go to the program that they run, options included.
     verbs.add_parser("test", help="run the tests", add_help=False)
@@ -89,6 +93,8 @@ def main(arguments: Sequence[str]) -> int:
             demo(options)
         elif options.verb == "test":
             return test(rest)
+        elif options.verb == "fixtures":
+            return fixtures(set_up())
         elif options.verb == "bench":
             return bench(rest)
         elif options.verb == "conformance":
@@ -211,28 +217,31 @@ def demo(options: argparse.Namespace) -> None:
 def test(arguments: Sequence[str]) -> int:
     """Run pytest; without arguments for pytest in several processes, the tests of one file always in the same.
 
-    The files go to the processes in the order of tests/conftest.py, the longest first.
+    The files go to the processes in the order of tests/conftest.py, the longest first. `--all` runs the tests of a
+    server's page once more without a snapshot.
     """
-    once_more = "--once-more" in arguments
     suites = [each for each in arguments if each in ("--quick", "--all")]
-    arguments = [each for each in arguments if each not in ("--once-more", *suites)]
-    processes = str(min(os.cpu_count() or 1, _MOST_TEST_PROCESSES))
-    several = ["-n", processes, "--dist", "loadfile", "--no-loadscope-reorder"]
-    command = [sys.executable, "-m", "pytest"]
-    if "--quick" in suites and not arguments:
-        several.append("tests/unit")
+    arguments = [each for each in arguments if each not in suites]
     environment = set_up()
-    status = subprocess.call([*command, *suites, *(arguments or several)], cwd=ROOT, env=environment)
-    if not once_more or status != 1:  # any other status is no test's
+    command = [sys.executable, "-m", "pytest", *suites]
+    if arguments:
+        return subprocess.call([*command, *arguments], cwd=ROOT, env=environment)
+    processes = str(min(os.cpu_count() or 1, _MOST_TEST_PROCESSES))
+    command += ["-n", processes, "--dist", "loadfile", "--no-loadscope-reorder"]
+    if "--quick" in suites:
+        return subprocess.call([*command, "tests/unit"], cwd=ROOT, env=environment)
+    if status := fixtures(environment):
         return status
-    failed = sorted(json.loads((ROOT / ".pytest_cache/v/cache/lastfailed").read_text("utf-8")))
-    if len(failed) > _MOST_ONCE_MORE:
-        return status
-    print("build.py: Once more, alone (on a busy machine, only one that fails again is a fault):", *failed, sep="\n  ")
-    sys.stdout.flush()
-    return subprocess.call(
-        [*command, *suites, "--last-failed", "--last-failed-no-failures=none"], cwd=ROOT, env=environment
-    )
+    status = subprocess.call(command, cwd=ROOT, env=environment)
+    if "--all" in suites:
+        without = {**environment, "MCPFRAME_SNAPSHOT": "0"}
+        status = subprocess.call([*command, *_WITHOUT_SNAPSHOT], cwd=ROOT, env=without) or status
+    return status
+
+
+def fixtures(environment: dict[str, str]) -> int:
+    """Build the bundles that tests serve, unless they are there."""
+    return subprocess.call([sys.executable, "-m", "tests.support.built"], cwd=ROOT, env=environment)
 
 
 def bench(arguments: Sequence[str]) -> int:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support.durations import DurationsRecorder, longest_first, read_durations
+from tests.support.repeat import Load, add_repeat_options, repeat, summarize
 from tests.support.suites import LeftOut, add_suite_options, choose_suite
 
 pytest.register_assert_rewrite("tests.contract")
@@ -28,6 +29,11 @@ def anyio_backend() -> str:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--write-durations", action="store_true", help="update tests/durations.json with this run's times")
     add_suite_options(parser)
+    add_repeat_options(parser)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    repeat(metafunc)
 
 
 # Here and not in browser/: of tests in several processes, the one that reports reads this file only.
@@ -43,27 +49,18 @@ def pytest_configure(config: pytest.Config) -> None:
         return
 
     class Teller:
-        def __init__(self) -> None:
-            self._crashed: dict[str, bool] = {}
-
         def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-            if report.when not in ("setup", "call", "teardown"):  # its process has ended
-                self._crashed[report.nodeid] = True
             terminal = config.pluginmanager.get_plugin("terminalreporter")
             if report.failed and terminal:
                 told = getattr(getattr(report.longrepr, "reprcrash", None), "message", report.longreprtext)
                 terminal.ensure_newline()
                 terminal.write_line(f"{report.when} of {report.nodeid} failed: {told[:2000]}", red=True)
 
-        @pytest.hookimpl(trylast=True)
-        def pytest_sessionfinish(self) -> None:
-            """Keep a test whose process has ended among the failed: it may have passed since, in the next process."""
-            if self._crashed and (cache := config.cache) is not None:
-                cache.set("cache/lastfailed", cache.get("cache/lastfailed", {}) | self._crashed)
-
     config.pluginmanager.register(Teller())
     if config.getoption("write_durations"):
         config.pluginmanager.register(DurationsRecorder())
+    if config.getoption("load"):
+        config.pluginmanager.register(Load())
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -88,7 +85,8 @@ _MATRIX = (
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say how many lines of the matrix of bad input and attacks have held; a test may hold several."""
+    """Say how many repeated runs failed, and how many lines of the matrix of bad input and attacks have held."""
+    summarize(terminalreporter)
     held = [
         dict(report.user_properties).get("lines", 1)
         for report in terminalreporter.stats.get("passed", [])

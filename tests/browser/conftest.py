@@ -10,10 +10,11 @@ Browsers resolve every name under `localhost` to the loopback address, and treat
 from __future__ import annotations
 
 import shutil
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -21,8 +22,6 @@ from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, 
 
 from mcpframe.kit.base.data import checkout_dir, static_dir, templates_dir
 from mcpframe.kit.base.node import install_locked
-from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
-from mcpframe.kit.bundle import build
 from mcpframe.kit.bundle.output.header_files import SANDBOX_HEADERS
 from mcpframe.kit.dev.inspector import Inspecting, serve_inspector
 from mcpframe.kit.web.host_page import bundle_client, bundle_module, copy_host_modules
@@ -34,10 +33,11 @@ from tests.browser.hosts import Host, JavaScriptHost, PythonHost
 from tests.browser.inspecting import InspectorPage
 from tests.browser.outers import PATIENCE, JavaScriptOuter, Outer, PlaywrightOuter
 from tests.browser.webkit import ensure_webkit, running_webkit
+from tests.support.built import SERVERS, built
+from tests.support.origins import PORT, chromium_options, served_port
 from tests.support.suites import extended, newest_first
 
 PAGES = Path(__file__).parent / "pages"
-SERVERS = Path(__file__).parent / "servers"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -99,8 +99,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def origins(site: Path) -> Iterator[Origins]:
     """The three origins, being served."""
-    with serve_folder(site) as served:
-        yield Origins(served.port)
+    with serve_folder(site, served_port()):
+        yield Origins(PORT)
 
 
 @pytest.fixture(scope="session")
@@ -136,55 +136,60 @@ class Bundle:
         return f"{self.origin}/{self.path}"
 
 
+BundleOf = Callable[..., Bundle]
+
+
+@pytest.fixture(scope="session")
+def bundle_of() -> Iterator[BundleOf]:
+    """Serves a bundle: by the name of its project or its folder, at one of the names under `localhost`.
+
+    Further arguments are those of `built`. Each has a port of its own.
+    """
+    with ExitStack() as stack:
+
+        def serve(project: Path | str, *, at: str = "bundle", **options: Any) -> Bundle:
+            folder, result = built(project, **options)
+            served = stack.enter_context(serve_folder(folder))
+            return Bundle(folder, f"http://{at}.localhost:{served.port}", result.url_path)
+
+        yield serve
+
+
 class TemplateSite:
     """The site of the built templates."""
 
-    def __init__(self, folder: Path, port: int, host: str) -> None:
-        """Build into the folder, which is served at `port`, for hosts of the origin `host`."""
-        self._folder = folder
-        self._port = port
-        self._host = host
-        self._built: dict[str, str] = {}
+    def __init__(self, bundle_of: BundleOf) -> None:
+        self._bundle_of = bundle_of
+        self._served: dict[str, Bundle] = {}
 
     def url(self, name: str, *, stored: bool = True) -> str:
-        """Build a template, unless it is there, and give its address.
+        """Build a template, unless it is there, and return its address.
 
         Args:
-            name: the template.
-            stored: whether Chromium lets its page keep values. In a profile like Playwright's, which is an incognito
+            name: The template.
+            stored: Whether Chromium lets its page keep values. In a profile like Playwright's, which is an incognito
                 one, it does not let frames of another site.
         """
-        if name not in self._built:
-            built = build(templates_dir() / name, self._folder, allowed_origins=[self._host])
-            self._built[name] = built.url_path
-        return f"http://{'neighbour.host' if stored else 'bundle'}.localhost:{self._port}/{self._built[name]}"
+        bundle = self._served.get(name) or self._served.setdefault(name, self._bundle_of(name))
+        return bundle.url if not stored else bundle.url.replace("//bundle.", "//neighbour.host.")
 
 
 @pytest.fixture(scope="session")
-def everything(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+def everything(bundle_of: BundleOf) -> Bundle:
     """The bundle of `servers/everything`, which the host's origin may embed."""
-    folder = tmp_path_factory.mktemp("bundles")
-    built = build(SERVERS / "everything", folder, allowed_origins=[origins.host])
-    with serve_folder(folder) as served:
-        yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
+    return bundle_of("everything")
 
 
 @pytest.fixture(scope="session")
-def everything_of_mcp_1(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+def everything_of_mcp_1(bundle_of: BundleOf) -> Bundle:
     """The bundle of `servers/mcp1-everything`, which the host's origin may embed."""
-    folder = tmp_path_factory.mktemp("bundles")
-    built = build(SERVERS / "mcp1-everything", folder, allowed_origins=[origins.host])
-    with serve_folder(folder) as served:
-        yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
+    return bundle_of("mcp1-everything")
 
 
 @pytest.fixture(scope="session")
-def view(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+def view(bundle_of: BundleOf) -> Bundle:
     """The bundle of `servers/view`, which the host's origin may embed."""
-    folder = tmp_path_factory.mktemp("view")
-    built = build(SERVERS / "view", folder, allowed_origins=[origins.host])
-    with serve_folder(folder) as served:
-        yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
+    return bundle_of("view")
 
 
 @pytest.fixture(scope="session", params=newest_first(apps_hosts.VERSIONS))
@@ -208,8 +213,7 @@ def official_view(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
 async def chromium(*arguments: str) -> AsyncIterator[Browser]:
     """Run a Chromium, with further arguments, for the duration of the block."""
     async with async_playwright() as playwright:
-        options = launch_options(ensure_chromium())
-        browser = await playwright.chromium.launch(**{**options, "args": [*options["args"], *arguments]})
+        browser = await playwright.chromium.launch(**chromium_options(*arguments))
         yield browser
         await browser.close()
 
@@ -338,11 +342,9 @@ async def outer(outer_kind: type[Outer], host_page: Page) -> AsyncIterator[Outer
 
 
 @pytest.fixture(scope="session")
-def templates(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TemplateSite]:
-    """The templates, each built when it is first asked for."""
-    folder = tmp_path_factory.mktemp("templates")
-    with serve_folder(folder) as served:
-        yield TemplateSite(folder, served.port, origins.host)
+def templates(bundle_of: BundleOf) -> TemplateSite:
+    """The templates, each served when it is first asked for."""
+    return TemplateSite(bundle_of)
 
 
 @pytest.fixture(params=[JavaScriptHost, extended(PythonHost)], ids=["host.js", "python"])

@@ -20,8 +20,8 @@ from playwright.async_api import BrowserContext, CDPSession, Error, Page, async_
 
 from mcpframe.frame.compat.sdk import SdkMessages
 from mcpframe.frame.core import payload
-from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from tests.browser.outers import PATIENCE
+from tests.support.origins import chromium_options
 
 _PROXY = """
 const port = chrome.runtime.connect({ name: "mcp-content-script-proxy" });
@@ -176,7 +176,7 @@ async def chromium_with(
     (loaded / "manifest.json").write_text(json.dumps(manifest), "utf-8")
     (loaded / "proxy.js").write_text(_PROXY, "utf-8")
     (loaded / "client.html").write_text(_CLIENT_PAGE, "utf-8")
-    options = launch_options(ensure_chromium())
+    options = chromium_options()
     folders = ",".join(str(each) for each in (loaded, *others))
     more = [
         f"--disable-extensions-except={folders}",

@@ -14,14 +14,14 @@ import pytest
 from playwright.async_api import BrowserContext, Page, Route
 
 from mcpframe.kit.base.data import static_dir
-from mcpframe.kit.bundle import build
 from mcpframe.kit.publish.host_package import HUB_SCRIPTS, hub_scripts
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import SERVERS, Bundle, Troubles
+from tests.browser.conftest import Bundle, Troubles
 from tests.browser.engines import until
 from tests.browser.firefox import ensure_firefox, running
 from tests.browser.mcpb import bring, bundle_peers
+from tests.support.built import built
 
 PLAIN = "<!doctype html><meta charset='utf-8'><title>Without Python</title><link rel='icon' href='data:,'>"
 JOIN = "async () => { Object.assign(globalThis, await import('/app-hub.js')); globalThis.leave = joinApp('shop'); }"
@@ -46,13 +46,14 @@ def peers(site: Path) -> str:
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
     """The bundle of `servers/apptab`, and beside it a page without Python."""
     folder = tmp_path_factory.mktemp("app")
-    built = build(SERVERS / "apptab", folder)
+    root, result = built("apptab")
+    shutil.copytree(root, folder, dirs_exist_ok=True)
     (folder / "plain.html").write_text(PLAIN)
     for name in ("app-hub.js", "app-port.js", "host-json.js"):
         shutil.copy(static_dir() / "host" / name, folder)
     (folder / HUB_SCRIPTS).write_text(hub_scripts())
     with serve_folder(folder) as served:
-        yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
+        yield Bundle(folder, f"http://bundle.localhost:{served.port}", result.url_path)
 
 
 async def open_tab(context: BrowserContext, app: Bundle) -> Page:

@@ -21,7 +21,6 @@ from mcpframe.frame.core.roles import Options
 from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.frame.session.setup import Permission, SetupErrorCode, SetupRequired, SetupResult, Visibility
 from mcpframe.frame.storage.values import LOCK_LEASE
-from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
@@ -30,6 +29,7 @@ from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles, new_conte
 from tests.browser.outers import PATIENCE
 from tests.browser.stored import STORED
 from tests.contract.playing import until_true
+from tests.support.origins import chromium_options
 from tests.support.server_kinds import FRAME_SERVER, of_kind
 from tests.support.suites import extended
 
@@ -402,7 +402,7 @@ async def test_where_the_browser_lets_it_a_page_of_another_site_keeps_its_values
     allowing = {"profile": {"cookie_controls_mode": 0, "block_third_party_cookies": False}}
     (tmp_path / "Default" / "Preferences").write_text(json.dumps(allowing))
     async with async_playwright() as playwright:
-        context = await playwright.chromium.launch_persistent_context(tmp_path, **launch_options(ensure_chromium()))
+        context = await playwright.chromium.launch_persistent_context(tmp_path, **chromium_options())
         page = await context.new_page()
         await page.goto(f"{origins.host}/page.html")
         outer = outer_for(elsewhere(authored))

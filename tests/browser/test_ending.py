@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import anyio
@@ -16,21 +15,16 @@ from mcpframe.frame.core.roles import Options
 from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.frame.session.setup import SetupErrorCode
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
-from mcpframe.kit.bundle import build
-from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import SERVERS, Origins, Troubles
+from tests.browser.conftest import BundleOf, Troubles
 
 PATIENCE = 2 * BOOT_PATIENCE
 
 
 @pytest.fixture(scope="module")
-def ending(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def ending(bundle_of: BundleOf) -> str:
     """The address of the server."""
-    folder = tmp_path_factory.mktemp("ending")
-    built = build(SERVERS / "ending", folder, allowed_origins=[origins.host])
-    with serve_folder(folder) as served:
-        yield f"http://bundle.localhost:{served.port}/{built.url_path}"
+    return bundle_of("ending").url
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from playwright.async_api import BrowserContext, Error, Frame, async_playwright
 
-from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.browser.host_tab import OFF, HostTab, host_tab
 from mcpframe.kit.browser.setup_form import answer_setup
 from mcpframe.kit.web.serve import Served, serve_folder
+from tests.support.origins import chromium_options
 
 HOST = "https://chat.example"
 FORM = """<!doctype html><link rel="icon" href="data:,">
@@ -52,7 +52,7 @@ async def framed(tab: HostTab, address: str) -> Frame:
 async def profile(tmp_path: Path) -> AsyncIterator[BrowserContext]:
     """A profile that is launched as tests of authors have it."""
     async with async_playwright() as playwright:
-        options = launch_options(ensure_chromium(), off=OFF)
+        options = chromium_options(off=OFF)
         context = await playwright.chromium.launch_persistent_context(tmp_path / "profile", **options)
         yield context
         await context.close()

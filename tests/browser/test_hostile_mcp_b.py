@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +24,9 @@ import pytest
 from playwright.async_api import Browser, BrowserContext, Frame, Page
 
 from mcpframe.kit.base.data import static_dir
-from mcpframe.kit.bundle import build
-from mcpframe.kit.web.serve import serve_folder
 from tests.browser.by_hand import framed, loaded, newest_frame
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles, watched
+from tests.browser.conftest import Bundle, BundleOf, Origins, Troubles, watched
 from tests.contract.playing import POLL
 from tests.hostile.values import UNCLONEABLE, Record
 from tests.support.mcpb import MESSAGES, to_client, to_server
@@ -135,12 +133,9 @@ async def test_a_page_that_relays_hears_nobody_else(
 
 
 @pytest.fixture(scope="module")
-def tabbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+def tabbed(bundle_of: BundleOf) -> Bundle:
     """The bundle of `servers/tabbed`, whose page is a client of page servers, and one itself."""
-    folder = tmp_path_factory.mktemp("tabbed")
-    built = build(SERVERS / "tabbed", folder)
-    with serve_folder(folder) as served:
-        yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
+    return bundle_of("tabbed")
 
 
 @pytest.fixture

@@ -24,7 +24,6 @@ from playwright.async_api import BrowserContext, Page, Route, async_playwright
 
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.hosting.outer import OuterFrame
-from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from tests.browser.by_hand import framed, loaded
 from tests.browser.clients import BOOT_PATIENCE
@@ -36,6 +35,7 @@ from tests.contract.outer import PATIENCE, Outer
 from tests.contract.playing import POLL, say
 from tests.hostile.sep import damaged, example
 from tests.hostile.values import UNCLONEABLE, UNSPEAKABLE, Record
+from tests.support.origins import chromium_options
 
 __all__ = ["bare"]  # the fixture
 
@@ -198,7 +198,7 @@ async def caching(origins: Origins) -> AsyncIterator[tuple[Page, Troubles]]:
     """A page in a Chromium whose back/forward cache works, as Playwright's does not by itself."""
     async with async_playwright() as playwright:
         ignored = ["--disable-back-forward-cache"]
-        browser = await playwright.chromium.launch(**launch_options(ensure_chromium()), ignore_default_args=ignored)
+        browser = await playwright.chromium.launch(**chromium_options(), ignore_default_args=ignored)
         async with new_context(browser) as (context, troubles):
             yield await context.new_page(), troubles
         await browser.close()

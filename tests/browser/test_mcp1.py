@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 
 import anyio
@@ -15,21 +15,15 @@ from mcpframe.frame.boot.serving import BOOT_CAPABILITY
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
-from mcpframe.kit.bundle import build
-from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE, McpClient, PythonClient, TypeScriptClient
-from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
+from tests.browser.conftest import Bundle, BundleOf, Origins, Troubles
 from tests.support.suites import extended
 
 
 @pytest.fixture(scope="module")
-def bundles(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Bundle]]:
-    """The bundles of the servers written for mcp 1.x, side by side."""
-    folder = tmp_path_factory.mktemp("bundles")
-    built = {name: build(SERVERS / name, folder, allowed_origins=[origins.host]) for name in ("mcp1", "mcp1-lowlevel")}
-    with serve_folder(folder) as served:
-        origin = f"http://bundle.localhost:{served.port}"
-        yield {name: Bundle(folder, origin, result.url_path) for name, result in built.items()}
+def bundles(bundle_of: BundleOf) -> dict[str, Bundle]:
+    """The bundles of the servers written for mcp 1.x."""
+    return {name: bundle_of(name) for name in ("mcp1", "mcp1-lowlevel")}
 
 
 @pytest.fixture(params=["python", extended("typescript")])

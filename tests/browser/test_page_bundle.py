@@ -1,26 +1,19 @@
 """A bundle of `kind = "page"`, opened as any page is. (As client and host: test_architectures.py.)"""
 
 import json
-from collections.abc import Iterator
 
 import pytest
 from playwright.async_api import BrowserContext, expect
 
-from mcpframe.kit.bundle import build
-from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import SERVERS, Bundle, Troubles
+from tests.browser.conftest import Bundle, BundleOf, Troubles
 from tests.browser.stored import STORED
 
 
 @pytest.fixture(scope="module")
-def paged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+def paged(bundle_of: BundleOf) -> Bundle:
     """The bundle of `servers/paged`."""
-    folder = tmp_path_factory.mktemp("paged")
-    built = build(SERVERS / "paged", folder)
-    assert built.warnings == ()
-    with serve_folder(folder) as served:
-        yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
+    return bundle_of("paged")
 
 
 async def test_its_main_function_runs_and_keeps_values(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -211,90 +212,59 @@ def test_the_error_says_what_to_do(
         build.ensure_environment()
 
 
-_TESTS = """
-import pathlib
-import pytest
+@pytest.mark.parametrize(
+    ("arguments", "runs"),
+    [
+        ([], [["tests.support.built"], ["pytest", "-n"]]),
+        (["--quick"], [["pytest", "--quick", "-n"]]),
+        (["--all"], [["tests.support.built"], ["pytest", "--all", "-n"], ["pytest", "--all", "-n"]]),
+        (["-k", "some thing", "tests/unit"], [["pytest", "-k"]]),
+    ],
+    ids=["default", "quick", "all", "chosen"],
+)
+def test_a_suite_builds_its_bundles_first(
+    ready: ModuleType, monkeypatch: pytest.MonkeyPatch, arguments: list[str], runs: list[list[str]]
+) -> None:
+    ran: list[tuple[list[str], str | None]] = []
 
-@pytest.mark.parametrize("which", ["::a b\\n", "é"])
-def test_passes_the_second_time(which):
-    mark = pathlib.Path(__file__).with_name("mark" + str(len(which)))
-    there = mark.exists()
-    mark.touch()
-    assert there
+    def call(command: list[str], *, env: dict[str, str], **_: object) -> int:
+        ran.append((command[2:], env.get("MCPFRAME_SNAPSHOT")))
+        return 0
+
+    monkeypatch.setattr(ready, "set_up", dict)
+    monkeypatch.setattr(ready.subprocess, "call", call)
+    assert ready.main(["test", *arguments]) == 0
+    assert [command[: len(run)] for (command, _), run in zip(ran, runs, strict=True)] == runs
+    assert [snapshot for _, snapshot in ran][2:] == ["0"] * (len(runs) - 2)  # the last of --all
+
+
+_RACES = """
+import pathlib
+
+def test_fails_the_second_time():
+    mark = pathlib.Path(__file__).with_name("mark")
+    runs = len(mark.read_text()) if mark.exists() else 0
+    mark.write_text("x" * (runs + 1))
+    assert runs != 1
 
 def test_passes():
     pass
 """
 
 
-@pytest.mark.parametrize(
-    ("more", "arguments", "status", "runs"),
-    [
-        ("", [], 1, 1),
-        ("", ["--once-more"], 0, 2),
-        ("def test_fails(): assert not 1", ["--once-more"], 1, 2),
-        (
-            "import pytest\n@pytest.mark.parametrize('n', range(9))\ndef test_fails(n): assert not 1",
-            ["--once-more"],
-            1,
-            1,
-        ),
-        ("def wrong(", ["--once-more"], 2, 1),
-    ],
-    ids=["only once", "a race", "a fault", "many faults", "no run"],
-)
-def test_what_has_failed_may_be_run_once_more(
-    ready: ModuleType,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    capfd: pytest.CaptureFixture[str],
-    more: str,
-    arguments: list[str],
-    status: int,
-    runs: int,
+def test_a_race_is_reproduced_and_its_failures_counted(
+    ready: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]")
     clone = tmp_path / "clone"
     clone.mkdir()
     (clone / "pytest.ini").write_text("[pytest]")
-    (clone / "test_some.py").write_text(_TESTS + more, "utf-8")
+    shutil.copy(Path(__file__).parents[1] / "conftest.py", clone)
+    (clone / "test_some.py").write_text(_RACES)
     monkeypatch.setattr(ready, "ROOT", clone)
     monkeypatch.setattr(ready, "set_up", lambda: {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
-    assert ready.main(["test", *arguments, "test_some.py"]) == status
-    shown = capfd.readouterr().out
-    assert shown.count("test session starts") == runs
-    assert ("Once more, alone" in shown) is (runs == 2)
-    assert ("  test_some.py::test_passes_the_second_time[\\xe9]" in shown) is (runs == 2)
-
-
-_CRASH = """
-import pathlib
-import time
-
-def test_hangs_the_first_time():
-    mark = pathlib.Path(__file__).with_name("mark")
-    if not mark.exists():
-        mark.touch()
-        time.sleep(600)
-
-def test_passes():
-    pass
-"""
-
-
-def test_what_hangs_is_run_once_more_although_its_next_process_has_run_it(
-    ready: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    clone = tmp_path / "clone"
-    clone.mkdir()
-    (clone / "pytest.ini").write_text("[pytest]\nfaulthandler_timeout = 3\nfaulthandler_exit_on_timeout = true\n")
-    (clone / "conftest.py").write_text(Path(__file__).parents[1].joinpath("conftest.py").read_text("utf-8"), "utf-8")
-    (clone / "test_some.py").write_text(_CRASH, "utf-8")
-    monkeypatch.setattr(ready, "ROOT", clone)
-    monkeypatch.setattr(ready, "set_up", lambda: {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
-    assert ready.main(["test", "--once-more", "-p", "xdist", "-n", "1", "test_some.py"]) == 0
-    shown = capfd.readouterr().out
-    assert shown.count("test session starts") == 2
-    assert "  test_some.py::test_hangs_the_first_time\n" in shown
+    assert ready.main(["test", "--repeat", "3", "--load", "test_some.py"]) == 1
+    assert "repeated: 6 runs, 1 failures" in capfd.readouterr().out
 
 
 def test_python_m_build_runs_the_packaging_tool(tmp_path: Path) -> None:

@@ -1,0 +1,79 @@
+"""The bundles that tests serve, built once for all runs of this clone: by `build.py fixtures`, or by the first test.
+
+A build compares the hash of its inputs with the manifest in its folder, so a bundle is built anew after a change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from mcpframe.kit.base.data import checkout_dir, templates_dir
+from mcpframe.kit.base.locking import locked
+from mcpframe.kit.bundle import BuildResult, build
+from mcpframe.kit.project.project import find_project
+from tests.support.origins import HOST
+
+SERVERS = checkout_dir() / "tests" / "browser" / "servers"
+
+_COMPLETED_BY_TESTS = {"formed", "fetching", "fastmcp4"}
+"""Servers that their tests copy and complete."""
+
+_FOLDER = checkout_dir() / ".cache" / "fixtures"
+_PROCESSES = 2
+
+OWN: tuple[str, ...] = ()
+Origins = Sequence[str] | Mapping[str, Sequence[str]]
+
+
+def built(
+    project: Path | str, *, allowed_origins: Origins | None = None, group: str = "", **options: Any
+) -> tuple[Path, BuildResult]:
+    """Build a project, unless that has been done, and return the output root, which others share, and the result.
+
+    Args:
+        project: Its folder, or the name of one in tests/browser/servers or templates.
+        allowed_origins: Who may embed it, by default the host pages; `OWN` for the project's own list, as a page has.
+        group: A name for the output root, for bundles that must have one of their own.
+        options: Further arguments of `build`.
+    """
+    folder = find(project) if isinstance(project, str) else project
+    if allowed_origins is None and find_project(folder).config.kind == "server":
+        allowed_origins = [HOST]
+    allowed_origins = allowed_origins or None
+    settings = repr((allowed_origins, sorted(options.items()), os.environ.get("MCPFRAME_SNAPSHOT")))
+    root = _FOLDER / (group + hashlib.sha256(settings.encode()).hexdigest()[:12])
+    with locked(root / folder.name):
+        return root, build(folder, root, allowed_origins=allowed_origins, **options)
+
+
+def find(name: str) -> Path:
+    """Return the project of a name."""
+    return next(folder for folder in (SERVERS / name, templates_dir() / name) if folder.is_dir())
+
+
+def build_all() -> Iterator[tuple[str, float]]:
+    """Build all test servers and templates, side by side; yield the name of each and its seconds."""
+    found = {path.parent.name for root in (SERVERS, templates_dir()) for path in root.glob("*/pyproject.toml")}
+    with ProcessPoolExecutor(_PROCESSES) as pool:
+        yield from pool.map(_timed, sorted(found - _COMPLETED_BY_TESTS))
+
+
+def _timed(name: str) -> tuple[str, float]:
+    start = time.monotonic()
+    built(name)
+    return name, time.monotonic() - start
+
+
+if __name__ == "__main__":
+    began = time.monotonic()
+    for name, seconds in build_all():
+        if "--quiet" not in sys.argv:
+            print(f"{name}: {seconds:.1f} s", flush=True)
+    print(f"test bundles: {time.monotonic() - began:.0f} s")
