@@ -44,8 +44,7 @@ async def test_the_framed_page_finds_no_way_to_the_adapter(host_page: Page, orig
     names = "() => Object.getOwnPropertyNames(window).filter((name) => !name.match(/^\\d+$/)).sort()"
     before = await host_page.evaluate(names)
     listener = Listener()
-    framing = Framing(f"{origins.bundle}/page.html?inner", name="", visible=True)  # a name would be one of the window
-    async with PlaywrightWindow(host_page, framing) as window:
+    async with PlaywrightWindow(host_page, Framing(f"{origins.bundle}/page.html?inner", visible=True)) as window:
         window.listen(listener.deliver, listener.gone)
         await listener.until(1)
         assert await host_page.evaluate(names) == before
