@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mcp import Client
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 DIALECTS = tuple(each.name for each in dialects() if each.initializes)
 """The dialects in which a frame and its host can speak MCP from its own handshake on."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -190,23 +192,36 @@ async def framed_server(
     async with AsyncExitStack() as stack:
         tab = await stack.enter_async_context(browser.tab(options.origin or bundle.host, bundle))
         framed = FramedServer(bundle, tab, options, browser)
-        over = asyncio.Event()
-        begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-        async def hold() -> None:  # one task: the client's cancel scopes belong to the one that entered them
-            async with framed._connected():
-                begun.set_result(None)
-                await over.wait()
-
-        holding = asyncio.create_task(hold())
         try:
-            await asyncio.wait((holding, begun), return_when=asyncio.FIRST_COMPLETED)
-            if holding.done():
-                begun.cancel()
-                await failed(framed)
-                holding.result()
-            yield framed
-        finally:
-            over.set()
-            if not holding.done():
-                await holding
+            await stack.enter_async_context(in_one_task(framed._connected()))
+        except Exception:
+            await failed(framed)
+            raise
+        yield framed
+
+
+@asynccontextmanager
+async def in_one_task(context: AbstractAsyncContextManager[T]) -> AsyncIterator[T]:
+    """Enter and leave a context manager in a task of its own, as cancel scopes need it.
+
+    The block itself may be entered and left in different tasks of one event loop, as fixtures are.
+    """
+    over = asyncio.Event()
+    entered: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+
+    async def hold() -> None:
+        async with context as value:
+            entered.set_result(value)
+            await over.wait()
+
+    holding = asyncio.create_task(hold())
+    try:
+        await asyncio.wait((holding, entered), return_when=asyncio.FIRST_COMPLETED)
+        if holding.done():
+            entered.cancel()
+            holding.result()
+        yield entered.result()
+    finally:
+        over.set()
+        if not holding.done():
+            await holding

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -23,7 +22,7 @@ from mcpframe.kit.base.errors import SetupNotDone
 from mcpframe.kit.bundle.code.sdk_choice import fails_as_earlier
 from mcpframe.kit.bundle.packages.lock import read_lock
 from mcpframe.kit.project.project import Project, find_project
-from mcpframe.kit.testing.framed import FramedOptions
+from mcpframe.kit.testing.framed import FramedOptions, in_one_task
 
 
 async def import_server(project: Project) -> Any:
@@ -80,25 +79,8 @@ async def connected_in_memory(path: Path, options: FramedOptions) -> AsyncIterat
         server.session = local_session()
         if options.setup:
             await _set_up(server, project)
-    over = asyncio.Event()
-    connected: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
-
-    async def hold() -> None:  # one task: fixtures are entered and left in different ones
-        async with Client(unwrapped(server), mode=options.era, **options.client) as client:
-            connected.set_result(client)
-            await over.wait()
-
-    holding = asyncio.create_task(hold())
-    try:
-        await asyncio.wait((holding, connected), return_when=asyncio.FIRST_COMPLETED)
-        if holding.done():
-            connected.cancel()
-            holding.result()
-        yield connected.result()
-    finally:
-        over.set()
-        if not holding.done():
-            await holding
+    async with in_one_task(Client(unwrapped(server), mode=options.era, **options.client)) as client:
+        yield client
 
 
 async def _set_up(server: Framed, project: Project) -> None:
