@@ -22,8 +22,8 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from docs.generate import commands, configuration, errors, hosts, messages, outcomes, proofs, protocol, rooms
-from mcpframe.frame.dialects.available import NAMES
+from docs.generate import commands, configuration, errors, hosts, limits, messages, outcomes, proofs, protocol, rooms
+from mcpframe.frame.dialects.available import spoken_names
 
 DOCS = Path(__file__).resolve().parents[1]
 ROOT = DOCS.parent
@@ -108,7 +108,7 @@ def _of_dialect(module: str, name: str, sep: Callable[[str], str] | None = None)
 
     def generate(arguments: str) -> str:
         first, _, rest = arguments.partition(" ")
-        if sep is not None and first not in NAMES:
+        if sep is not None and first not in spoken_names():
             return sep(arguments)
         text: str = getattr(import_module(f"docs.generate.{module}"), name)(*filter(None, (first, rest)))
         return text
@@ -126,6 +126,7 @@ _GENERATORS: dict[str, Callable[[str], str]] = {
     "events": protocol.events,
     "fields": messages.fields,
     "hosts": hosts.hosts,
+    "limits": limits.table,
     "messages": _of_dialect("dialects", "messages", outcomes.messages),
     "proofs": proofs.proofs,
     "refusals": outcomes.refusals,

@@ -17,11 +17,13 @@ from docs.generate.state_names import meanings
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.core.machine import Machine
 from mcpframe.frame.core.roles import Local, Message, Role, Rule, State
-from mcpframe.frame.dialects.mcp_ui.events import EmbedderAct
+from mcpframe.frame.dialects.available import spoken_names
+from mcpframe.frame.dialects.mcp_ui.offers import EmbedderAct
 from tests.vectors.cases import Case, cases, cases_in, files
-from tests.vectors.python_driver import DIALECTS, play
+from tests.vectors.parts import parts
+from tests.vectors.python_driver import play
 
-OTHERS = tuple(name for name in DIALECTS if name != "sep")
+OTHERS = spoken_names()[1:]
 
 _GUARDS = {
     "speaks_ours": "its revision is one of ours, or it names none",
@@ -48,7 +50,7 @@ _DEAF = (State.IDLE, State.CLOSED)
 
 def diagram(dialect: str, name: str) -> str:
     """Draw the states of a role, such as `inner transport`, and the rules between them."""
-    role = DIALECTS[dialect].roles[name]
+    role = parts(dialect).roles[name]
     arrows: dict[tuple[State, State], list[str]] = {}
     for rule in possible(role):
         if rule.trigger in (Local.CLOSE, Local.PEER_REMOVED) or (rule.state is rule.to and not _is_message(role, rule)):
@@ -64,7 +66,7 @@ def diagram(dialect: str, name: str) -> str:
 
 def transitions(dialect: str, name: str) -> str:
     """Return every rule of a role as a line of a table."""
-    role = DIALECTS[dialect].roles[name]
+    role = parts(dialect).roles[name]
     rows: list[list[str]] = []
     guarded: set[tuple[State, str]] = set()
     for rule in possible(role):
@@ -82,7 +84,7 @@ def transitions(dialect: str, name: str) -> str:
 
 def states(dialect: str) -> str:
     """Return the meaning of each state, the roles that have it, and the option that bounds the stay in it."""
-    roles = DIALECTS[dialect].roles
+    roles = parts(dialect).roles
     rows = []
     for state, meaning in meanings().items():
         within = [name for name, role in roles.items() if any(state in (rule.state, rule.to) for rule in role.rules)]
@@ -94,7 +96,7 @@ def states(dialect: str) -> str:
 
 def messages(dialect: str, name: str) -> str:
     """Return what a role does with a valid message of each kind, in each state that listens."""
-    role = DIALECTS[dialect].roles[name]
+    role = parts(dialect).roles[name]
     (path,) = (path for path in files(dialect) if path.stem == f"states_{name.replace(' ', '_')}")
     found: dict[str, dict[str, list[str]]] = {}
     for case in cases_in(path):
@@ -137,7 +139,7 @@ def _reads(role: Role, kind: str, message: Any) -> bool:
 def followed(dialect: str, name: str) -> dict[Rule, list[dict[str, Any]]]:
     """Return the outcome of the first case that follows each rule of a role."""
     found: dict[Rule, list[dict[str, Any]]] = {}
-    role = DIALECTS[dialect].roles[name]
+    role = parts(dialect).roles[name]
     for case in _cases_of(dialect, role):
         with _noting() as noted:
             outcome = play(case, dialect)["outcome"]
@@ -149,7 +151,7 @@ def followed(dialect: str, name: str) -> dict[Rule, list[dict[str, Any]]]:
 
 def _cases_of(dialect: str, role: Role) -> Iterator[Case]:
     """Return the cases of a role, also under a variant of its name, such as that of a host behind a proxy."""
-    roles = DIALECTS[dialect].roles
+    roles = parts(dialect).roles
     for case in cases(dialect):
         if roles[case["role"]] is role:
             yield case

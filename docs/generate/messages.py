@@ -15,8 +15,8 @@ from docs.generate.docstrings import fenced, table
 from docs.generate.talking import FRAME, HOST, Json, messages, sent, talk
 from mcpframe.frame.core.errors import MalformedMessage
 from mcpframe.frame.core.origins import ANY
+from mcpframe.frame.core.setup import SetupErrorCode, SetupReason
 from mcpframe.frame.dialects.sep import roles as sep
-from mcpframe.frame.dialects.sep.events import SetupErrorCode, SetupReason
 
 _Path = tuple[str | int, ...]
 

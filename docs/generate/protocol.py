@@ -22,7 +22,7 @@ from mcpframe.frame.core.events import Closed, Event, Opened, Output, OwnEvent, 
 from mcpframe.frame.core.machine import Machine
 from mcpframe.frame.core.origins import ANY
 from mcpframe.frame.core.roles import Local, Message, Options, Role, Rule, State
-from mcpframe.frame.dialects.sep.events import Act, SetupCompleted, SetupRequired, SetupStarted
+from mcpframe.frame.core.setup import Act, SetupCompleted, SetupRequired, SetupStarted
 from mcpframe.frame.dialects.sep.offers import HostOffer
 
 _GUARDS = {

@@ -10,8 +10,7 @@ from mcpframe.frame.core.connection import Candidate, Connection
 from mcpframe.frame.core.events import Inbound, Output, Refused, Send
 from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.core.roles import Role
-from mcpframe.frame.dialects.sep import roles as sep
-from mcpframe.frame.dialects.sep.events import (
+from mcpframe.frame.core.setup import (
     Act,
     Permission,
     SetupErrorCode,
@@ -20,6 +19,7 @@ from mcpframe.frame.dialects.sep.events import (
     SetupResult,
     Visibility,
 )
+from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.dialects.sep.offers import HostOffer, PageOffer
 
 Json = dict[str, Any]

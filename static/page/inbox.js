@@ -1,17 +1,16 @@
 // In the page itself, before everything else: listens from the first byte, and calls for the host before Python runs. It
 // judges nothing. What it hears is kept unread and passes the gate once Python takes over (`take_inbox` in
 // mcpframe.frame.browser.window); what it posts, and for which address, the build has computed. None of it is secret.
-// Only if this page does not start, it reads messages, to stand in for the view that a host of MCP Apps waits for.
+// Only if this page does not start, it reads messages, to stand in for the view that a host waits for.
 import { read, standIn } from "../app/stand-in.js";
 
 (() => {
   const host = parent === self ? opener : parent;
   if (!host) return; // opened by itself
-  const { phases, most, patience, hosts } = JSON.parse(document.getElementById("mcpframe-inbox").textContent);
+  const { phases, most, patience } = JSON.parse(document.getElementById("mcpframe-inbox").textContent);
   const isAsked = ({ fragment, query }) =>
     new RegExp(fragment).test(location.hash) && new RegExp(query).test(location.search);
-  const { openings, failures } = phases.find(isAsked);
-  const called = openings.find(({ method }) => method === "ui/initialize");
+  const { openings, failures, standIn: view } = phases.find(isAsked);
   let events = [];
   let dropped = 0;
   let standing = null;
@@ -26,18 +25,18 @@ import { read, standIn } from "../app/stand-in.js";
   };
   post(openings);
 
-  const isHost = (origin) => hosts.includes(origin) || (hosts.includes("*") && origin !== "null");
+  const isHost = (origin) => view.hosts.includes(origin) || (view.hosts.includes("*") && origin !== "null");
 
   /** Stands in for the view once a host of an allowed origin has answered, which is pinned. */
   const stand = () => {
     if (!globalThis.mcpframeInbox) return; // Python runs
     let origin = null;
     const reply = (message) => host.postMessage(message, origin === "null" ? "*" : origin);
-    const { hear, stop } = standIn(document.body, "", reply, called.id);
+    const { hear, stop } = standIn(document.body, "", reply, view.id);
     const take = (event) => {
       if (event.source !== host || (origin === null ? !isHost(event.origin) : event.origin !== origin)) return;
       const message = read(event);
-      if (!message || (origin === null && !(message.id === called.id && message.result))) return;
+      if (!message || (origin === null && !(message.id === view.id && message.result))) return;
       origin = event.origin;
       hear(message);
     };
@@ -49,7 +48,7 @@ import { read, standIn } from "../app/stand-in.js";
   let failed = false;
   const fail = () => {
     post(failures.splice(0));
-    if (failed || !called) return;
+    if (failed || !view) return;
     failed = true;
     if (document.body) stand();
     else addEventListener("DOMContentLoaded", stand);

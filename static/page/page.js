@@ -92,14 +92,6 @@ function embedding(url) {
   return `<iframe src="${url}" title="${config.title.replaceAll('"', "&quot;")}"></iframe>`;
 }
 
-/** How the hosts of each dialect use this page. */
-const HOSTS = {
-  sep: "Hosts of framed MCP servers frame this address, with host.js or OuterFrame",
-  mcp_apps: "Hosts of MCP Apps show it as the view of a tool",
-  mcp_ui: "Hosts of mcp-ui show it as a UI resource: this address, as text/uri-list",
-  mcp_b: "Clients of MCP-B frame this address, with IframeParentTransport",
-};
-
 /** Returns who may be the host in a dialect: origins, "*" and "null". */
 function allowedIn(dialect) {
   const origins = config.dialect_origins?.[dialect] ?? config.allowed_origins;
@@ -114,13 +106,13 @@ function embedders(origins) {
 }
 
 /** Says how the scripts of this window use the server; empty if they cannot. */
-function inThisTab(offered) {
-  const ways = offered.includes("mcp_b") ? ["MCP-B"] : [];
-  const has = "modelContext" in document || "modelContext" in navigator;
-  if (offered.includes("webmcp") && has) ways.push("WebMCP");
-  const can = ways.length && `Agents in this browser, such as extensions, can use its tools: ${ways.join(" and ")}.`;
-  const cannot = offered.includes("webmcp") && !has && "This browser has no WebMCP.";
-  return [can, cannot].filter(Boolean).join(" ");
+function inThisTab(ways) {
+  const here = ways.filter(({ tab }) => tab);
+  const works = ({ property }) => !property || property in document || property in navigator;
+  const titles = here.filter(works).map(({ title }) => title);
+  const can = titles.length ? `Agents in this browser, such as extensions, can use its tools: ${titles.join(" and ")}.` : "";
+  const cannot = here.filter((way) => !works(way)).map(({ title }) => `This browser has no ${title}.`);
+  return [can, ...cannot].filter(Boolean).join(" ");
 }
 
 const blocked = [];
@@ -242,8 +234,8 @@ export const page = {
     show("standalone");
     const about = element("about");
     about.hidden = false;
-    const offered = config.dialects ?? [];
-    const hosts = offered.filter((dialect) => HOSTS[dialect] && allowedIn(dialect).length);
+    const offered = config.ways ?? []; // the dialects that the build has found: see `ways` in kit/bundle/offered.py
+    const hosts = offered.filter((way) => way.hosts && allowedIn(way.dialect).length);
     const serves = hosts.length ? "the page that embeds it" : "this tab";
     element("status").textContent = `This page is an MCP server: it serves ${serves}.`;
     const here = inThisTab(offered);
@@ -255,11 +247,11 @@ export const page = {
       add(about, "h2", "Embed it");
       add(about, "p", "An MCP host adds it by its address, or a page frames it:");
       add(add(about, "pre", ""), "code", embedding(location.href.split("#")[0]));
-      const lists = new Set(hosts.map((dialect) => embedders(allowedIn(dialect))));
+      const lists = new Set(hosts.map(({ dialect }) => embedders(allowedIn(dialect))));
       if (lists.size === 1) add(about, "p", ...lists);
       const ways = add(about, "ul", "");
-      for (const dialect of hosts) {
-        const way = add(ways, "li", `${HOSTS[dialect]}.`);
+      for (const { dialect, hosts: text } of hosts) {
+        const way = add(ways, "li", `${text}.`);
         if (lists.size > 1) add(way, "p", embedders(allowedIn(dialect)));
       }
     }

@@ -211,7 +211,9 @@ def _own_wheel(folder: Path) -> Path:
     number = version("mcpframe")
     wheel = folder / f"mcpframe-{number}-py3-none-any.whl"
     about = "Wheel-Version: 1.0\nGenerator: benchmark\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-    wheel.write_bytes(pack({**own_files({}, {"mcp2", "webmcp"}), f"mcpframe-{number}.dist-info/WHEEL": about.encode()}))
+    wheel.write_bytes(
+        pack({**own_files({}, {"mcp2", "document"}), f"mcpframe-{number}.dist-info/WHEEL": about.encode()})
+    )
     return wheel
 
 

@@ -11,7 +11,7 @@ import anyio
 import pytest
 from playwright.async_api import BrowserContext, Page, expect
 
-from mcpframe.frame.dialects.available import NAMES
+from mcpframe.frame.dialects.available import spoken_names
 from mcpframe.frame.dialects.mcp_ui.messages import TO_HOST
 from mcpframe.kit.bundle import build
 from mcpframe.kit.project.scaffold import scaffold
@@ -22,7 +22,8 @@ from tests.browser.conftest import PAGES, SERVERS, Bundle, Origins, Troubles, ch
 from tests.browser.mcpb import Peer, bring, bundle_peers
 from tests.browser.test_webmcp import HELPERS
 from tests.browser.ui_hosts import bundle_ui_client
-from tests.support.foreign import OWN, foreign, foreign_clones
+from tests.support.foreign import foreign, foreign_clones
+from tests.vectors.parts import parts
 
 BOOT = BOOT_PATIENCE * 1000
 
@@ -228,7 +229,7 @@ async def test_a_host_that_begins_with_another_one_later(page: Page, switched: B
         await page.evaluate("names => Promise.all(names.map((name) => client[name]().close()))", [adopted, late])
 
 
-@pytest.mark.parametrize("dialect", NAMES)
+@pytest.mark.parametrize("dialect", spoken_names())
 async def test_messages_of_the_others_are_noise(page: Page, switched: Bundle, dialect: str) -> None:
     """Every message of the vectors of the others, valid and broken, from the right window and origin."""
     await begin(page, dialect, switched.url)
@@ -269,4 +270,7 @@ async def posted(page: Page, since: int) -> set[str]:
     return {next((name for name, is_own in SPOKEN.items() if is_own(wire)), str(wire)) for wire in wires}
 
 
-SPOKEN: dict[str, Callable[[Any], bool]] = {**OWN, "mcp_ui": lambda wire: wire["type"] in TO_HOST}
+SPOKEN: dict[str, Callable[[Any], bool]] = {
+    **{name: parts(name).owns for name in spoken_names()},
+    "mcp_ui": lambda wire: wire["type"] in TO_HOST,
+}

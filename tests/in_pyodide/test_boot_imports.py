@@ -45,4 +45,4 @@ def test_boot_imports_exactly_what_is_listed(selenium):
 
 
 def _not_in_a_plain_bundle() -> list[str]:
-    return sorted(module_paths().keys() - own_modules({}, {"mcp2", "webmcp"}))
+    return sorted(module_paths().keys() - own_modules({}, {"mcp2", "document"}))

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
-from typing import Any
 
-from mcpframe.frame.dialects.available import NAMES
+from mcpframe.frame.dialects.available import spoken_names
 from tests.vectors.cases import cases
+from tests.vectors.parts import parts
 from tests.vectors.python_driver import _text
-
-OWN: dict[str, Callable[[dict[str, Any]], bool]] = {
-    "sep": lambda data: str(data.get("type")).startswith("MCP_"),
-    "mcp_apps": lambda data: data.get("jsonrpc") == "2.0",
-    "mcp_ui": lambda data: str(data.get("type")).startswith("ui-"),
-    "mcp_b": lambda data: data.get("type") == "mcp",
-}
-"""What a dialect's messages have in common, in the words of its source: whose vectors have others as noise."""
 
 
 @cache
@@ -35,7 +27,7 @@ def texts(dialect: str) -> tuple[str, ...]:
 
 def foreign(adopted: str) -> Iterator[str]:
     """Return the messages of the other dialects' vectors that are not in the form of this one's."""
-    for dialect in NAMES:
+    for dialect in spoken_names():
         if dialect == adopted:
             continue
         for text in texts(dialect):
@@ -43,7 +35,7 @@ def foreign(adopted: str) -> Iterator[str]:
                 data = json.loads(text)
             except ValueError:
                 continue
-            if not (isinstance(data, dict) and OWN[adopted](data)):
+            if not (isinstance(data, dict) and parts(adopted).owns(data)):
                 yield text
 
 
@@ -53,15 +45,9 @@ _ODD = """(() => {
     const large = { jsonrpc: "2.0", id: 5, method: "ping", params: { n: 1n } };
     return [cyclic, large, new Map([[1, 2]]), [, , 1], 1n, undefined];
 })()"""
-_FORMS = {
-    "sep": "(odd) => ({ type: 'MCP_MESSAGE', payload: odd })",
-    "mcp_apps": "(odd) => ({ jsonrpc: '2.0', id: 5, method: 'ping', params: odd })",
-    "mcp_ui": "(odd) => ({ type: 'ui-message-response', messageId: 'mcpframe/1', payload: odd })",
-    "mcp_b": "(odd) => ({ channel: 'mcp-iframe', type: 'mcp', direction: 'client-to-server', payload: odd })",
-}
 
 
 def foreign_clones(adopted: str) -> list[str]:
     """Return messages of the other dialects that only JavaScript can make: each is the code of a list of some."""
-    forms = [f"{_ODD}.map({form})" for dialect, form in _FORMS.items() if dialect != adopted]
+    forms = [f"{_ODD}.map({parts(each).clone_form})" for each in spoken_names() if each != adopted]
     return forms + [f"[{case['make']}]" for case in cases("sep") if "make" in case and adopted != "sep"]

@@ -84,7 +84,7 @@ class Rig:
         window.query = lambda: ""  # type: ignore[attr-defined]
         self.leaving: list[Callable[[], None]] = []
         window.before_leaving = self._before_leaving  # type: ignore[attr-defined]
-        window.takes_tools = lambda: False  # type: ignore[attr-defined]
+        window.takes_tools = lambda name: False  # type: ignore[attr-defined]
 
     def _before_leaving(self, act: Callable[[], None]) -> Callable[[], None]:
         self.leaving.append(act)

@@ -116,7 +116,7 @@ async def framed(page: Any, window: ModuleType, entry: str, **config: Any) -> As
     window.host_window = lambda: inner  # type: ignore[attr-defined]
     window.fragment = lambda: ""  # type: ignore[attr-defined]
     window.query = lambda: ""  # type: ignore[attr-defined]
-    window.takes_tools = lambda: False  # type: ignore[attr-defined]
+    window.takes_tools = lambda name: False  # type: ignore[attr-defined]
     text = json.dumps({"entry": entry, "name": "test", "title": "Test", "allowed_origins": [HOST], **config})
     running = asyncio.create_task(boot.main(text, page))
     connection = alone(sep.OUTER_TRANSPORT, parse_allowed_origins([FRAME]), session_id="session-1")

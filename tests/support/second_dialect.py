@@ -194,7 +194,7 @@ def _roles(name: str, inner: Codec, outer: Codec) -> Dialect:
         ),
         waits={s.AWAITING: "handshake_timeout", s.CONFIRMING: "accept_timeout"},
     )
-    return Dialect(name, name, {TRANSPORT: inner_role}, {TRANSPORT: outer_role})
+    return Dialect(name=name, title=name, preference=9, inner={TRANSPORT: inner_role}, outer={TRANSPORT: outer_role})
 
 
 PLAIN = _roles("plain", _plain(), _plain())

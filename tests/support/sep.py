@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from mcpframe.frame.core.connection import AllowedOrigins, Candidate, Connection, Options, parse_allowed_origins
-from mcpframe.frame.core.errors import MalformedMessage
-from mcpframe.frame.core.events import Departure, Output
-from mcpframe.frame.core.roles import Local, Role, State
+from mcpframe.frame.core.events import Output
+from mcpframe.frame.core.roles import Role, State
 from mcpframe.frame.dialects.sep import roles as sep
-from mcpframe.frame.dialects.sep.events import Act, SetupReason, SetupRequired, SetupResult
 from mcpframe.frame.dialects.sep.offers import HostOffer
+from tests.support.driving import REQUEST
 from tests.support.fake_window import inbound
 
 HOST = "https://chat.example"
 FRAME = "https://tools.example"
 SESSION = "5f0c1a52-2f0e-4a55-9d0e-6c1f3f7f6a10"
-REQUEST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-RESPONSE = {"jsonrpc": "2.0", "id": 1, "result": {}}
-NOTIFICATION = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 SETUP_HANDSHAKES = {
     "A, B": {"type": "MCP_SETUP_HANDSHAKE", "protocolVersion": "1.0", "requiresVisibleSetup": True},
@@ -70,9 +65,6 @@ MESSAGES: dict[str, dict[str, Any]] = {
     },
     "MCP_MESSAGE": {"type": "MCP_MESSAGE", "payload": REQUEST},
 }
-
-LOCALS: tuple[str, ...] = (Local.START, Local.REPEAT, Local.DEADLINE, *Act, *list(Local)[3:])
-"""Everything that can happen besides a message of the peer, in the order of `sep_table.txt`."""
 
 _WAY: dict[Role, dict[State, list[str]]] = {
     sep.INNER_SETUP: {State.CALLING: [], State.SETTING_UP: ["MCP_SETUP_HANDSHAKE_REPLY"]},
@@ -127,29 +119,3 @@ def connection_in(role: Role, state: State, options: Options | None = None) -> C
 def hear(made: Connection, message: Any, *, now: float = 0.0, origin: str | None = None) -> list[Output]:
     """Let a connection receive a message of its peer's window."""
     return made.receive(inbound(message, origin=origin or made.origin or peer_of(made.role)), now)
-
-
-def do(made: Connection, local: str, now: float = 0.0) -> list[Output]:
-    """Let something local happen to a connection, of `LOCALS`; time passes to whatever it waits for."""
-    match local:
-        case Local.START:
-            return made.start(now)
-        case Local.CLOSE:
-            return made.close(now)
-        case Local.SEND:
-            return made.send(json.dumps(NOTIFICATION), NOTIFICATION, now)
-        case Act.COMPLETE_SETUP:
-            return made.act(local, SetupResult("Pi"), now=now)
-        case Act.REQUIRE_SETUP:
-            return made.act(local, SetupRequired(SetupReason.OTHER, "again", True), now=now)
-        case Local.PEER_REPLACED:
-            return made.peer_gone(Departure.REPLACED, now)
-        case Local.PEER_REMOVED:
-            return made.peer_gone(Departure.REMOVED, now)
-        case Local.LAST_REFUSED:
-            return made._first.happen(Local.LAST_REFUSED, MalformedMessage("status must be a str."), now=now)
-        case Local.REPEAT:
-            return made.tick(made.options.repeat_interval)
-        case Local.DEADLINE:
-            return made.tick(1e9)
-    raise AssertionError(local)

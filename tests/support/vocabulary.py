@@ -9,33 +9,19 @@ from mcpframe.frame.core.dialect import TRANSPORT, Dialect
 from mcpframe.frame.core.roles import Role
 from mcpframe.frame.dialects.available import dialects
 from tests.support import second_dialect as made_up
+from tests.vectors.parts import parts
 
 EVERY = (*made_up.DIALECTS.values(), *dialects())
 
 
 def messages_to(role: Role) -> list[Any]:
     """Return one valid message of each kind that concerns a role, in either direction."""
-    if role.dialect in made_up.DIALECTS:
-        bodies = (*made_up.BODIES.values(), made_up.RESPONSE, made_up.NOTIFICATION)
-        wrong = {"jsonrpc": "2.0", "id": "hello", "result": {"version": 2}}
-        wrong_hello = {"jsonrpc": "2.0", "id": "hello", "method": "hello", "params": {"version": 2}}
-        return [made_up.from_peer(role, body) for body in (*bodies, wrong, wrong_hello)]
-    if role.dialect == "mcp_apps":
-        from tests.support import apps
-
-        return [*apps.MESSAGES.values(), apps.OF_ANOTHER_REVISION, apps.REFUSAL]
-    if role.dialect == "mcp_ui":
-        from tests.support import ui
-
-        return [*ui.MESSAGES.values(), *({**message, "messageId": None} for message in ui.MESSAGES.values())]
-    if role.dialect == "mcp_b":
-        from tests.support import mcpb
-
-        return [*mcpb.MESSAGES]
-    from tests.support.sep import MESSAGES
-
-    old = [message | {"protocolVersion": "0.1"} for message in MESSAGES.values() if "protocolVersion" in message]
-    return [*MESSAGES.values(), *old]
+    if role.dialect not in made_up.DIALECTS:
+        return [*parts(role.dialect).messages]
+    bodies = (*made_up.BODIES.values(), made_up.RESPONSE, made_up.NOTIFICATION)
+    wrong = {"jsonrpc": "2.0", "id": "hello", "result": {"version": 2}}
+    wrong_hello = {"jsonrpc": "2.0", "id": "hello", "method": "hello", "params": {"version": 2}}
+    return [made_up.from_peer(role, body) for body in (*bodies, wrong, wrong_hello)]
 
 
 def candidate(dialect: Dialect, side: str) -> Candidate:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import mcpframe
+from mcpframe.frame.dialects.available import offered_names
 from tests.support.sources import INSPECTOR, PACKAGE, files, imports, nodes, texts
 
 FRAME = PACKAGE / "frame"
@@ -165,16 +166,52 @@ def test_the_core_never_awaits() -> None:
     assert [path.name for path in files(FRAME / "core") if any(isinstance(node, waits) for node in nodes(path))] == []
 
 
-NAMES_OF_MESSAGES = re.compile(r"\bMCP_[A-Z]+")
+ROOMS_OF_DIALECTS = {
+    "mcpframe/frame/browser": {"webmcp"},
+    "mcpframe/frame/host_api": {"mcp_apps", "mcp_ui"},
+    "mcpframe/frame/hosting/mcp_apps": {"mcp_apps"},
+    "mcpframe/frame/hosting/mcp_ui": {"mcp_ui"},
+    "mcpframe/frame/hosting": {"mcp_apps"},  # whose sandbox proxy both hosts share
+    "mcpframe/frame/page_server": {"mcp_b"},
+    "mcpframe/frame/webmcp": {"webmcp"},
+    "mcpframe/hub/relay": {"mcp_b", "webmcp"},
+    "mcpframe/kit/testing": {"mcp_apps"},
+    "static/inspector": {"sep", "mcp_apps", "mcp_ui"},
+}
+"""The rooms besides `frame/dialects` that are about certain dialects: what a host or a peer of these is in Python."""
+MESSAGES = re.compile(
+    r"\b(MCP_(SETUP|TRANSPORT|MESSAGE)\w*|ui/(initialize|notifications)|ui-[a-z]+-|mcp-check-|mcp-server-(ready|stopped))"
+)
 
 
-def test_only_a_dialect_names_its_messages() -> None:
-    named = {
-        path.relative_to(PACKAGE.parent).as_posix(): [text for text in texts(path) if NAMES_OF_MESSAGES.search(text)]
-        for path in (*files(FRAME), *files(INSPECTOR))
-        if FRAME / "dialects" not in path.parents
-    }
-    assert {name: found for name, found in named.items() if found} == {}
+def named_dialects(path: Path) -> set[str]:
+    """Return the dialects that a file names: by an import, or in a text that is no docstring."""
+    words = {word for text in texts(path) for word in re.split(r"\W+", text)}
+    words |= {part for module in imports(path) for part in module.split(".")}
+    return words & {*offered_names()}
+
+
+def named_messages(path: Path) -> set[str]:
+    """Return the names of dialects' messages in the texts of a file that are no docstrings."""
+    return {match[0] for text in texts(path) for match in MESSAGES.finditer(text)}
+
+
+def test_only_the_rooms_of_a_dialect_name_it() -> None:
+    found = {}
+    for path in (*files(FRAME), *files(HUB), *files(KIT), *files(INSPECTOR)):
+        name = path.relative_to(PACKAGE.parent).as_posix()
+        allowed = next((names for room, names in ROOMS_OF_DIALECTS.items() if name.startswith(f"{room}/")), set())
+        others = named_dialects(path) - allowed | (set() if allowed else named_messages(path))
+        if others and FRAME / "dialects" not in path.parents:
+            found[name] = others
+    assert found == {}
+
+
+def test_the_script_of_a_page_names_no_dialect() -> None:
+    """It gets what differs from the build: see `ways` in `kit/bundle/offered.py`, and `kit/bundle/inbox.py`."""
+    words = re.compile(rf"\b({'|'.join(offered_names())}|MCP_[A-Z_]+|ui/[a-z])\b")
+    scripts = sorted((PACKAGE.parent / "static" / "page").glob("*.js"))
+    assert {path.name: found for path in scripts if (found := words.findall(path.read_text("utf-8")))} == {}
 
 
 def test_the_walls_would_notice(tmp_path: Path) -> None:

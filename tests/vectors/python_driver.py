@@ -1,6 +1,6 @@
 """Play a case on a Python role: bring a connection into the state, let it hear the message, describe its outputs.
 
-This is the one file of the vectors that knows the API of `Connection`; `python_dialect.py` has what differs by dialect.
+This is the one file of the vectors that knows the API of `Connection`; `parts.py` has what differs by dialect.
 """
 
 from __future__ import annotations
@@ -15,13 +15,7 @@ from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.core.events import Closed, Inbound, Output, Received, Refused, Send, Unreadable
 from mcpframe.frame.core.origins import ANY
 from tests.vectors.cases import Case, Result, roles
-from tests.vectors.python_apps import APPS
-from tests.vectors.python_dialect import PythonDialect
-from tests.vectors.python_mcpb import MCP_B
-from tests.vectors.python_sep import SEP
-from tests.vectors.python_ui import UI
-
-DIALECTS: dict[str, PythonDialect] = {"sep": SEP, "mcp_apps": APPS, "mcp_ui": UI, "mcp_b": MCP_B}
+from tests.vectors.parts import Parts, parts
 
 STRANGER = "https://stranger.example"
 
@@ -40,7 +34,7 @@ def play(case: Case, dialect: str = "sep", *, text: Any = None) -> Result:
     table = _roles(dialect)
     about = table["roles"][case["role"]]
     peer = "null" if case.get("opaque") else about["peer"]
-    spoken = DIALECTS[dialect]
+    spoken = parts(dialect)
     connection = _connection(case, spoken, table["session"], peer)
     for step in [*about["states"][case["state"]], *case.get("before", ())]:
         if isinstance(step, str):
@@ -59,14 +53,14 @@ def play(case: Case, dialect: str = "sep", *, text: Any = None) -> Result:
     return {"outcome": [_described(output, spoken, heard, peer) for output in outputs], "next": str(connection.state)}
 
 
-def _connection(case: Case, spoken: PythonDialect, session: str, peer: str) -> Connection:
+def _connection(case: Case, spoken: Parts, session: str, peer: str) -> Connection:
     role = spoken.roles[case["role"]]
     allowed = parse_allowed_origins([], opaque=True) if case.get("opaque") else parse_allowed_origins([peer])
     candidate = Candidate(role, allowed, spoken.offer(role, case, session))
     return Connection([candidate], options=Options(**case.get("options", {})))
 
 
-def _act(connection: Connection, case: Case, spoken: PythonDialect, peer: str) -> list[Output]:
+def _act(connection: Connection, case: Case, spoken: Parts, peer: str) -> list[Output]:
     if case.get("do") == "send" and "payload" in case:
         return connection.send(_text(case["payload"]), case["payload"], 0.0)
     if "do" in case:
@@ -110,7 +104,7 @@ def _in_javascript(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 1e21 else value
 
 
-def _described(output: Output, spoken: PythonDialect, heard: Any, peer: str) -> dict[str, Any]:
+def _described(output: Output, spoken: Parts, heard: Any, peer: str) -> dict[str, Any]:
     match output:
         case Refused():
             return {"refused": type(output.error).__name__}
@@ -126,7 +120,7 @@ def _described(output: Output, spoken: PythonDialect, heard: Any, peer: str) -> 
     return spoken.described(output)
 
 
-def _posted(output: Send, spoken: PythonDialect, peer: str) -> dict[str, Any]:
+def _posted(output: Send, spoken: Parts, peer: str) -> dict[str, Any]:
     assert output.target_origin in (ANY, peer)
     to = "*" if output.target_origin == ANY else "peer"
     message = json.loads(output.text)

@@ -8,15 +8,13 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.core.connection import Options
+from mcpframe.frame.core.limits import SERVER_HANDSHAKE_SECONDS
 from mcpframe.frame.core.origins import OriginEntries, OriginLists
 from mcpframe.frame.dialects.available import offers, withheld
 from mcpframe.frame.serving.framed import Framed
 
 if TYPE_CHECKING:
     from mcpframe.frame.session.setup import SetupResult
-
-SERVER_PATIENCE = 30 * 60.0
-"""Seconds in which the host of a server has to answer, unless `handshake_timeout` is set."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,7 @@ class BootConfig:
         title: the name for people.
         allowed_origins: origins of the hosts that may embed the page; empty to take those of the `FrameServer`.
         dialect_origins: the same for single dialects, in place of those.
-        dialects: the dialects that the page offers, and `"webmcp"`; empty for all.
+        dialects: the dialects that the page offers; empty for all.
         visibility: `requirement` and `message` for the setup's answer.
         options: any of `Options`' fields, and `allow_opaque`.
         lazy: for each lazy requirement, the wheels to fetch; see `load`.
@@ -75,7 +73,7 @@ class BootConfig:
         return {name: getattr(self, name) for name in ("args", "env", "program", "world", "at_home")}
 
     def offers(self, name: str) -> bool:
-        """Return whether the page offers a dialect, or `"webmcp"`."""
+        """Return whether the page offers a dialect."""
         return offers(self.dialects, name)
 
     @property
@@ -83,7 +81,7 @@ class BootConfig:
         """The deadlines and limits of the connection. A server waits long: its host may ask a user first."""
         known = {field.name for field in fields(Options)}
         given = {name: value for name, value in self.options.items() if name in known}
-        patience = {"handshake_timeout": SERVER_PATIENCE} if self.kind == "server" else {}
+        patience = {"handshake_timeout": SERVER_HANDSHAKE_SECONDS} if self.kind == "server" else {}
         return Options(**{**patience, **given})
 
     def origins(self, server: object) -> OriginLists:

@@ -14,19 +14,19 @@ from mcpframe.frame.boot.reporter import Reporter
 from mcpframe.frame.compat import sdk
 from mcpframe.frame.core.connection import Candidate, Connection
 from mcpframe.frame.core.errors import SessionError
-from mcpframe.frame.dialects.available import dialect
+from mcpframe.frame.dialects.available import dialect, offered_dialects
 from mcpframe.frame.serving.framed import Framed, browser_capability
 from mcpframe.frame.serving.server_module import server_module
 
 if TYPE_CHECKING:
     from mcpframe.frame.boot.config import BootConfig
+    from mcpframe.frame.boot.document import Offering
     from mcpframe.frame.boot.reporter import Loader
     from mcpframe.frame.core.events import InnerWindow
     from mcpframe.frame.core.origins import OriginLists
     from mcpframe.frame.serving.author import UiFunction
     from mcpframe.frame.serving.server import ServerObject
     from mcpframe.frame.session.session import EventHook, Messages, Session
-    from mcpframe.frame.webmcp.offering import Offering
 
 BOOT_CAPABILITY = "mcpframe/boot"
 """The experimental capability with which the host learns how this page came to be ready: see `Loader.timing`."""
@@ -125,7 +125,7 @@ async def set_up(
 
     phase = target.setup_phase if isinstance(target, Framed) else None
     asked: dict[str, Any] = {"visible": phase.visible, "permissions": phase.permissions} if phase else {}
-    connection = Connection([setup_phase.page_candidate(allowed, **asked)], options=config.connection_options)
+    connection = Connection(setup_phase.page_candidates(allowed, **asked), options=config.connection_options)
     hooks: dict[str, Any] = {"on_event": Reporter(loader), "take_inbox": host.take_inbox}
     messages = server_module(config.program, target).messages()
     async with open_session(connection, host, **hooks, messages=messages, waiting=waiting_for_host(config)) as session:
@@ -165,20 +165,15 @@ def waiting_for_host(config: BootConfig, offering: Offering | None = None) -> Ab
 def offered_tools(
     target: ServerObject, config: BootConfig, loader: Loader
 ) -> AbstractAsyncContextManager[Offering | None]:
-    """Return a context manager in whose block the server's tools are those of the document (WebMCP), if it takes any.
-
-    Args:
-        target: the author's server.
-        config: the boot config.
-        loader: the loader's callbacks.
-    """
+    """Return a context manager in whose block the server's tools are those of the document, if it takes any."""
     from mcpframe.frame.browser import window
 
-    if not config.offers("webmcp") or not window.takes_tools():
+    spoken = next((each for each in offered_dialects() if each.document_module and config.offers(each.name)), None)
+    if spoken is None or not window.takes_tools(spoken.document_property):
         return nullcontext()
-    from mcpframe.frame.boot.model_context import offered
+    from mcpframe.frame.boot.document import offered
 
-    return offered(target, config, loader)
+    return offered(spoken, target, config, loader)
 
 
 def _beside(offering: Offering | None, config: BootConfig) -> AbstractAsyncContextManager[None]:

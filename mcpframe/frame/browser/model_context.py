@@ -19,7 +19,7 @@ from mcpframe.frame.core import payload
 from mcpframe.frame.core.events import Unreadable
 from mcpframe.frame.dialects.webmcp.tools import Rejected, failure
 
-BUNDLED_WITH = ("webmcp",)
+BUNDLED_WITH = ("document",)
 
 _parse = js.JSON.parse
 _map = getattr(js.Array, "from")  # a keyword of Python

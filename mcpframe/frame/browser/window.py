@@ -157,10 +157,14 @@ def query() -> str:
     return str(js.location.search)
 
 
-def takes_tools() -> bool:
-    """Return whether scripts of this page can register tools (WebMCP): there is an API, and its policy allows it."""
+def takes_tools(name: str) -> bool:
+    """Return whether scripts of this page can register tools: the document has this property, and its policy allows it.
+
+    Args:
+        name: see `Dialect.document_property`.
+    """
     try:
-        if getattr(js.document, "modelContext", None) is None:
+        if getattr(js.document, name, None) is None:
             return False
         policy = getattr(js.document, "featurePolicy", None)
         return policy is None or "tools" not in policy.features() or bool(policy.allowsFeature("tools"))

@@ -1,4 +1,7 @@
-"""The interface of a dialect for the composition above it, which names none of its messages."""
+"""The interface of a dialect for everything above it: no other module names a dialect or one of its messages.
+
+A dialect is a folder in `frame/dialects` whose `dialect.py` has a `DIALECT`. `dialects/available.py` finds it there.
+"""
 
 from __future__ import annotations
 
@@ -10,54 +13,90 @@ from mcpframe.frame.core.events import SessionBegun
 from mcpframe.frame.core.roles import Role
 
 TRANSPORT = "transport"
-"""The phase in which MCP messages flow; every dialect has it."""
+"""The phase in which MCP messages flow; every dialect with messages has it."""
 TAB = "tab"
 """The transport phase of a page that was opened by itself: its peers are scripts of its own window."""
 SETUP = "setup"
-"""A phase of its own in which a page is set up, in dialects that have one."""
+"""The phase in which a page is set up, in dialects that have one: see `core.setup`."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Dialect:
     """One dialect: its tables by phase, and everything else that differs between dialects.
 
     Attributes:
-        name: such as `"sep"`.
+        name: the name in code and configuration, such as `"sep"`: that of its folder.
         title: the name for people.
-        inner: the roles of a framed page, by phase.
+        preference: the rank among the dialects, the preferred one first.
+        inner: the roles of a framed page, by phase. Empty for a dialect without messages: see `document_module`.
         outer: the roles of its host, by phase.
+
         phase_of: returns the phase that a page's address asks for, from its hash.
         fragments: for each phase but the transport phase, a regular expression that finds it in the hash; the same in
             Python and in JavaScript.
         address_for: returns the address of a page in a phase.
+        query: a regular expression that finds in the query of a page's address that only this dialect is spoken there;
+            the same in Python and in JavaScript. Empty for none.
+
+        page_offer: returns the offer of a framed page in the transport phase. Takes by name: `name`, `version`,
+            `title`, and `query`, that of the page's address.
+        setup_offer: returns the offer of a framed page in the setup phase. Takes by name: `visible`, whether it needs
+            to be seen, and `permissions`.
+        host_offer: returns the offer of an outer frame. Takes by name: `session_id`, `granted`, `declined`, `asks`.
+
         last_words: returns the message that the script of a framed page posts after Python has ended, from the event
             that began the session.
         never_started: returns the message that it posts to `*` in a phase if Python does not start.
-        page_offer: returns the offer of a framed page in the transport phase. Takes by name: `name`, `version`,
-            `title`, and `query`, that of the page's address.
-        query: a regular expression that finds in the query of a page's address that only this dialect is spoken there;
-            the same in Python and in JavaScript. Empty for none.
-        host_offer: returns the offer of an outer frame. Takes by name: `session_id`, `granted`, `declined`, `asks`.
+        view_opening: the method of the page's first message, if hosts show a page as the view of a tool. The build
+            writes a file with the view, and a script takes the view's place if Python does not start. Empty for none.
+
         initializes: whether a framed page may be a client, too: MCP's own handshake follows, from either side.
+        shared: whether several clients may be behind one window, so that a server has to tell them apart.
+        own_forms: whether messages have names of their own, which are not the methods of the JSON-RPC in them.
         host_api: `module:class` of the host API, which is called with the event that began the session and with the way
             to the host; empty for a dialect without one.
-        shared: whether several clients may be behind one window, so that a server has to tell them apart.
+        document_property: the property of the document that takes tools, in a dialect without messages.
+        document_module: the module that registers a server's tools there, with its function `offer`.
+
         steps: names for people of the steps of the handshake, by kind of message.
+        for_hosts: how hosts use a page, in a sentence without its full stop; empty for a dialect without hosts.
     """
 
     name: str
     title: str
-    inner: Mapping[str, Role]
-    outer: Mapping[str, Role]
+    preference: int
+    inner: Mapping[str, Role] = field(default_factory=dict)
+    outer: Mapping[str, Role] = field(default_factory=dict)
+
     phase_of: Callable[[str], str] = lambda fragment: TRANSPORT
     fragments: Mapping[str, str] = field(default_factory=dict)
     address_for: Callable[[str, str], str] = lambda url, phase: url
+    query: str = ""
+
+    page_offer: Callable[..., Any] = lambda **_: None
+    setup_offer: Callable[..., Any] = lambda **_: None
+    host_offer: Callable[..., Any] = lambda **_: None
+
     last_words: Callable[[SessionBegun], Mapping[str, Any] | None] = lambda event: None
     never_started: Callable[[str], Mapping[str, Any] | None] = lambda phase: None
-    page_offer: Callable[..., Any] = lambda **_: None
-    query: str = ""
-    host_offer: Callable[..., Any] = lambda **_: None
+    view_opening: str = ""
+
     initializes: bool = True
-    host_api: str = ""
     shared: bool = False
+    own_forms: bool = False
+    host_api: str = ""
+    document_property: str = ""
+    document_module: str = ""
+
     steps: Mapping[str, str] = field(default_factory=dict)
+    for_hosts: str = ""
+
+    @property
+    def has_messages(self) -> bool:
+        """Whether it is spoken over a window."""
+        return bool(self.inner)
+
+    @property
+    def serves_tabs(self) -> bool:
+        """Whether a page that was opened by itself serves the scripts of its own window."""
+        return TAB in self.inner or bool(self.document_module)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, Protocol
 
+from mcpframe.frame.core import limits
 from mcpframe.frame.core.codec import Codec, Trigger
 from mcpframe.frame.core.errors import MessageError, SessionError
 from mcpframe.frame.core.events import Output, Send
@@ -50,8 +51,6 @@ class Local(StrEnum):
     CLOSE = "close"
 
 
-MAX_NESTING = 1000
-
 _AS_HANDSHAKE: Any = object()
 
 
@@ -76,21 +75,20 @@ class Options:
         ValueError: if `max_nesting` is out of its range.
     """
 
-    handshake_timeout: float | None = 30.0
+    handshake_timeout: float | None = limits.HANDSHAKE_SECONDS
     accept_timeout: float | None = _AS_HANDSHAKE
-    setup_timeout: float | None = 30 * 60.0
-    unresponsive_after: float | None = 20.0
+    setup_timeout: float | None = limits.SETUP_SECONDS
+    unresponsive_after: float | None = limits.UNRESPONSIVE_SECONDS
     repeat_interval: float = 1.0
-    max_message_bytes: int = 64 * 1024 * 1024
-    max_nesting: int = 100
-    max_pending: int = 1000
+    max_message_bytes: int = limits.MESSAGE_BYTES
+    max_nesting: int = limits.MESSAGE_NESTING
+    max_pending: int = limits.PENDING_REQUESTS
 
     def __post_init__(self) -> None:
         if self.accept_timeout is _AS_HANDSHAKE:
             object.__setattr__(self, "accept_timeout", self.handshake_timeout)
-        # The JSON parser in Pyodide handles 5,000 levels; 10,000 crash it, and the runtime with it.
-        if not 1 <= self.max_nesting <= MAX_NESTING:
-            raise ValueError(f"max_nesting must be from 1 to {MAX_NESTING:,}, not {self.max_nesting:,}.")
+        if not 1 <= self.max_nesting <= limits.DEEPEST_NESTING:
+            raise ValueError(f"max_nesting must be from 1 to {limits.DEEPEST_NESTING:,}, not {self.max_nesting:,}.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,12 @@
-"""The available dialects: everything above this file gets its dialects here.
+"""The dialects that are there: everything above this file gets its dialects here.
 
-A dialect is a folder beside this file with a `dialect.py`. Without that folder, everything else still works.
+A dialect is a folder in this package's path with a `dialect.py`. Without that folder, everything else still works.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
 from mcpframe.frame.core.codec import Codec
 from mcpframe.frame.core.connection import Candidate
@@ -22,25 +23,37 @@ from mcpframe.frame.core.errors import MessageError, StateError
 from mcpframe.frame.core.events import SessionBegun
 from mcpframe.frame.core.origins import AllowedOrigins, OriginEntries, OriginLists, origin_entries
 
-NAMES: Final = ("sep", "mcp_apps", "mcp_ui", "mcp_b")
-"""The dialects that mcpframe speaks, in order of preference."""
-
-OFFERED: Final = (*NAMES, "webmcp")
-"""What `[tool.mcpframe] dialects` can name: the dialects, and WebMCP, which has no messages."""
-
 
 @cache
-def dialects() -> tuple[Dialect, ...]:
-    """Return the available dialects, in order of preference."""
+def offered_dialects() -> tuple[Dialect, ...]:
+    """Return the dialects that `[tool.mcpframe] dialects` can name, in order of preference."""
+    paths = import_module(__name__.rpartition(".")[0]).__path__
+    folders = {entry.name for path in paths for entry in os.scandir(path) if entry.is_dir()}
     found: list[Dialect] = []
-    for name in NAMES:
+    for name in sorted(folders - {"__pycache__"}):
         module = f"mcpframe.frame.dialects.{name}.dialect"
         try:
             found.append(import_module(module).DIALECT)
         except ModuleNotFoundError as error:
             if error.name not in (module, module.rpartition(".")[0]):
                 raise
-    return tuple(found)
+    return tuple(sorted(found, key=lambda each: (each.preference, each.name)))
+
+
+@cache
+def dialects() -> tuple[Dialect, ...]:
+    """Return the dialects that are spoken over a window, in order of preference."""
+    return tuple(each for each in offered_dialects() if each.has_messages)
+
+
+def spoken_names() -> tuple[str, ...]:
+    """Return the names of `dialects`."""
+    return tuple(each.name for each in dialects())
+
+
+def offered_names() -> tuple[str, ...]:
+    """Return the names of `offered_dialects`."""
+    return tuple(each.name for each in offered_dialects())
 
 
 def dialect(name: str | None = None) -> Dialect:
@@ -49,25 +62,30 @@ def dialect(name: str | None = None) -> Dialect:
     Raises:
         StateError: if it is not available.
     """
-    for each in dialects():
+    for each in offered_dialects():
         if name in (None, each.name):
             return each
     raise StateError(f"There is no dialect {name!r}." if name else "There is no dialect.")
 
 
+def view_dialects() -> tuple[str, ...]:
+    """Return the names of the dialects in which hosts show a page as the view of a tool."""
+    return tuple(each.name for each in dialects() if each.view_opening)
+
+
 def offers(setting: Sequence[str], name: str) -> bool:
-    """Return whether a page offers a dialect, or WebMCP.
+    """Return whether a page offers a dialect.
 
     Args:
         setting: `dialects` of its configuration; empty for all.
-        name: one of `OFFERED`.
+        name: the name of the dialect.
     """
     return not setting or name in setting
 
 
 def withheld(setting: Sequence[str]) -> list[str]:
     """Return the dialects that a page does not offer; see `offers`."""
-    return [name for name in OFFERED if not offers(setting, name)]
+    return [name for name in offered_names() if not offers(setting, name)]
 
 
 def phase_of(fragment: str) -> str:
@@ -82,7 +100,7 @@ def phase_of(fragment: str) -> str:
 
 def entries_of(origins: Iterable[str] | Mapping[str, Iterable[str]] | None) -> OriginEntries:
     """Return the entries of `allowed_origins`, a list or a table of lists by dialect; see `origin_entries`."""
-    return origin_entries(origins, OFFERED)
+    return origin_entries(origins, offered_names())
 
 
 def inner_candidates(

@@ -95,7 +95,7 @@ async def connect_to_host(
     if phase_of(window.fragment()) == SETUP:
         from mcpframe.frame.session import setup as setup_phase
 
-        connection = Connection([setup_phase.page_candidate(allowed)], options=used)
+        connection = Connection(setup_phase.page_candidates(allowed), options=used)
         async with open_session(connection, host, on_event=on_event) as session:
             setup_phase.complete(session, _defaults.setup())
             await asyncio.get_running_loop().create_future()  # until the host removes the page

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import quote
 
 from mcpframe.frame.core.errors import HostError
-from mcpframe.frame.dialects.mcp_apps.events import HostFound
+from mcpframe.frame.core.limits import TEARDOWN_SECONDS
+from mcpframe.frame.dialects.mcp_apps.offers import HostFound
 from mcpframe.frame.host_api.context import (
     HostContext,
     ToolCancelled,
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
     )
 
 log = logging.getLogger(__name__)
-
-TEARDOWN = 5.0
-"""Seconds that an author's functions may take before the host removes the page."""
 
 Json = Mapping[str, Any]
 _LISTS = {f"notifications/{kind}/list_changed": kind for kind in ("tools", "resources", "prompts")}
@@ -247,10 +245,10 @@ class AppsHost(Host):
 
     async def _tear_down(self, reason: str) -> Json:
         try:
-            async with asyncio.timeout(TEARDOWN):
+            async with asyncio.timeout(TEARDOWN_SECONDS):
                 await asyncio.gather(*(_torn_down(function, reason) for function in self._on_teardown))
         except TimeoutError:
-            log.warning("What runs before this page is removed took more than %g seconds.", TEARDOWN)
+            log.warning("What runs before this page is removed took more than %g seconds.", TEARDOWN_SECONDS)
         return {}
 
     async def _typed(self, kind: str, method: str, params: Json, on_progress: Progress | None = None) -> Any:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.compat import sdk
 from mcpframe.frame.core.errors import HostLacks, HostTimeout
-from mcpframe.frame.dialects.mcp_ui.events import EmbedderFound
 from mcpframe.frame.dialects.mcp_ui.messages import OURS, RENDER_DATA, REQUEST_RENDER_DATA, SIZE_CHANGE
+from mcpframe.frame.dialects.mcp_ui.offers import EmbedderFound
 from mcpframe.frame.host_api.context import HostContext
 from mcpframe.frame.host_api.host import Content, Host, OnData
 from mcpframe.frame.session.host_messages import HostMessages, Progress, call_all, content_blocks, plain

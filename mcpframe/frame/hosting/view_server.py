@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.core import jsonrpc
 from mcpframe.frame.core.errors import AppError
+from mcpframe.frame.core.paging import Pages
 from mcpframe.frame.hosting.policy import is_model_only, resource_uri, ui_of
 from mcpframe.frame.session.host_messages import plain
 from mcpframe.frame.waiting.answers import AnswerRefused
@@ -22,8 +23,6 @@ Progress = Callable[[float, float | None, str | None], None]
 MIME_TYPE = "text/html;profile=mcp-app"
 LARGEST_VIEW = 16 * 1024 * 1024
 """The largest HTML text of a view, in characters."""
-_MOST_PAGES = 100
-"""How many pages of a list are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,14 +196,12 @@ class ViewServer:
         return answer
 
     async def _pages(self, method: Callable[..., Awaitable[Any]], member: str) -> AsyncIterator[Json]:
-        cursor = None
-        for _ in range(_MOST_PAGES):
-            page = plain(await method(cursor=cursor))
+        pages = Pages()
+        while pages.more:
+            page = plain(await method(cursor=pages.cursor))
             for item in page[member]:
                 yield item
-            cursor = page.get("nextCursor")
-            if cursor is None:
-                return
+            pages.follow(page.get("nextCursor"))
 
 
 def _cursor(params: Json) -> str | None:

@@ -1,8 +1,4 @@
-"""The setup phase of a session, for the rooms above the dialects: its vocabulary, and the acts of either side.
-
-One dialect has such a phase. This module and `serving.setup` belong to it; others import them only where a page is set
-up.
-"""
+"""The setup phase of a session: how each side begins and ends it, in whichever dialects have one."""
 
 from __future__ import annotations
 
@@ -10,9 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.core.connection import AllowedOrigins, Candidate
+from mcpframe.frame.core.dialect import SETUP
 from mcpframe.frame.core.errors import OriginError, SessionError
 from mcpframe.frame.core.origins import OriginLists
-from mcpframe.frame.dialects.sep.events import (
+from mcpframe.frame.core.setup import (
     Act,
     Permission,
     SetupCompleted,
@@ -23,8 +20,7 @@ from mcpframe.frame.dialects.sep.events import (
     SetupStarted,
     Visibility,
 )
-from mcpframe.frame.dialects.sep.offers import PageOffer
-from mcpframe.frame.dialects.sep.roles import INNER_SETUP
+from mcpframe.frame.dialects.available import dialects
 
 if TYPE_CHECKING:
     from mcpframe.frame.session.session import Session
@@ -40,7 +36,7 @@ __all__ = [
     "Visibility",
     "complete",
     "configured_result",
-    "page_candidate",
+    "page_candidates",
     "require",
     "result_of",
     "shortened",
@@ -50,10 +46,10 @@ _MAX_TEXT = 2000
 """Characters of one text for the host; ours rejects texts of more than 4096."""
 
 
-def page_candidate(
+def page_candidates(
     allowed_origins: AllowedOrigins | OriginLists, *, visible: bool = False, permissions: tuple[Permission, ...] = ()
-) -> Candidate:
-    """Return the candidate of a framed page that is set up.
+) -> list[Candidate]:
+    """Return the candidates of a framed page that is set up: the roles for it in which anybody is allowed.
 
     Args:
         allowed_origins: who may be the host.
@@ -61,15 +57,21 @@ def page_candidate(
         permissions: the browser permissions that it asks for.
 
     Raises:
-        OriginError: nobody is allowed in the dialect with a setup.
+        OriginError: nobody is allowed in a dialect with a setup.
     """
-    allowed = allowed_origins.of(INNER_SETUP.dialect)
-    if allowed is None:
+    having = [each for each in dialects() if SETUP in each.inner]
+    candidates = [
+        Candidate(each.inner[SETUP], allowed, each.setup_offer(visible=visible, permissions=permissions))
+        for each in having
+        if (allowed := allowed_origins.of(each.name)) is not None
+    ]
+    if not candidates:
+        names = ", ".join(each.name for each in having)
         raise OriginError(
-            f"Nobody may set up this server: allowed_origins.{INNER_SETUP.dialect} is empty, or its `dialects` leave "
-            f"{INNER_SETUP.dialect!r} out."
+            f"Nobody may set up this server: setups need {names}, for which allowed_origins is empty, or which its "
+            "`dialects` leave out."
         )
-    return Candidate(INNER_SETUP, allowed, PageOffer(requires_visible_setup=visible, permissions=permissions))
+    return candidates
 
 
 def configured_result(title: str, visibility: Mapping[str, Any]) -> SetupResult:
@@ -89,7 +91,7 @@ def complete(session: Session, result: SetupResult) -> None:
 
 
 def require(session: Session, reason: SetupReason, message: str, can_continue: bool) -> None:
-    """Inner frame: ask the host to run the setup again. Raises `StateError` where the session is not open."""
+    """Inner frame: ask the host to run the setup again. Raises `StateError` if the session is not open."""
     session.act(Act.REQUIRE_SETUP, SetupRequired(reason, shortened(message), can_continue))
 
 

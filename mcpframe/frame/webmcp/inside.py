@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 
 from mcpframe.frame.core import jsonrpc
+from mcpframe.frame.core.limits import LISTED_TOOLS
+from mcpframe.frame.core.paging import Pages
 from mcpframe.frame.session.read_ahead import ReadAhead
 from mcpframe.frame.session.streams import WriteStream
 from mcpframe.frame.waiting.peer import Peer
@@ -21,10 +23,6 @@ Json = Mapping[str, Any]
 
 REVISION: Final = "2025-11-25"
 """The newest revision with a handshake; in it, changes of the list are announced without being asked for."""
-MOST_TOOLS: Final = 1000
-"""How many tools are listed at most."""
-_MOST_PAGES: Final = 100
-"""How many pages of the list are read at most; a page may be empty."""
 _CHANGED = "notifications/tools/list_changed"
 
 
@@ -62,17 +60,15 @@ class InsideClient(WriteStream):
     async def tools(self) -> list[Json]:
         """Return the server's tools. Raises `CallFailed`."""
         found: list[Json] = []
-        params: dict[str, Any] = {}
-        for _ in range(_MOST_PAGES):
-            result = await self.request("tools/list", params)
+        pages = Pages()
+        while pages.more and len(found) < LISTED_TOOLS:
+            result = await self.request("tools/list", pages.params)
             page = result.get("tools")
             if not isinstance(page, list):
                 break
             found += [tool for tool in page if isinstance(tool, Mapping)]
-            if len(found) >= MOST_TOOLS or not isinstance(result.get("nextCursor"), str):
-                break
-            params = {"cursor": result["nextCursor"]}
-        return found[:MOST_TOOLS]
+            pages.follow(result.get("nextCursor"))
+        return found[:LISTED_TOOLS]
 
     async def request(self, method: str, params: Json) -> Json:
         """Return the result of a request, which is cancelled with this. Raises `CallFailed`."""

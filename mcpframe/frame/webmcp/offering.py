@@ -19,11 +19,22 @@ import anyio
 
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
-from mcpframe.frame.dialects.webmcp.tools import LIMITS, Json, Rejected, argument_problem, definitions, failure
+from mcpframe.frame.dialects.webmcp.tools import (
+    LIMITS,
+    Json,
+    Rejected,
+    argument_problem,
+    definitions,
+    exposed_to,
+    failure,
+)
 from mcpframe.frame.webmcp.inside import CallFailed, InsideClient, WatchedWriter
 
 if TYPE_CHECKING:
+    from mcpframe.frame.core.origins import AllowedOrigins
     from mcpframe.frame.session.session import Messages
+
+BUNDLED_WITH = ("document",)
 
 log = logging.getLogger("mcpframe")
 
@@ -158,6 +169,20 @@ class Offering:
         if text not in self._noted:
             self._noted.add(text)
             log.warning(text)
+
+
+def offer(messages: Messages, serve: Serve, allowed: AllowedOrigins | None) -> Offering:
+    """Return the tools of a server at this page's document: see `Dialect.document_module`.
+
+    Args:
+        messages: how messages look on the streams of `serve`.
+        serve: serves one client.
+        allowed: the origins that may see the tools besides the page's own; None for nobody.
+    """
+    from mcpframe.frame.browser.model_context import ModelContext
+
+    place = ModelContext()
+    return Offering(place, messages, serve, exposed_to(allowed, place.embedder()))
 
 
 async def _call(client: InsideClient, tool: str, schema: Json, arguments: str) -> Json:

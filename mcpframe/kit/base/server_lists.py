@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from mcpframe.frame.core.paging import Pages
 from mcpframe.kit.base.deadline import within
 from mcpframe.kit.base.errors import CallError
-
-LIST_TIMEOUT = 60.0
-"""How long a server may take for one list, in seconds."""
-
-_MOST_PAGES = 1000
+from mcpframe.kit.base.limits import LIST_SECONDS, SERVER_PAGES
 
 
-async def list_all(ask: Any, kind: str, *, patience: float = LIST_TIMEOUT) -> list[dict[str, Any]]:
+async def list_all(ask: Any, kind: str, *, patience: float = LIST_SECONDS) -> list[dict[str, Any]]:
     """Return the items of all pages of a list, as they are on the wire.
 
     Args:
@@ -49,17 +46,14 @@ async def list_all(ask: Any, kind: str, *, patience: float = LIST_TIMEOUT) -> li
 
 async def _all_pages(ask: Any, kind: str, name: str) -> list[dict[str, Any]]:
     items: list[dict[str, Any]] = []
-    cursors: set[str | None] = {None}
-    cursor: str | None = None
-    while True:
-        page = await ask(cursor=cursor)
+    pages = Pages(SERVER_PAGES)
+    while pages.more:
+        page = await ask(cursor=pages.cursor)
         items += [on_the_wire(item) for item in getattr(page, kind)]
-        cursor = page.next_cursor
-        if cursor is None:
-            return items
-        if cursor in cursors or len(cursors) == _MOST_PAGES:
-            raise CallError(f"The server's list of {name} has no end: fix its pagination.")
-        cursors.add(cursor)
+        pages.follow(page.next_cursor)
+    if pages.endless:
+        raise CallError(f"The server's list of {name} has no end: fix its pagination.")
+    return items
 
 
 def on_the_wire(item: Any) -> dict[str, Any]:

@@ -12,10 +12,11 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from mcpframe.frame.core.origins import OriginEntries
+from mcpframe.frame.dialects.available import view_dialects
 from mcpframe.kit.base.data import page_dir, static_dir
 from mcpframe.kit.bundle.author_files import style_paths
 from mcpframe.kit.bundle.inbox import inbox_data
-from mcpframe.kit.bundle.offered import embedders, lists_of, offered
+from mcpframe.kit.bundle.offered import embedders, lists_of, offered, ways
 from mcpframe.kit.bundle.output.assets import Asset, asset, content_hash, hashed
 from mcpframe.kit.bundle.output.write import SHARED
 from mcpframe.kit.bundle.packages.deferred_modules import needs_deferred
@@ -125,7 +126,7 @@ def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset
     about = {"name": name, "version": inspected.version or "0", "title": title}
     opaque = config.options.allow_opaque
     lists = lists_of(config.dialects, origins, opaque=opaque)
-    dialects = offered(config.dialects, lists) if config.kind == "server" else list(config.dialects)
+    offers = offered(config.dialects, lists) if config.kind == "server" else list(config.dialects)
     inbox = inbox_data(inspected, config, about, lists) if config.kind == "server" else None
     inline = [*([inbox_script()] if inbox else []), *([prefetch_script()] if image else [])]
     policy = page_policy(config.csp, frames=config.kind == "page", inline=inline, sandbox=config.sandbox_origin)
@@ -140,7 +141,8 @@ def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset
         "about": about,
         "allowed_origins": list(origins.common),
         **own_origins,
-        **({"dialects": dialects} if dialects else {}),
+        **({"dialects": offers} if offers else {}),
+        **({"ways": ways(offers)} if offers and config.kind == "server" else {}),
         "visibility": config.visibility.model_dump(),
         "options": config.options.model_dump(exclude_none=True),
         "boot_timeout": config.boot_timeout,
@@ -197,7 +199,7 @@ def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset
     index = asset(f"{name}/index.html", render_page(**page, csp=policy, sandbox=proxy))
     views: list[Asset] = []
     app = None
-    if config.url and config.kind == "server" and lists.of("mcp_apps") is not None:
+    if config.url and config.kind == "server" and any(lists.of(each) is not None for each in view_dialects()):
         views, app = view_files(config.url, name, config.csp, config.app, policy, page)
     first_visit = [*scripts.all, *native, *styles, *starting, index]
     others = (*plain, deferred, *author_assets.values(), *([sandbox] if sandbox else []))
@@ -214,7 +216,7 @@ def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset
         "tools": None if inspected.tools is None else list(inspected.tools),
         "allowed_origins": list(origins.common),
         **own_origins,
-        "dialects": dialects,
+        "dialects": offers,
         "app": app,
         "visibility": config.visibility.model_dump(),
         "csp": header_policy(policy, embedders(config.dialects, origins), opaque=opaque),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from mcpframe.frame.dialects.available import offers
+from mcpframe.frame.dialects.available import offered_dialects, offers
 from mcpframe.kit.bundle.code.imports import imports_named, imports_of
 from mcpframe.kit.bundle.packages.layers import base_packages
 from mcpframe.kit.bundle.packages.lock import Lock
@@ -13,6 +13,7 @@ from mcpframe.kit.bundle.pyodide.archive import unpack
 from mcpframe.kit.project.project import Project
 
 FEATURES = {
+    "document": "It is a server that offers its tools at the document.",
     "fastmcp": "The package fastmcp is among its wheels.",
     "http": "It has an HTTP library.",
     "mcp1": "Its SDK is mcp 1.x.",
@@ -20,7 +21,6 @@ FEATURES = {
     "page": "It is a page with a main function, and no server.",
     "persist": "It has files that are kept.",
     "program": "Its entry is a console script.",
-    "webmcp": "It is a server that offers its tools to WebMCP.",
     "world": "Its code was written for a process.",
 }
 """The features of bundles, with their meanings."""
@@ -57,7 +57,9 @@ def features_of(project: Project, lock: Lock, author: Mapping[str, bytes], code:
         author: The author's files.
     """
     config = project.config
+    documents = [each for each in offered_dialects() if each.document_module and offers(config.dialects, each.name)]
     there = {
+        "document": config.kind == "server" and bool(documents),
         "fastmcp": lock.has_fastmcp,
         "http": has_http_library(lock, code),
         "mcp1": lock.sdk == 1,
@@ -65,7 +67,6 @@ def features_of(project: Project, lock: Lock, author: Mapping[str, bytes], code:
         "page": config.kind == "page",
         "persist": bool(config.persist),
         "program": project.is_program,
-        "webmcp": config.kind == "server" and offers(config.dialects, "webmcp"),
         "world": written_for_a_process(project, lock, author),
     }
     return frozenset(name for name, is_there in there.items() if is_there)

@@ -10,16 +10,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mcpframe.frame.core.connection import Candidate, Connection, parse_allowed_origins
-from mcpframe.frame.core.dialect import SETUP, TRANSPORT
+from mcpframe.frame.core.dialect import SETUP, TRANSPORT, Dialect
 from mcpframe.frame.core.events import Send
 from mcpframe.frame.core.origins import ANY, OriginLists
-from mcpframe.frame.dialects.available import dialects, inner_candidates
+from mcpframe.frame.dialects.available import dialect, dialects, inner_candidates
 from mcpframe.kit.bundle.server_import import Inspected, InspectedSetup
 from mcpframe.kit.project.pyproject import McpframeConfig
 
 _ANYONE = parse_allowed_origins([ANY])  # openings do not depend on the allowed origins
-_APPS = "mcp_apps"
-"""The dialect whose hosts a page answers that does not start."""
 _MOST = 100
 """How many message events are kept until Python runs. Python calls a host again that was not answered."""
 
@@ -36,7 +34,7 @@ def inbox_data(
         origins: Who may be the host, by dialect.
     """
     phases = [
-        _posted(pattern, "", _setup_openings(inspected.setup), [each.never_started(SETUP)])
+        _posted(pattern, "", _setup_openings(inspected.setup, each), [each.never_started(SETUP)])
         for each in dialects()
         if (pattern := each.fragments.get(SETUP)) is not None and origins.of(each.name) is not None
     ]
@@ -47,26 +45,45 @@ def inbox_data(
             if not named:
                 continue
             phases.append(_posted("", each.query, _openings(named), []))
-    phases.append(_posted("", "", _openings(candidates), []))
-    hosts = list(origins.of(_APPS) or ())
-    return {"phases": phases, "most": _MOST, "patience": config.boot_timeout * 1000, "hosts": hosts}
+    stand_in = _stand_in(candidates)
+    phases.append(_posted("", "", _openings(candidates), [], stand_in))
+    return {"phases": phases, "most": _MOST, "patience": config.boot_timeout * 1000}
 
 
 def _posted(
-    fragment: str, query: str, openings: Sequence[dict[str, Any]], failures: Sequence[Mapping[str, Any] | None]
+    fragment: str,
+    query: str,
+    openings: Sequence[dict[str, Any]],
+    failures: Sequence[Mapping[str, Any] | None],
+    stand_in: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the openings for an address with this fragment and query, and the failures to post without Python."""
+    """Return the openings for an address with this fragment and query, and what to post if Python does not start."""
     posted = [item for item in failures if openings and item]
-    return {"fragment": fragment, "query": query, "openings": openings, "failures": posted}
+    data = {"fragment": fragment, "query": query, "openings": openings, "failures": posted}
+    return {**data, "standIn": stand_in} if stand_in else data
 
 
-def _setup_openings(setup: InspectedSetup | None) -> list[dict[str, Any]]:
-    from mcpframe.frame.session.setup import Permission, page_candidate
+def _stand_in(candidates: Sequence[Candidate]) -> dict[str, Any] | None:
+    """Return the id of the opening with which a page becomes a view, and whose answers a script may take.
+
+    The script shows the result of the tool in place of a view that does not start: see `static/app/stand-in.js`.
+    """
+    for candidate in candidates:
+        if method := dialect(candidate.role.dialect).view_opening:
+            for opening in _openings([candidate]):
+                if opening.get("method") == method:
+                    return {"id": opening["id"], "hosts": list(candidate.allowed_origins)}
+    return None
+
+
+def _setup_openings(setup: InspectedSetup | None, spoken: Dialect) -> list[dict[str, Any]]:
+    from mcpframe.frame.session.setup import Permission
 
     if setup is None:
         return []
     permissions = tuple(Permission(**item) for item in setup.permissions)
-    return _openings([page_candidate(_ANYONE, visible=setup.visible, permissions=permissions)])
+    offer = spoken.setup_offer(visible=setup.visible, permissions=permissions)
+    return _openings([Candidate(spoken.inner[SETUP], _ANYONE, offer)])
 
 
 def _openings(candidates: Sequence[Candidate]) -> list[dict[str, Any]]:

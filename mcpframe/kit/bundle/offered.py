@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from mcpframe.frame.core.dialect import TAB
 from mcpframe.frame.core.origins import OriginEntries, OriginLists
-from mcpframe.frame.dialects.available import NAMES, OFFERED, dialects, entries_of, offers, withheld
+from mcpframe.frame.dialects.available import dialects, entries_of, offered_dialects, offered_names, offers, withheld
 from mcpframe.kit.base.errors import ConfigError
 from mcpframe.kit.project.project import Project
 
 
 def needs_hosts(setting: Sequence[str]) -> bool:
     """Return whether a bundle offers a dialect that is of use only to pages that embed it."""
-    return any(offers(setting, each.name) and TAB not in each.inner for each in dialects())
+    return any(offers(setting, each.name) and not each.serves_tabs for each in offered_dialects())
 
 
 def lists_of(setting: Sequence[str], origins: OriginEntries, *, opaque: bool) -> OriginLists:
@@ -30,7 +30,7 @@ def lists_of(setting: Sequence[str], origins: OriginEntries, *, opaque: bool) ->
 
 def embedders(setting: Sequence[str], origins: OriginEntries) -> list[str]:
     """Return the entries of all dialects that are offered."""
-    named = (entry for name in OFFERED if offers(setting, name) for entry in origins.of(name))
+    named = (entry for name in offered_names() if offers(setting, name) for entry in origins.of(name))
     return list(dict.fromkeys(named))
 
 
@@ -41,19 +41,20 @@ def offered(setting: Sequence[str], lists: OriginLists) -> list[str]:
         setting: `dialects` of the configuration; empty for all.
         lists: Who may be the host, as `lists_of` returns it.
     """
-    alone = {each.name for each in dialects() if TAB in each.inner} | (set(OFFERED) - set(NAMES))
-    return [name for name in OFFERED if offers(setting, name) and (name in alone or lists.of(name) is not None)]
+    alone = {each.name for each in offered_dialects() if each.serves_tabs}
+    return [name for name in offered_names() if offers(setting, name) and (name in alone or lists.of(name) is not None)]
 
 
 def without_use(setting: Sequence[str], origins: OriginEntries) -> list[str]:
     """Return the dialects that have hosts in a table of `allowed_origins`, but are not offered."""
     table = bool(origins.own)
-    return [name for name in OFFERED if table and origins.of(name) and not offers(setting, name)]
+    return [name for name in offered_names() if table and origins.of(name) and not offers(setting, name)]
 
 
 def without_hosts(setting: Sequence[str], lists: OriginLists) -> list[str]:
     """Return the dialects that the configuration names, but in which nobody may be the host."""
-    return [name for name in setting if name in NAMES and lists.of(name) is None]
+    spoken = {each.name for each in dialects()}
+    return [name for name in setting if name in spoken and lists.of(name) is None]
 
 
 def check_origins_early(project: Project) -> None:
@@ -93,3 +94,18 @@ def _no_origins(project: Project, remark: str) -> str:
         f"{project.file}: no page may embed the server{remark}: set tool.mcpframe.allowed_origins to the origins of "
         'the pages that may, such as ["https://chat.example"], or pass FrameServer(..., allowed_origins=[...]).'
     )
+
+
+def ways(names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return what a page that is opened by itself says of the dialects that it offers: see `static/page/page.js`."""
+    return [
+        {
+            "dialect": each.name,
+            "title": each.title,
+            "hosts": each.for_hosts,
+            "tab": each.serves_tabs,
+            "property": each.document_property,
+        }
+        for each in offered_dialects()
+        if each.name in names
+    ]

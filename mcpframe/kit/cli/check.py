@@ -49,7 +49,9 @@ def check(
 def _print(report: Report) -> None:
     out.print(f"[bold]{escape(report.url)}[/]")
     if report.dialects:
-        untried = "" if report.session else "; no session was opened, as that needs sep"
+        from mcpframe.frame.dialects.available import dialect
+
+        untried = "" if report.session else f"; no session was opened, as that needs {dialect().name}"
         out.print(f"  offers  {', '.join(report.dialects)}{untried}")
     # The same finding often applies to many files.
     groups: dict[tuple[str, str, str], list[str]] = {}

@@ -13,9 +13,9 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
 
 from mcpframe.frame.core.errors import OriginError
+from mcpframe.frame.core.limits import DEEPEST_NESTING
 from mcpframe.frame.core.origins import ANY, OPAQUE, parse_origin
-from mcpframe.frame.core.roles import MAX_NESTING
-from mcpframe.frame.dialects.available import OFFERED, entries_of
+from mcpframe.frame.dialects.available import entries_of, offered_names
 from mcpframe.kit.base.errors import ConfigError
 from mcpframe.views.bundle_page import url_origin
 
@@ -91,15 +91,15 @@ def _origins(values: Origins) -> Origins:
 
 
 def _dialects(values: list[str]) -> list[str]:
-    known = ", ".join(OFFERED)
+    known = ", ".join(offered_names())
     if not values:
         raise ValueError(f"must name at least one of {known}; without the key, the bundle offers all of them")
-    if unknown := [value for value in values if value not in OFFERED]:
+    if unknown := [value for value in values if value not in offered_names()]:
         are = "are no dialects" if len(unknown) > 1 else "is not a dialect"
         raise ValueError(f"{', '.join(map(repr, unknown))} {are}; possible are {known}")
-    if twice := [value for value in OFFERED if values.count(value) > 1]:
+    if twice := [value for value in offered_names() if values.count(value) > 1]:
         raise ValueError(f"{', '.join(map(repr, twice))} is in it twice")
-    return [value for value in OFFERED if value in values]
+    return [value for value in offered_names() if value in values]
 
 
 def _address(value: str) -> str:
@@ -188,7 +188,7 @@ class OptionsConfig(_Section):
     setup_timeout: Seconds | None = None
     repeat_interval: Seconds | None = None
     max_message_bytes: Annotated[int, Field(ge=1024)] | None = None
-    max_nesting: Annotated[int, Field(ge=1, le=MAX_NESTING)] | None = None
+    max_nesting: Annotated[int, Field(ge=1, le=DEEPEST_NESTING)] | None = None
     max_pending: Annotated[int, Field(ge=1)] | None = None
     allow_opaque: bool = False
 

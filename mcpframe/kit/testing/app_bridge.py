@@ -20,15 +20,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from playwright.async_api import Error, Frame, JSHandle, Page, async_playwright
 
+from mcpframe.frame.dialects.available import view_dialects
 from mcpframe.frame.hosting.mcp_apps.partial_arguments import partial_arguments
 from mcpframe.frame.session.places import SANDBOX, allow_attribute
 from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import ViewFailed
+from mcpframe.kit.base.limits import START_SECONDS
 from mcpframe.kit.browser.cross_loop_window import ask
 from mcpframe.kit.testing.app_answers import Answer, AppAnswers, Json, Request, Told, plain
 from mcpframe.kit.testing.app_bridge_modules import import_map
-from mcpframe.kit.testing.app_view import START, AppView
+from mcpframe.kit.testing.app_view import AppView
 from mcpframe.kit.testing.framed import FramedOptions
 from mcpframe.kit.testing.shared_browser import ServedBundle, SharedBrowser
 from mcpframe.kit.testing.wire_record import WireRecord
@@ -113,7 +115,7 @@ class AppBridgeHost:
 
     # The view
 
-    async def open(self, *, timeout: float = START) -> AppView:  # noqa: ASYNC109
+    async def open(self, *, timeout: float = START_SECONDS) -> AppView:  # noqa: ASYNC109
         """Frame the view, and wait until it is initialized. The fixture `app_view` does that.
 
         Args:
@@ -384,7 +386,7 @@ async def app_bridge_host(
     Raises:
         ConfigError: The server does not offer MCP Apps.
     """
-    bundle.check_offered("mcp_apps")
+    bundle.check_offered(*view_dialects())
     async with (
         browser.tab(options.origin or bundle.app_host, bundle, PATH) as tab,
         async_playwright() as playwright,  # Playwright's objects belong to one loop: this one is the test's

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from playwright.async_api import Frame
 
+from mcpframe.kit.base.limits import START_SECONDS
 from mcpframe.kit.testing.app_answers import Json
 
 if TYPE_CHECKING:
     from mcp.types import CallToolResult, Tool
-
-START = 60.0
-"""Seconds that a view may take to start: a cold start of Pyodide under load takes many."""
 
 
 class Call(Protocol):
@@ -68,5 +66,5 @@ class AppView:
         """
         from mcp.types import CallToolResult
 
-        result = await self._call("callTool", {"name": name, "arguments": dict(arguments or {})}, within=START)
+        result = await self._call("callTool", {"name": name, "arguments": dict(arguments or {})}, within=START_SECONDS)
         return CallToolResult.model_validate(result)

@@ -40,7 +40,7 @@ _SETTINGS = {
     "project": "the folder or file of the server under test (the folder with the pytest configuration)",
     "origin": "the origin of the host page (the first that the server allows)",
     "era": "the protocol era: auto, 2026-07-28 or legacy (auto)",
-    "dialect": "how the frame and its host speak MCP (sep)",
+    "dialect": "how the frame and its host speak MCP (the preferred dialect)",
     "snapshot": "on or off: whether the page starts from a snapshot (as the build decides)",
     "output": "where to keep the screenshot and the wire log of a failed test (mcpframe-results)",
 }

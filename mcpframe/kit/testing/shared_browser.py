@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from mcpframe.frame.core.origins import ANY, OPAQUE
+from mcpframe.frame.dialects.available import view_dialects
 from mcpframe.kit.base.cache import cache_dir
 from mcpframe.kit.base.errors import ConfigError
 from mcpframe.kit.base.progress import Progress, silent
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 _PATIENCE = 10_000  # milliseconds for clicks and inputs
 _ANY_HOST = "https://host.example"
-_APPS = "mcp_apps"
 KEEPER = "/mcpframe-keeper"
 """The path of host pages that belong to no test: see `SharedBrowser._keep`."""
 _FRAME = """url => new Promise(loaded => {
@@ -143,7 +143,8 @@ class SharedBrowser:
         if key not in self._served:
             built, folder = build_for_tests(project, snapshot=snapshot, progress=progress)
             origins = origins_of(built.manifest)
-            host, app_host = _host(origins.common), _host(origins.own.get(_APPS, origins.common))
+            host, (view,) = _host(origins.common), view_dialects()
+            app_host = _host(origins.own.get(view, origins.common))
             # For a page of opaque origin even its own files are cross-origin.
             readers = [OPAQUE] if OPAQUE in origins.all else []
             served = self._stack.enter_context(serve_app(Site(folder, readers=readers)))

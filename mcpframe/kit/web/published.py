@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote, urljoin
 
 from mcpframe.frame.core.origins import ANY, OPAQUE
-from mcpframe.frame.dialects.available import OFFERED, dialect, offers
+from mcpframe.frame.dialects.available import dialect, offered_names, offers
 from mcpframe.frame.session.places import parse_address
 from mcpframe.kit.base.errors import NoFramedServer
 
@@ -89,9 +89,9 @@ def read_manifest(url: str) -> dict[str, Any] | None:
 
 
 def offered_by(manifest: Mapping[str, Any]) -> list[str]:
-    """Return the dialects that the bundle of a manifest offers, and WebMCP. Earlier manifests do not say: all."""
+    """Return the dialects that the bundle of a manifest offers. Earlier manifests do not say: all."""
     listed = manifest.get("dialects")
-    return [name for name in OFFERED if offers(listed if isinstance(listed, list) else (), name)]
+    return [name for name in offered_names() if offers(listed if isinstance(listed, list) else (), name)]
 
 
 def not_offered(manifest: Mapping[str, Any] | None, name: str | None = None) -> str | None:

@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "166a832b8f28334371a58e07b4a7d6cb7df2ce1983a0146edeca5b36c0d0869f"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "46a344f2c188e09e838864de7b201b50cea7270e403681f91dca360ae7f3416f"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -816,12 +816,6 @@ function add(parent2, tag, text, attributes = {}) {
 function embedding(url) {
   return `<iframe src="${url}" title="${config.title.replaceAll('"', "&quot;")}"></iframe>`;
 }
-var HOSTS = {
-  sep: "Hosts of framed MCP servers frame this address, with host.js or OuterFrame",
-  mcp_apps: "Hosts of MCP Apps show it as the view of a tool",
-  mcp_ui: "Hosts of mcp-ui show it as a UI resource: this address, as text/uri-list",
-  mcp_b: "Clients of MCP-B frame this address, with IframeParentTransport"
-};
 function allowedIn(dialect) {
   const origins = config.dialect_origins?.[dialect] ?? config.allowed_origins;
   return config.options?.allow_opaque ? [...origins, "null"] : origins;
@@ -831,13 +825,13 @@ function embedders(origins) {
   const named = origins.map((origin) => origin === "null" ? "sandboxed frames and files" : origin);
   return `Allowed: ${[...new Set(named)].join(", ")}.`;
 }
-function inThisTab(offered) {
-  const ways = offered.includes("mcp_b") ? ["MCP-B"] : [];
-  const has = "modelContext" in document || "modelContext" in navigator;
-  if (offered.includes("webmcp") && has) ways.push("WebMCP");
-  const can = ways.length && `Agents in this browser, such as extensions, can use its tools: ${ways.join(" and ")}.`;
-  const cannot = offered.includes("webmcp") && !has && "This browser has no WebMCP.";
-  return [can, cannot].filter(Boolean).join(" ");
+function inThisTab(ways) {
+  const here = ways.filter(({ tab }) => tab);
+  const works = ({ property }) => !property || property in document || property in navigator;
+  const titles = here.filter(works).map(({ title }) => title);
+  const can = titles.length ? `Agents in this browser, such as extensions, can use its tools: ${titles.join(" and ")}.` : "";
+  const cannot = here.filter((way) => !works(way)).map(({ title }) => `This browser has no ${title}.`);
+  return [can, ...cannot].filter(Boolean).join(" ");
 }
 var blocked = [];
 var styleDropped = false;
@@ -939,8 +933,8 @@ var page = {
     show("standalone");
     const about = element("about");
     about.hidden = false;
-    const offered = config.dialects ?? [];
-    const hosts = offered.filter((dialect) => HOSTS[dialect] && allowedIn(dialect).length);
+    const offered = config.ways ?? [];
+    const hosts = offered.filter((way) => way.hosts && allowedIn(way.dialect).length);
     const serves = hosts.length ? "the page that embeds it" : "this tab";
     element("status").textContent = `This page is an MCP server: it serves ${serves}.`;
     const here = inThisTab(offered);
@@ -952,11 +946,11 @@ var page = {
       add(about, "h2", "Embed it");
       add(about, "p", "An MCP host adds it by its address, or a page frames it:");
       add(add(about, "pre", ""), "code", embedding(location.href.split("#")[0]));
-      const lists = new Set(hosts.map((dialect) => embedders(allowedIn(dialect))));
+      const lists = new Set(hosts.map(({ dialect }) => embedders(allowedIn(dialect))));
       if (lists.size === 1) add(about, "p", ...lists);
       const ways = add(about, "ul", "");
-      for (const dialect of hosts) {
-        const way = add(ways, "li", `${HOSTS[dialect]}.`);
+      for (const { dialect, hosts: text } of hosts) {
+        const way = add(ways, "li", `${text}.`);
         if (lists.size > 1) add(way, "p", embedders(allowedIn(dialect)));
       }
     }

@@ -23,9 +23,9 @@ from mcpframe.kit.base.data import static_dir
 from tests.vectors import generate
 from tests.vectors.cases import VECTORS, Case, cases, cases_in, dialects, files, roles
 from tests.vectors.generate.__main__ import main
-from tests.vectors.python_driver import DIALECTS
+from tests.vectors.parts import parts
 
-SEP = DIALECTS["sep"].roles
+SEP = parts("sep").roles
 PROTOCOL = "\n".join(page.read_text("utf-8") for page in sorted((DOCS / "reference" / "protocol").glob("sep*.md")))
 OUTCOMES = {
     "SetupStarted": "setup started",
@@ -113,7 +113,7 @@ def test_the_generator_imports_nothing_of_mcpframe() -> None:
 def test_each_state_of_each_role_has_its_way_in(dialect: str) -> None:
     ways = roles(dialect)["roles"]
     assert {name: set(ways[name]["states"]) for name in ways} == {
-        name: states_of(role) for name, role in DIALECTS[dialect].roles.items()
+        name: states_of(role) for name, role in parts(dialect).roles.items()
     }
 
 
@@ -151,7 +151,7 @@ def test_each_rule_has_a_case() -> None:
 @pytest.mark.parametrize("dialect", OTHERS)
 def test_each_rule_of_the_other_dialects_is_followed_by_a_case(dialect: str) -> None:
     """Their tables in the documentation say what such a case has as its outcome."""
-    for name, role in DIALECTS[dialect].roles.items():
+    for name, role in parts(dialect).roles.items():
         assert set(followed(dialect, name)) == set(possible(role)), name
 
 

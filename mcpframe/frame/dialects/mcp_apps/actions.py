@@ -8,7 +8,6 @@ from mcpframe.frame.core.actions import end_with
 from mcpframe.frame.core.errors import HandshakeRefused, HandshakeTimeout, PeerGone, VersionMismatch
 from mcpframe.frame.core.events import Opened, Output
 from mcpframe.frame.core.roles import Actor, Message
-from mcpframe.frame.dialects.mcp_apps.events import HostFound, ViewCalled
 from mcpframe.frame.dialects.mcp_apps.messages import (
     INITIALIZE,
     INITIALIZE_ID,
@@ -19,7 +18,7 @@ from mcpframe.frame.dialects.mcp_apps.messages import (
     Initialize,
     InitializeAnswer,
 )
-from mcpframe.frame.dialects.mcp_apps.offers import AppsHostOffer, ViewOffer
+from mcpframe.frame.dialects.mcp_apps.offers import AppsHostOffer, HostFound, ViewCalled, ViewOffer
 
 _REPEATED_AFTER = 5
 """How many times `repeat_interval` a view waits before it repeats its request: a host answers each of them."""

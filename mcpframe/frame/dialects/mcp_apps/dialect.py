@@ -10,9 +10,11 @@ from mcpframe.frame.dialects.mcp_apps.roles import HOST, VIEW
 DIALECT = Dialect(
     name=NAME,
     title="MCP Apps",
+    preference=2,
     inner={TRANSPORT: VIEW},
     outer={TRANSPORT: HOST},
     page_offer=lambda query="", **about: ViewOffer(**about),
+    view_opening=INITIALIZE,
     initializes=False,
     host_api="mcpframe.frame.host_api.mcp_apps:AppsHost",
     steps={
@@ -21,4 +23,5 @@ DIALECT = Dialect(
         ANSWER: "Host answers",
         INITIALIZED: "View ready",
     },
+    for_hosts="Hosts of MCP Apps show it as the view of a tool",
 )

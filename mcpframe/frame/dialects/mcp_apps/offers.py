@@ -1,10 +1,12 @@
-"""The content of each side's handshake, as data: see `Candidate.offer`."""
+"""What each side says in the handshake (see `Candidate.offer`), and the event when the other has read it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from mcpframe.frame.core.events import Opened, OwnEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,3 +53,35 @@ class AppsHostOffer:
     capabilities: Mapping[str, Any] = field(default_factory=dict)
     context: Mapping[str, Any] = field(default_factory=dict)
     resource: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostFound(Opened):
+    """A view has found its host.
+
+    Attributes:
+        version: the revision that the host chose; None if it named none.
+        info: `hostInfo`.
+        capabilities: `hostCapabilities`.
+        context: `hostContext`.
+    """
+
+    version: str | None
+    info: Mapping[str, Any] = field(hash=False)
+    capabilities: Mapping[str, Any] = field(hash=False)
+    context: Mapping[str, Any] = field(hash=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewCalled(OwnEvent):
+    """A view has called its host. `Opened` follows once it is ready.
+
+    Attributes:
+        version: the revision that it asks for; None if it names none.
+        info: `appInfo`.
+        capabilities: `appCapabilities`.
+    """
+
+    version: str | None
+    info: Mapping[str, Any] = field(hash=False)
+    capabilities: Mapping[str, Any] = field(hash=False)

@@ -18,10 +18,12 @@ def _last_words(_: SessionBegun) -> dict[str, Any]:
 DIALECT = Dialect(
     name=NAME,
     title="MCP-B",
+    preference=4,
     inner={TRANSPORT: IFRAME_SERVER, TAB: TAB_SERVER},
     outer={TRANSPORT: IFRAME_CLIENT, TAB: TAB_CLIENT},
     last_words=_last_words,
     initializes=False,
     shared=True,
     steps={READY: "Server ready", CHECK_READY: "Client checks", STOPPED: "Server stopped"},
+    for_hosts="Clients of MCP-B frame this address, with IframeParentTransport",
 )

@@ -10,7 +10,6 @@ from mcpframe.frame.core.errors import HandshakeTimeout, PeerGone
 from mcpframe.frame.core.events import Opened, Output
 from mcpframe.frame.core.roles import Actor, Message
 from mcpframe.frame.dialects.mcp_ui.codec import wire
-from mcpframe.frame.dialects.mcp_ui.events import EmbedderFound
 from mcpframe.frame.dialects.mcp_ui.messages import (
     NAME,
     OPENING_ID,
@@ -20,7 +19,7 @@ from mcpframe.frame.dialects.mcp_ui.messages import (
     REQUEST_RENDER_DATA,
     RenderData,
 )
-from mcpframe.frame.dialects.mcp_ui.offers import EmbeddedOffer, EmbedderOffer
+from mcpframe.frame.dialects.mcp_ui.offers import EmbeddedOffer, EmbedderFound, EmbedderOffer
 
 
 def waits_for_data(actor: Actor, _: Message) -> bool:

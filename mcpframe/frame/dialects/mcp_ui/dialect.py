@@ -21,11 +21,14 @@ def _page_offer(*, query: str = "", **_: Any) -> EmbeddedOffer:
 DIALECT = Dialect(
     name=NAME,
     title="mcp-ui",
+    preference=3,
     inner={TRANSPORT: EMBEDDED},
     outer={TRANSPORT: EMBEDDER},
     page_offer=_page_offer,
     query=WAITING,
     initializes=False,
+    own_forms=True,
     host_api="mcpframe.frame.host_api.mcp_ui:EmbeddingHost",
     steps={READY: "Page ready", RENDER_DATA: "Render data"},
+    for_hosts="Hosts of mcp-ui show it as a UI resource: this address, as text/uri-list",
 )

@@ -24,7 +24,6 @@ from mcpframe.frame.core.roles import Local, Role, Rule, State
 from mcpframe.frame.dialects.mcp_ui import actions as do
 from mcpframe.frame.dialects.mcp_ui import messages as read
 from mcpframe.frame.dialects.mcp_ui.codec import FRAME_CODEC, HOST_CODEC
-from mcpframe.frame.dialects.mcp_ui.events import EmbedderAct
 from mcpframe.frame.dialects.mcp_ui.messages import (
     ACTIONS,
     NAME,
@@ -35,7 +34,7 @@ from mcpframe.frame.dialects.mcp_ui.messages import (
     RESPONSE,
     SIZE_CHANGE,
 )
-from mcpframe.frame.dialects.mcp_ui.offers import EmbeddedOffer, EmbedderOffer
+from mcpframe.frame.dialects.mcp_ui.offers import EmbeddedOffer, EmbedderAct, EmbedderOffer
 
 S = State
 

@@ -16,7 +16,7 @@ from mcpframe.frame.core.errors import (
 )
 from mcpframe.frame.core.events import Opened, Output, SessionBegun
 from mcpframe.frame.core.roles import Actor, Message
-from mcpframe.frame.dialects.sep.events import (
+from mcpframe.frame.core.setup import (
     SetupCompleted,
     SetupErrorCode,
     SetupRequired,

@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 from mcpframe.frame.core import jsonrpc
 from mcpframe.frame.core.errors import MalformedMessage
 from mcpframe.frame.core.payload import well_formed
-from mcpframe.frame.dialects.sep.events import (
+from mcpframe.frame.core.setup import (
     Permission,
     SetupErrorCode,
     SetupReason,

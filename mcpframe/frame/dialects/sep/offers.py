@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mcpframe.frame.core.errors import StateError
-from mcpframe.frame.dialects.sep.events import Permission
+from mcpframe.frame.core.setup import Permission
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,10 +26,10 @@ from __future__ import annotations
 
 from mcpframe.frame.core import actions as common
 from mcpframe.frame.core.roles import Local, Role, Rule, State
+from mcpframe.frame.core.setup import Act
 from mcpframe.frame.dialects.sep import actions as do
 from mcpframe.frame.dialects.sep import messages as read
 from mcpframe.frame.dialects.sep.codec import CODEC
-from mcpframe.frame.dialects.sep.events import Act
 from mcpframe.frame.dialects.sep.messages import (
     MCP_MESSAGE,
     SETUP_COMPLETE,

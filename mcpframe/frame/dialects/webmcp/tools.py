@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from mcpframe.frame.core import payload
+from mcpframe.frame.core.limits import MESSAGE_BYTES, MESSAGE_NESTING
 from mcpframe.frame.core.origins import AllowedOrigins
 
 Json = Mapping[str, Any]
 
-LIMITS: Final = {"max_bytes": 64 * 1024 * 1024, "max_nesting": 100}
+LIMITS: Final = {"max_bytes": MESSAGE_BYTES, "max_nesting": MESSAGE_NESTING}
 """The limits of JSON text that others have written, as `payload` takes them."""
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}\Z")

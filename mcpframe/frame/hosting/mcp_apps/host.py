@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 from mcpframe.frame.core.connection import Candidate, Options
 from mcpframe.frame.core.errors import AppError
 from mcpframe.frame.core.events import Closed, Event
+from mcpframe.frame.core.limits import TEARDOWN_SECONDS, VIEW_HANDSHAKE_SECONDS, VIEW_PENDING_REQUESTS
 from mcpframe.frame.core.origins import parse_allowed_origins
-from mcpframe.frame.dialects.mcp_apps.events import ViewCalled
-from mcpframe.frame.dialects.mcp_apps.offers import AppsHostOffer
+from mcpframe.frame.dialects.mcp_apps.offers import AppsHostOffer, ViewCalled
 from mcpframe.frame.dialects.mcp_apps.roles import HOST
 from mcpframe.frame.hosting.mcp_apps.requests import Hooks
 from mcpframe.frame.hosting.mcp_apps.view import RunningView
@@ -40,11 +40,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 Json = Mapping[str, Any]
-TEARDOWN = 5.0
-"""Seconds that a view may take before it is removed, unless the host says otherwise."""
-
 _OPAQUE, _OWN_ORIGIN = "allow-scripts allow-forms", "allow-scripts allow-forms allow-same-origin"
-_OPTIONS = Options(handshake_timeout=60.0, max_pending=100)
+_OPTIONS = Options(handshake_timeout=VIEW_HANDSHAKE_SECONDS, max_pending=VIEW_PENDING_REQUESTS)
 _AS_WIDE_AS_ITS_PLACE = 100_000
 
 
@@ -68,7 +65,7 @@ class AppHost:
         permissions: Iterable[str] = (),
         wasm: bool = False,
         allow_domain: Callable[[str, str], bool] = lambda kind, domain: True,
-        teardown: float = TEARDOWN,
+        teardown: float = TEARDOWN_SECONDS,
         options: Options | None = None,
         on_event: Callable[[Event], None] | None = None,
         on_wire: WireHook | None = None,

@@ -26,6 +26,7 @@ from starlette.types import Receive, Scope, Send
 
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR, RequestId, asked_as, is_request
+from mcpframe.frame.core.paging import Pages
 from mcpframe.frame.core.requests import Requests
 from mcpframe.kit.bridge.http import headers as rules
 from mcpframe.kit.bridge.http.routing import SUBSCRIPTION_KEY, Asked, meta_of, request_for
@@ -42,7 +43,6 @@ _STREAM_HEADERS = [
     (b"cache-control", b"no-cache, no-transform"),
     (b"x-accel-buffering", b"no"),
 ]
-_MOST_PAGES = 100
 _SCHEMA_SECONDS = 30.0
 """How long the server may take to list its tools, if a request is checked against a tool's schema."""
 
@@ -214,9 +214,10 @@ class StatelessRequests:
 
     async def _input_schema(self, message: Mapping[str, Any]) -> Any:
         """Return a tool's schema from the server's own list; None if it is not there, or the list does not end."""
-        params: dict[str, Any] = {"_meta": {k: v for k, v in meta_of(message).items() if k != "progressToken"}}
-        cursors = set()
-        for _ in range(_MOST_PAGES):
+        meta = {k: v for k, v in meta_of(message).items() if k != "progressToken"}
+        pages = Pages()
+        while pages.more:
+            params = {"_meta": meta, **pages.params}
             with self._asking({"jsonrpc": "2.0", "id": 0, "method": "tools/list", "params": params}) as waiting:
                 while not waiting.is_over:
                     server_message = await waiting.next()
@@ -225,11 +226,7 @@ class StatelessRequests:
             for tool in tools if isinstance(tools, list) else ():
                 if isinstance(tool, dict) and tool.get("name") == message["params"].get("name"):
                     return tool.get("inputSchema")
-            cursor = result.get("nextCursor")
-            if not isinstance(cursor, str) or cursor in cursors:
-                return None
-            cursors.add(cursor)
-            params = {**params, "cursor": cursor}
+            pages.follow(result.get("nextCursor"))
         return None
 
 

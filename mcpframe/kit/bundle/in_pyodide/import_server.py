@@ -102,7 +102,6 @@ def setup_of(server: Any) -> dict[str, Any]:
 
 _CLIENT = {"name": "mcpframe build", "version": "1"}
 _HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": _CLIENT}
-_MOST_PAGES = 100
 
 
 async def asked(servers: Any, target: Any, patience: float) -> dict[str, Any]:
@@ -151,14 +150,15 @@ async def asked(servers: Any, target: Any, patience: float) -> dict[str, Any]:
             raise error
         hello = asking_for.result()
         await asking.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        from mcpframe.frame.core.paging import Pages
+
         tools: list[Any] = []
-        cursor: Any = None
-        for number in range(1, _MOST_PAGES if "tools" in hello["capabilities"] else 1):
-            page = await ask(number, "tools/list", {"cursor": cursor} if cursor else {})
+        pages, number = Pages(), 0
+        while "tools" in hello["capabilities"] and pages.more:
+            number += 1
+            page = await ask(number, "tools/list", pages.params)
             tools += page["tools"]
-            cursor = page.get("nextCursor")
-            if cursor is None:
-                break
+            pages.follow(page.get("nextCursor"))
         used = sorted(sys.modules)
     finally:
         asking.close()

@@ -28,7 +28,7 @@ FOR_SOME = (
     "mcpframe.frame.world.limits",
     "mcpframe.frame.browser.visitor",
     "mcpframe.frame.boot.page_files",
-    "mcpframe.frame.boot.model_context",
+    "mcpframe.frame.boot.document",
     "mcpframe.frame.browser.model_context",
 )
 """Modules that not every bundle has."""
@@ -129,12 +129,12 @@ async def prepare(settings: str) -> None:
     import mcpframe.frame.serving.author
     import mcpframe.frame.session.many_clients
     import mcpframe.frame.storage.values  # noqa: F401
-    from mcpframe.frame.dialects.available import dialects
+    from mcpframe.frame.dialects.available import offered_dialects
 
-    for dialect in dialects():
+    for dialect in offered_dialects():
         if dialect.host_api:
             import_module(dialect.host_api.partition(":")[0])
-    for name in FOR_SOME:
+    for name in (*FOR_SOME, *(each.document_module for each in offered_dialects() if each.document_module)):
         with suppress(ModuleNotFoundError):  # its package, where the bundle has neither
             if find_spec(name):
                 import_module(name)
@@ -178,6 +178,7 @@ def _server_of_mcp_1() -> Any:
 
 
 HOST = "https://host.example"
+PAGE = "https://page.example"
 _CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("tools/list", {}),
     ("tools/call", {"name": "double", "arguments": {"number": 2}}),
@@ -202,12 +203,20 @@ class _Host:
     """A host's window: does the handshake, then sends its script, each message after the answer to the previous one."""
 
     def __init__(self, script: tuple[tuple[str, dict[str, Any]], ...]) -> None:
+        from mcpframe.frame.core.connection import Candidate, Connection, parse_allowed_origins
+        from mcpframe.frame.core.dialect import TRANSPORT
+        from mcpframe.frame.dialects.available import dialect
+
         self._script = list(enumerate(script))
         self._deliver: Any = None
         self.over = asyncio.Event()
+        offer = dialect().host_offer(session_id="probe")
+        role = Candidate(dialect().outer[TRANSPORT], parse_allowed_origins([PAGE]), offer)
+        self._connection = Connection([role])
 
     def listen(self, deliver: Any, gone: Any) -> Any:
         self._deliver = deliver
+        self._carry_out(self._connection.start(0.0))
         return lambda: None
 
     def take_inbox(self) -> Any:
@@ -216,11 +225,20 @@ class _Host:
         return Inbox()
 
     def post(self, text: str, target_origin: str) -> None:
-        kind = json.loads(text).get("type")  # other dialects call, too
-        if kind == "MCP_TRANSPORT_HANDSHAKE":
-            self._say({"type": "MCP_TRANSPORT_HANDSHAKE_REPLY", "sessionId": "probe", "protocolVersion": "1.0"})
-        elif kind in ("MCP_TRANSPORT_ACCEPTED", "MCP_MESSAGE"):
-            self._go_on()
+        from mcpframe.frame.core.events import Inbound
+
+        # Other dialects call, too: that is noise here.
+        self._carry_out(self._connection.receive(Inbound(PAGE, True, lambda: text), 0.0))
+
+    def _carry_out(self, outputs: Any) -> None:
+        from mcpframe.frame.core.events import Inbound, Opened, Received, Send
+
+        for output in outputs:
+            if isinstance(output, Send):
+                event = Inbound(HOST, True, lambda text=output.text: text)  # type: ignore[misc]
+                asyncio.get_running_loop().call_soon(self._deliver, event)
+            elif isinstance(output, Opened | Received):
+                self._go_on()
 
     def _go_on(self) -> None:
         if not self._script:
@@ -229,15 +247,10 @@ class _Host:
         number, (method, params) = self._script.pop(0)
         message: dict[str, Any] = {"jsonrpc": "2.0", "method": method, "params": params}
         notified = method.startswith("notifications/")
-        self._say({"type": "MCP_MESSAGE", "payload": message if notified else {**message, "id": number}})
+        sent = message if notified else {**message, "id": number}
+        self._carry_out(self._connection.send(json.dumps(sent), sent, 0.0))
         if notified:
             self._go_on()
-
-    def _say(self, message: dict[str, Any]) -> None:
-        from mcpframe.frame.core.events import Inbound
-
-        text = json.dumps(message)
-        asyncio.get_running_loop().call_soon(self._deliver, Inbound(HOST, True, lambda: text))
 
 
 class _Nobody:

@@ -57,7 +57,10 @@ def _neutral_boot(config: _Config) -> _Config:
 
 
 def _neutral_inbox(data: _Config) -> _Config:
-    return {**data, "hosts": _named(data["hosts"])}
+    for phase in data["phases"]:
+        if "standIn" in phase:
+            phase["standIn"]["hosts"] = _named(phase["standIn"]["hosts"])
+    return data
 
 
 def _named(entries: list[str]) -> list[str]:

@@ -18,8 +18,8 @@ from typing import Any
 
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.jsonrpc import RequestId
+from mcpframe.frame.core.limits import DEEPEST_NESTING
 from mcpframe.frame.core.outline import outline
-from mcpframe.frame.core.roles import MAX_NESTING
 from mcpframe.hub.core.errors import TabNotFound
 from mcpframe.hub.core.interfaces import UNNAMED, Caller, OnProgress
 from mcpframe.hub.serving.native_clients import MOST_JOINED
@@ -149,7 +149,7 @@ class _Connection(_Page):
 
     async def _pass_on(self, reader: asyncio.StreamReader) -> str:
         """Pass messages on to the client, and return why they end."""
-        lines = Lines(max_bytes=_MOST_BYTES, max_nesting=MAX_NESTING)
+        lines = Lines(max_bytes=_MOST_BYTES, max_nesting=DEEPEST_NESTING)
         with contextlib.suppress(OSError):
             while data := await reader.read(_CHUNK):
                 for line in lines.feed(data):

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from mcp.server.mcpserver import MCPServer
 
+from mcpframe.frame.core.setup import SetupResult, Visibility
 from mcpframe.frame.dialects.sep import roles as sep
-from mcpframe.frame.dialects.sep.events import SetupResult, Visibility
 from mcpframe.frame.serving.server import serve
 from mcpframe.frame.session import setup as setup_phase
 from mcpframe.frame.session.session import open_session

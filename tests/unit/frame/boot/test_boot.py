@@ -18,8 +18,8 @@ from mcpframe.frame.boot.config import BootConfig
 from mcpframe.frame.boot.reporter import Loader
 from mcpframe.frame.core.connection import Options
 from mcpframe.frame.core.events import Departure
+from mcpframe.frame.core.setup import SetupResult, Visibility
 from mcpframe.frame.dialects.sep import roles as sep
-from mcpframe.frame.dialects.sep.events import SetupResult, Visibility
 from mcpframe.frame.session import setup as setup_phase
 from mcpframe.frame.session.session import open_session, transport
 from tests.support.fake_window import STRANGER, inbound

@@ -36,26 +36,11 @@ from mcpframe.frame.core.events import (
     Wire,
 )
 from mcpframe.frame.core.roles import Local, Role, State
+from mcpframe.frame.core.setup import Act, SetupResult, SetupStarted
 from mcpframe.frame.dialects.sep import roles as sep
-from mcpframe.frame.dialects.sep.events import Act, SetupResult, SetupStarted
+from tests.support.driving import LOCALS, NOTIFICATION, REQUEST, RESPONSE, do
 from tests.support.fake_window import STRANGER, inbound
-from tests.support.sep import (
-    FRAME,
-    HOST,
-    LOCALS,
-    MESSAGES,
-    NOTIFICATION,
-    REQUEST,
-    RESPONSE,
-    SESSION,
-    alone,
-    connection,
-    connection_in,
-    do,
-    hear,
-    peer_of,
-    states_of,
-)
+from tests.support.sep import FRAME, HOST, MESSAGES, SESSION, alone, connection, connection_in, hear, peer_of, states_of
 
 TABLE = Path(__file__).with_name("sep_table.txt")
 TRANSPORT_ROLES = [sep.INNER_TRANSPORT, sep.OUTER_TRANSPORT]

@@ -13,8 +13,9 @@ from mcpframe.frame.core.errors import MessageError, SessionError, StateError
 from mcpframe.frame.core.events import Closed, Inbound, Refused, Send
 from mcpframe.frame.core.roles import Role, State
 from mcpframe.frame.dialects.sep import roles as sep
+from tests.support.driving import LOCALS, do
 from tests.support.fake_window import STRANGER, inbound
-from tests.support.sep import LOCALS, MESSAGES, connection, do, peer_of
+from tests.support.sep import MESSAGES, connection, peer_of
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just("\ud800")
 anything = st.recursive(

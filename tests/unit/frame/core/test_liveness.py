@@ -11,7 +11,8 @@ from mcpframe.frame.core.connection import Connection, Options
 from mcpframe.frame.core.events import Closed, Output, Received, Refused, Send, Unresponsive, Wire
 from mcpframe.frame.core.roles import State
 from mcpframe.frame.dialects.sep import roles as sep
-from tests.support.sep import FRAME, MESSAGES, NOTIFICATION, REQUEST, RESPONSE, connection_in, hear
+from tests.support.driving import NOTIFICATION, REQUEST, RESPONSE
+from tests.support.sep import FRAME, MESSAGES, connection_in, hear
 
 AFTER = 20.0
 HALF = AFTER / 2

@@ -15,7 +15,7 @@ from tests.support.sep import HOST, MESSAGES
 
 
 def test_each_dialect_has_its_name_and_both_sides() -> None:
-    assert tuple(each.name for each in available.dialects()) == available.NAMES
+    assert tuple(each.name for each in available.dialects()) == available.spoken_names()
     for each in available.dialects():
         for side, roles in (("inner", each.inner), ("outer", each.outer)):
             assert TRANSPORT in roles
@@ -58,7 +58,7 @@ def test_the_query_of_an_address_may_name_the_only_dialect_that_is_spoken() -> N
         candidates = available.inner_candidates(TRANSPORT, everybody, query=query, initializes=initializes)
         return [each.role.dialect for each in candidates]
 
-    assert spoken("?a=1") == spoken("") == list(available.NAMES)
+    assert spoken("?a=1") == spoken("") == list(available.spoken_names())
     for each in available.dialects():
         if each.query:
             assert spoken("?x=1&waitForRenderData=true") == [each.name]

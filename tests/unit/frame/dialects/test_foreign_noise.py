@@ -7,17 +7,17 @@ is answered, none reaches the session or the error hook, and none changes the st
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
 from mcpframe.frame.core.connection import Connection, Options, parse_allowed_origins
 from mcpframe.frame.core.events import Inbound, Received, Send
 from mcpframe.frame.core.roles import State
-from mcpframe.frame.dialects.available import NAMES, inner_candidates
+from mcpframe.frame.dialects.available import inner_candidates, spoken_names
 from tests.support.foreign import foreign
 from tests.vectors.cases import roles
-from tests.vectors.python_driver import DIALECTS, _connection
+from tests.vectors.parts import parts
+from tests.vectors.python_driver import _connection
 
 PEER = "https://chat.example"
 ROLE = "inner transport"
@@ -35,21 +35,8 @@ def adopted(dialect: str) -> Connection:
     return made
 
 
-CALLS: dict[str, dict[str, Any]] = {
-    "sep": {"type": "MCP_MESSAGE", "payload": {"jsonrpc": "2.0", "id": 1, "method": "ping"}},
-    "mcp_apps": {"jsonrpc": "2.0", "id": 1, "method": "ping"},
-    "mcp_ui": {"type": "ui-lifecycle-iframe-render-data", "payload": {"renderData": {"theme": "dark"}}},
-    "mcp_b": {
-        "channel": "mcp-iframe",
-        "type": "mcp",
-        "direction": "client-to-server",
-        "payload": {"jsonrpc": "2.0", "id": 1, "method": "ping"},
-    },
-}
-
-
 @pytest.mark.parametrize("as_text", [False, True], ids=["objects", "texts"])
-@pytest.mark.parametrize("dialect", NAMES)
+@pytest.mark.parametrize("dialect", spoken_names())
 def test_every_message_of_every_other_dialect_is_noise(dialect: str, as_text: bool) -> None:
     made = adopted(dialect)
     heard = {}
@@ -62,9 +49,9 @@ def test_every_message_of_every_other_dialect_is_noise(dialect: str, as_text: bo
     assert heard == {}
     assert made.dropped == {"noise": len(messages)}
     assert made.deadline is None
-    (received,) = made.receive(Inbound(PEER, True, lambda: json.dumps(CALLS[dialect])), 2.0)
+    (received,) = made.receive(Inbound(PEER, True, lambda: json.dumps(parts(dialect).call)), 2.0)
     assert isinstance(received, Received)
-    if dialect != "mcp_ui":
+    if parts(dialect).is_client:
         answer = {"jsonrpc": "2.0", "id": 1, "result": {}}
         (sent,) = made.send(json.dumps(answer), answer, 2.0)
         assert isinstance(sent, Send)
@@ -72,7 +59,10 @@ def test_every_message_of_every_other_dialect_is_noise(dialect: str, as_text: bo
 
 
 SINGLE = [
-    (dialect, role) for dialect in NAMES for role, about in roles(dialect)["roles"].items() if "open" in about["states"]
+    (dialect, role)
+    for dialect in spoken_names()
+    for role, about in roles(dialect)["roles"].items()
+    if "open" in about["states"]
 ]
 
 
@@ -81,10 +71,10 @@ def test_so_it_is_to_each_role_alone(dialect: str, role: str) -> None:
     table = roles(dialect)
     about = table["roles"][role]
     peer = about["peer"]
-    made = _connection({"role": role, "state": "open"}, DIALECTS[dialect], table["session"], peer)
+    made = _connection({"role": role, "state": "open"}, parts(dialect), table["session"], peer)
     for step in about["states"]["open"]:
         if isinstance(step, str):
-            DIALECTS[dialect].do(made, step)
+            parts(dialect).do(made, step)
         else:
             made.receive(Inbound(peer, True, lambda step=step: json.dumps(step)), 0.0)  # type: ignore[misc]
     assert made.state is State.OPEN

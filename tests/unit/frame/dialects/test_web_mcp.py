@@ -44,7 +44,7 @@ def place(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeModelContex
     module.ModelContext = lambda: found  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setattr(module.__name__, module, raising=False)
-    sys.modules["mcpframe.frame.browser.window"].takes_tools = lambda: True  # type: ignore[attr-defined]
+    sys.modules["mcpframe.frame.browser.window"].takes_tools = lambda name: True  # type: ignore[attr-defined]
     return found
 
 

@@ -12,7 +12,7 @@ import pytest
 from mcp.types import CallToolResult, SamplingMessage, TextContent
 
 from mcpframe.frame.core.errors import HostError, HostLacks, HostTimeout, StateError
-from mcpframe.frame.dialects.mcp_apps.events import HostFound
+from mcpframe.frame.dialects.mcp_apps.offers import HostFound
 from mcpframe.frame.host_api.context import HostContext, ToolCancelled, ToolInput, ToolInputPartial, ToolResult
 from mcpframe.frame.host_api.host import Host
 from mcpframe.frame.host_api.mcp_apps import AppsHost

@@ -16,8 +16,7 @@ from mcp.shared.exceptions import MCPError
 from mcpframe.frame.core.connection import Options, parse_allowed_origins
 from mcpframe.frame.core.errors import HandshakeTimeout, OriginError, PeerGone, PermissionsDenied, StateError
 from mcpframe.frame.core.events import Closed, Departure, Opened, Unresponsive, Wire
-from mcpframe.frame.dialects.sep import roles as sep
-from mcpframe.frame.dialects.sep.events import (
+from mcpframe.frame.core.setup import (
     Permission,
     SetupCompleted,
     SetupErrorCode,
@@ -27,6 +26,7 @@ from mcpframe.frame.dialects.sep.events import (
     SetupStarted,
     Visibility,
 )
+from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.dialects.sep.messages import phase_of
 from mcpframe.frame.dialects.sep.offers import PageOffer
 from mcpframe.frame.hosting import outer as outer_module

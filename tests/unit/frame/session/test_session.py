@@ -20,12 +20,13 @@ from mcpframe.frame.core.connection import Connection, Options, parse_allowed_or
 from mcpframe.frame.core.errors import HandshakeTimeout, PeerGone, SessionError, StateError, VersionMismatch
 from mcpframe.frame.core.events import Closed, Departure, Event, Inbound, Inbox, Opened
 from mcpframe.frame.core.roles import Role
+from mcpframe.frame.core.setup import SetupReason, SetupRequired, SetupResult, SetupStarted
 from mcpframe.frame.dialects.sep import roles as sep
-from mcpframe.frame.dialects.sep.events import SetupReason, SetupRequired, SetupResult, SetupStarted
 from mcpframe.frame.session import setup as setup_phase
 from mcpframe.frame.session.session import Session, open_session, transport
+from tests.support.driving import NOTIFICATION, REQUEST
 from tests.support.fake_window import FakeWindow, inbound
-from tests.support.sep import FRAME, HOST, MESSAGES, NOTIFICATION, REQUEST, SESSION, alone
+from tests.support.sep import FRAME, HOST, MESSAGES, SESSION, alone
 
 ERAS = ["legacy", "2026-07-28"]
 

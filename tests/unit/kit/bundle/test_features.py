@@ -77,11 +77,11 @@ def test_an_author_asks_for_it_by_an_import(code: str, chosen: bool, tmp_path: P
 @pytest.mark.parametrize(
     ("config", "expected"),
     [
-        ("", {"mcp2", "webmcp"}),
+        ("", {"mcp2", "document"}),
         ('dialects = ["sep"]', {"mcp2"}),
-        ('dialects = ["sep", "webmcp"]', {"mcp2", "webmcp"}),
+        ('dialects = ["sep", "webmcp"]', {"mcp2", "document"}),
         ('kind = "page"', {"mcp2", "page"}),
-        ('persist = ["~/data"]', {"mcp2", "webmcp", "persist"}),
+        ('persist = ["~/data"]', {"mcp2", "document", "persist"}),
     ],
 )
 def test_the_configuration_has_features(config: str, expected: set[str], tmp_path: Path) -> None:

@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from mcpframe.frame.core.origins import OriginEntries, parse_allowed_origins
-from mcpframe.frame.dialects.available import NAMES, OFFERED, entries_of, inner_candidates, offers, withheld
+from mcpframe.frame.dialects.available import (
+    entries_of,
+    inner_candidates,
+    offered_names,
+    offers,
+    spoken_names,
+    withheld,
+)
 from mcpframe.kit.base.errors import ConfigError
 from mcpframe.kit.bundle.inbox import inbox_data
 from mcpframe.kit.bundle.offered import (
@@ -28,11 +35,11 @@ from mcpframe.kit.testing.shared_browser import ServedBundle
 from mcpframe.kit.web.published import not_offered, offered_by
 
 A, B = "https://a.example", "https://b.example"
-ALL = list(OFFERED)
+ALL = list(offered_names())
 
 
 def test_without_a_setting_everything_is_offered() -> None:
-    assert all(offers([], name) for name in OFFERED)
+    assert all(offers([], name) for name in offered_names())
     assert withheld([]) == []
     assert withheld(["mcp_ui", "webmcp"]) == ["sep", "mcp_apps", "mcp_b"]
     assert offers(["mcp_ui"], "mcp_ui")
@@ -57,12 +64,12 @@ def test_what_is_offered_and_who_may_embed(setting: list[str], origins: Any, nam
     assert offered(setting, lists) == names
     assert embedders(setting, entries) == who
     spoken = [each.role.dialect for each in inner_candidates("transport", lists)]
-    assert spoken == [name for name in names if name in NAMES and lists.of(name) is not None]
+    assert spoken == [name for name in names if name in spoken_names() and lists.of(name) is not None]
 
 
 def test_opaque_origins_are_allowed_only_in_what_is_offered() -> None:
     lists = lists_of(["mcp_ui"], entries_of(None), opaque=True)
-    assert {name for name in OFFERED if "null" in (lists.of(name) or ())} == {"mcp_ui"}
+    assert {name for name in offered_names() if "null" in (lists.of(name) or ())} == {"mcp_ui"}
 
 
 def test_only_dialects_that_a_page_speaks_alone_need_no_hosts() -> None:
@@ -81,7 +88,7 @@ def test_lists_and_names_without_use_are_found() -> None:
     assert without_hosts([], lists_of([], table, opaque=False)) == []
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", spoken_names())
 def test_the_inbox_posts_the_openings_of_offered_dialects_only(name: str) -> None:
     inspected = Inspected(name="n", setup=InspectedSetup(visible=False, permissions=()))
     everything = inbox_data(inspected, McpframeConfig(), {}, lists_of([], entries_of([A]), opaque=False))
@@ -94,7 +101,7 @@ def test_the_inbox_posts_the_openings_of_offered_dialects_only(name: str) -> Non
     assert set(posted(one)) < set(posted(everything))
     assert any(phase["fragment"] for phase in one["phases"]) is (name == "sep")
     spoken = [each.role.dialect for each in inner_candidates("transport", parse_allowed_origins([A]))]
-    assert spoken == list(NAMES)
+    assert spoken == list(spoken_names())
 
 
 def test_a_manifest_says_what_is_offered() -> None:

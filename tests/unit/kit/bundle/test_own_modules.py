@@ -23,7 +23,7 @@ from mcpframe.kit.bundle.packages.lock import Lock
 from mcpframe.kit.project.project import find_project
 
 REPOSITORY = Path(__file__).parents[4]
-SERVER = frozenset({"mcp2", "webmcp"})
+SERVER = frozenset({"mcp2", "document"})
 """The features of a server object of mcp 2.x with all dialects."""
 
 
@@ -52,11 +52,11 @@ BUNDLES = {
     "http": of("", *SERVER, "http"),
     "threads": of("", *SERVER, "world"),
     "page": of("", "mcp2", "page"),
-    "mcp 1": of("", "mcp1", "webmcp", "world"),
-    "fastmcp": of("", "mcp2", "webmcp", "fastmcp", "world"),
-    "fastmcp of mcp 1": of("", "mcp1", "webmcp", "fastmcp", "world"),
+    "mcp 1": of("", "mcp1", "document", "world"),
+    "fastmcp": of("", "mcp2", "document", "fastmcp", "world"),
+    "fastmcp of mcp 1": of("", "mcp1", "document", "fastmcp", "world"),
     "program": of("", *SERVER, *PROGRAM),
-    "program of mcp 1": of("", "mcp1", "webmcp", *PROGRAM),
+    "program of mcp 1": of("", "mcp1", "document", *PROGRAM),
     "wrapped": of("from mcpframe import wrap"),
     "views": of("from mcpframe.views import View, Views"),
     "all names": of("from mcpframe import *"),

@@ -9,8 +9,7 @@ import pytest
 
 from mcpframe.frame.core.events import Send
 from mcpframe.frame.core.roles import State
-from mcpframe.frame.dialects.sep import roles as sep
-from mcpframe.frame.dialects.sep.events import (
+from mcpframe.frame.core.setup import (
     Act,
     Permission,
     SetupCompleted,
@@ -21,6 +20,7 @@ from mcpframe.frame.dialects.sep.events import (
     SetupStarted,
     Visibility,
 )
+from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.dialects.sep.messages import phase_of
 from mcpframe.frame.dialects.sep.offers import PageOffer
 from tests.support.sep import (

@@ -1,4 +1,4 @@
-"""MCP Apps for the Python driver."""
+"""The parts of MCP Apps: see `tests/vectors/parts.py`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from mcpframe.frame.core.connection import Connection
 from mcpframe.frame.core.events import Opened, Output
 from mcpframe.frame.core.roles import Local
 from mcpframe.frame.dialects.mcp_apps import roles as apps
-from mcpframe.frame.dialects.mcp_apps.events import HostFound, ViewCalled
-from mcpframe.frame.dialects.mcp_apps.offers import AppsHostOffer, ViewOffer
-from tests.support.sep import do
-from tests.vectors.python_dialect import PythonDialect
+from mcpframe.frame.dialects.mcp_apps.offers import AppsHostOffer, HostFound, ViewCalled, ViewOffer
+from tests.support.apps import MESSAGES, OF_ANOTHER_REVISION, REFUSAL
+from tests.support.driving import REQUEST, do
+from tests.vectors.parts import Parts
 
 _HOST = AppsHostOffer(
     info={"name": "mcpframe", "version": "1"}, capabilities={"openLinks": {}}, context={"theme": "dark"}
@@ -47,11 +47,14 @@ def _json_rpc(message: Any) -> Mapping[str, Any] | None:
     return message if isinstance(message, dict) and message.get("jsonrpc") == "2.0" else None
 
 
-APPS = PythonDialect(
+PARTS = Parts(
     roles={**{f"{role.side} {role.phase}": role for role in apps.ROLES}, _PROXIED: apps.HOST},
+    messages=(*MESSAGES.values(), OF_ANOTHER_REVISION, REFUSAL),
+    call=REQUEST,
+    owns=lambda data: data.get("jsonrpc") == "2.0",
+    clone_form="(odd) => ({ jsonrpc: '2.0', id: 5, method: 'ping', params: odd })",
     offer=lambda role, case, _: _VIEW if role.side == "inner" else _OFFERS[case["role"]],
     do=_do,
     described=_described,
     json_rpc=_json_rpc,
-    without_prose=lambda message: message,
 )

@@ -1,4 +1,7 @@
-"""Acts and events that only this dialect has: those of the setup phase."""
+"""The vocabulary of the setup phase, in which a page asks its user before it serves: acts, results and events.
+
+A dialect has this phase if `Dialect.inner` has roles for `SETUP`. The words are those of the SEP, which specifies it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from mcpframe.frame.core.events import OwnEvent, SessionBegun
 
 
 class Act(StrEnum):
-    """Acts of an inner frame in this dialect, besides sending: see `Connection.act`."""
+    """Acts of an inner frame, besides sending: see `Connection.act`."""
 
     COMPLETE_SETUP = "complete setup"
     """End the setup phase, with a `SetupResult`."""

@@ -1,4 +1,4 @@
-"""mcp-ui's embeddable UI for the Python driver."""
+"""The parts of mcp-ui: see `tests/vectors/parts.py`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from mcpframe.frame.core.events import Opened, Output
 from mcpframe.frame.core.roles import Role
 from mcpframe.frame.dialects.mcp_ui import roles as ui
 from mcpframe.frame.dialects.mcp_ui.codec import FRAME_CODEC
-from mcpframe.frame.dialects.mcp_ui.events import EmbedderAct, EmbedderFound
 from mcpframe.frame.dialects.mcp_ui.messages import RESPONSE
-from mcpframe.frame.dialects.mcp_ui.offers import EmbeddedOffer, EmbedderOffer
-from tests.support.sep import do
+from mcpframe.frame.dialects.mcp_ui.offers import EmbeddedOffer, EmbedderAct, EmbedderFound, EmbedderOffer
+from tests.support.driving import do
+from tests.support.ui import MESSAGES
 from tests.vectors.cases import Case
-from tests.vectors.python_dialect import PythonDialect
+from tests.vectors.parts import Parts
 
 
 def _offer(role: Role, case: Case, _: str) -> Any:
@@ -50,11 +50,16 @@ def _json_rpc(message: Any) -> Mapping[str, Any] | None:
     return None
 
 
-UI = PythonDialect(
+PARTS = Parts(
     roles={f"{role.side} {role.phase}": role for role in ui.ROLES},
+    messages=(*MESSAGES.values(), *({**message, "messageId": None} for message in MESSAGES.values())),
+    call={"type": "ui-lifecycle-iframe-render-data", "payload": {"renderData": {"theme": "dark"}}},
+    owns=lambda data: str(data.get("type")).startswith("ui-"),
+    clone_form="(odd) => ({ type: 'ui-message-response', messageId: 'mcpframe/1', payload: odd })",
+    is_client=False,
+    request={"jsonrpc": "2.0", "id": "mcpframe/1", "method": "tool", "params": {"toolName": "add", "params": {}}},
     offer=_offer,
     do=_do,
     described=_described,
     json_rpc=_json_rpc,
-    without_prose=lambda message: message,
 )

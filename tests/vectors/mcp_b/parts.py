@@ -1,4 +1,4 @@
-"""MCP-B for the Python driver."""
+"""The parts of MCP-B: see `tests/vectors/parts.py`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from mcpframe.frame.core.connection import Connection
-from mcpframe.frame.core.events import Opened, Output
+from mcpframe.frame.core.events import Output
 from mcpframe.frame.core.roles import Local
 from mcpframe.frame.dialects.mcp_b import roles as mcp_b
-from tests.support.sep import do
-from tests.vectors.python_dialect import PythonDialect
+from tests.support.driving import REQUEST, do
+from tests.support.mcpb import MESSAGES, to_server
+from tests.vectors.parts import Parts
 
 
 def _do(made: Connection, local: str) -> list[Output]:
@@ -19,22 +20,17 @@ def _do(made: Connection, local: str) -> list[Output]:
     return do(made, local)
 
 
-def _described(event: Output) -> dict[str, Any]:
-    if isinstance(event, Opened):
-        return {"opened": event.session_id}
-    raise AssertionError(event)
-
-
 def _json_rpc(message: Any) -> Mapping[str, Any] | None:
     payload = message.get("payload") if isinstance(message, dict) else None
     return payload if isinstance(payload, dict) else None
 
 
-MCP_B = PythonDialect(
+PARTS = Parts(
     roles={f"{role.side} {role.phase}": role for role in mcp_b.ROLES},
-    offer=lambda *_: None,
+    messages=MESSAGES,
+    call=to_server(REQUEST),
+    owns=lambda data: data.get("type") == "mcp",
+    clone_form="(odd) => ({ channel: 'mcp-iframe', type: 'mcp', direction: 'client-to-server', payload: odd })",
     do=_do,
-    described=_described,
     json_rpc=_json_rpc,
-    without_prose=lambda message: message,
 )

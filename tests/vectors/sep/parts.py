@@ -1,4 +1,4 @@
-"""The SEP for the Python driver."""
+"""The parts of the SEP: see `tests/vectors/parts.py`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from mcpframe.frame.core.roles import Role
 from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.dialects.sep.offers import HostOffer
 from mcpframe.frame.session.setup import SetupCompleted, SetupRequired, SetupStarted
-from tests.support.sep import do
+from tests.support.driving import REQUEST
+from tests.support.sep import MESSAGES
 from tests.vectors.cases import Case
-from tests.vectors.python_dialect import PythonDialect
+from tests.vectors.parts import Parts
 
 
 def _offer(role: Role, case: Case, session: str) -> HostOffer | None:
@@ -58,10 +59,15 @@ def _without_prose(message: dict[str, Any]) -> dict[str, Any]:
     return message
 
 
-SEP = PythonDialect(
+_OLD = tuple(message | {"protocolVersion": "0.1"} for message in MESSAGES.values() if "protocolVersion" in message)
+
+PARTS = Parts(
     roles={f"{role.side} {role.phase}": role for role in sep.ROLES},
+    messages=(*MESSAGES.values(), *_OLD),
+    call={"type": "MCP_MESSAGE", "payload": REQUEST},
+    owns=lambda data: str(data.get("type")).startswith("MCP_"),
+    clone_form="(odd) => ({ type: 'MCP_MESSAGE', payload: odd })",
     offer=_offer,
-    do=do,
     described=_described,
     json_rpc=_json_rpc,
     without_prose=_without_prose,

@@ -1,0 +1,37 @@
+"""The deadlines and limits that the frame's rooms share. Times are in seconds, sizes in bytes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+HANDSHAKE_SECONDS: Final = 30.0
+"""From the first handshake to its answer, and from that to the acceptance: a page may load slowly, but nobody waits
+longer for a page that is gone."""
+VIEW_HANDSHAKE_SECONDS: Final = 60.0
+"""The same for a view of MCP Apps, which may load and start a runtime before it speaks."""
+SERVER_HANDSHAKE_SECONDS: Final = 30 * 60.0
+"""How long a server's page waits for its host: the host may ask its user first."""
+SETUP_SECONDS: Final = 30 * 60.0
+"""How long a setup may take: the user may be filling in a form."""
+UNRESPONSIVE_SECONDS: Final = 20.0
+"""How long a peer may be silent while requests are pending until it counts as unresponsive; a ping is sent after half
+of that."""
+TEARDOWN_SECONDS: Final = 5.0
+"""How long a page may take to end before its host removes it."""
+
+MESSAGE_BYTES: Final = 64 * 1024 * 1024
+"""The largest message, as JSON in UTF-8: browsers copy it several times."""
+MESSAGE_NESTING: Final = 100
+"""The deepest nesting of arrays and objects in a message."""
+DEEPEST_NESTING: Final = 1000
+"""The highest `max_nesting`: the JSON parser in Pyodide handles 5,000 levels; 10,000 crash it, and the runtime with
+it."""
+PENDING_REQUESTS: Final = 1000
+"""Requests without an answer, in each direction."""
+VIEW_PENDING_REQUESTS: Final = 100
+"""The same for a view of MCP Apps: each may be a question to the user."""
+
+LISTED_PAGES: Final = 100
+"""Pages of a list that are read: one may be empty, and a list may have no end."""
+LISTED_TOOLS: Final = 1000
+"""Tools that are read of a list, for WebMCP and for a hub, which takes fewer of them."""

@@ -1,0 +1,14 @@
+"""This dialect, for the composition: see `core.dialect`."""
+
+from __future__ import annotations
+
+from mcpframe.frame.core.dialect import Dialect
+
+DIALECT = Dialect(
+    name="webmcp",
+    title="WebMCP",
+    preference=5,
+    initializes=False,
+    document_property="modelContext",
+    document_module="mcpframe.frame.webmcp.offering",
+)
