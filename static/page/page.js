@@ -110,7 +110,9 @@ function inThisTab(ways) {
   const here = ways.filter(({ tab }) => tab);
   const works = ({ property }) => !property || property in document || property in navigator;
   const titles = here.filter(works).map(({ title }) => title);
-  const can = titles.length ? `Agents in this browser, such as extensions, can use its tools: ${titles.join(" and ")}.` : "";
+  const can = titles.length
+    ? `Agents in this browser, such as extensions, can use its tools: ${titles.join(" and ")}.`
+    : "";
   const cannot = here.filter((way) => !works(way)).map(({ title }) => `This browser has no ${title}.`);
   return [can, ...cannot].filter(Boolean).join(" ");
 }
