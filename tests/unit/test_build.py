@@ -238,6 +238,92 @@ def test_a_suite_builds_its_bundles_first(
     assert [snapshot for _, snapshot in ran][2:] == ["0"] * (len(runs) - 2)  # the last of --all
 
 
+_TESTS = """
+import pathlib
+import pytest
+
+@pytest.mark.parametrize("which", ["::a b\\n", "é"])
+def test_passes_the_second_time(which):
+    mark = pathlib.Path(__file__).with_name("mark" + str(len(which)))
+    there = mark.exists()
+    mark.touch()
+    assert there
+
+def test_passes():
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "arguments", "status", "runs"),
+    [
+        ("", [], 1, 1),
+        ("", ["--once-more"], 0, 2),
+        ("def test_fails(): assert not 1", ["--once-more"], 1, 2),
+        (
+            "import pytest\n@pytest.mark.parametrize('n', range(9))\ndef test_fails(n): assert not 1",
+            ["--once-more"],
+            1,
+            1,
+        ),
+        ("def wrong(", ["--once-more"], 2, 1),
+    ],
+    ids=["only once", "a race", "a fault", "many faults", "no run"],
+)
+def test_what_has_failed_may_be_run_once_more(
+    ready: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    more: str,
+    arguments: list[str],
+    status: int,
+    runs: int,
+) -> None:
+    clone = tmp_path / "clone"
+    clone.mkdir()
+    (clone / "pytest.ini").write_text("[pytest]")
+    (clone / "test_some.py").write_text(_TESTS + more, "utf-8")
+    monkeypatch.setattr(ready, "ROOT", clone)
+    monkeypatch.setattr(ready, "set_up", lambda: {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
+    assert ready.main(["test", *arguments, "test_some.py"]) == status
+    shown = capfd.readouterr().out
+    assert shown.count("test session starts") == runs
+    assert ("Once more, alone" in shown) is (runs == 2)
+    assert ("  test_some.py::test_passes_the_second_time[\\xe9]" in shown) is (runs == 2)
+
+
+_CRASH = """
+import pathlib
+import time
+
+def test_hangs_the_first_time():
+    mark = pathlib.Path(__file__).with_name("mark")
+    if not mark.exists():
+        mark.touch()
+        time.sleep(600)
+
+def test_passes():
+    pass
+"""
+
+
+def test_what_hangs_is_run_once_more_although_its_next_process_has_run_it(
+    ready: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    clone = tmp_path / "clone"
+    clone.mkdir()
+    (clone / "pytest.ini").write_text("[pytest]\nfaulthandler_timeout = 3\nfaulthandler_exit_on_timeout = true\n")
+    (clone / "conftest.py").write_text(Path(__file__).parents[1].joinpath("conftest.py").read_text("utf-8"), "utf-8")
+    (clone / "test_some.py").write_text(_CRASH, "utf-8")
+    monkeypatch.setattr(ready, "ROOT", clone)
+    monkeypatch.setattr(ready, "set_up", lambda: {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
+    assert ready.main(["test", "--once-more", "-p", "xdist", "-n", "1", "test_some.py"]) == 0
+    shown = capfd.readouterr().out
+    assert shown.count("test session starts") == 2
+    assert "  test_some.py::test_hangs_the_first_time\n" in shown
+
+
 _RACES = """
 import pathlib
 
