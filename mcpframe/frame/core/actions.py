@@ -1,4 +1,4 @@
-"""Actions and rules that the tables of all dialects have."""
+"""Actions and rules shared by the tables of all dialects."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def end_with(make: Callable[[Message], SessionError]) -> Action:
 
 
 def beginning(to: State, action: Action | None = None) -> tuple[Rule, ...]:
-    """Return the rules of the first state: how a role starts, and that it can be closed before.
+    """Return the rules of the first state: the start of a role, and its end before the start.
 
     Args:
         to: the state after the start.
-        action: the action of the start; None for none.
+        action: run at the start; None for none.
     """
     return Rule(State.IDLE, Local.START, to, action), Rule(State.IDLE, Local.CLOSE, State.CLOSED, end)
 
@@ -52,12 +52,11 @@ def exchanging(*kinds: str) -> tuple[Rule, ...]:
 
 
 def leaving(removed: Action, *states: State, close: Action = end) -> tuple[Rule, ...]:
-    """Return the rules by which a role can be closed, and its peer's window removed, in each of these states.
+    """Return the rules for the end by this side, and for a removed window, in each of these states.
 
     Args:
-        removed: the action for a window that was removed.
-        states: the states.
-        close: the action for the end by this side.
+        removed: the action when the peer's window was removed.
+        close: the action when this side ends the connection.
     """
     return tuple(
         rule

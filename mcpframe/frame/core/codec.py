@@ -26,16 +26,16 @@ class Codec:
         encode: returns the wire text of a JSON-RPC message, from its JSON text and from the same message parsed, of
             which only the envelope may be looked at: method, id, result, error. Raises `MessageError` for one that
             the dialect has no form for.
-        ids: returns the outline of the JSON-RPC in a message: who waits for it, even if it cannot be decoded.
+        ids: returns the `Outline` of the JSON-RPC in a message, also if it cannot be decoded.
         carries: the kinds that carry a JSON-RPC message.
         members: the members of a message that `kind` and `ids` use. Only these are read of a message over a limit;
             arrays and objects in them are then None.
         body: the member that holds the JSON-RPC message, of which `MEMBERS` are read as well. None if these are members
             of the message itself, or have other names and are listed in `members`.
         reads_text: whether a message may also be posted as its JSON text.
-        unspoken: the start of the methods of notifications that have no form in the dialect, and are not posted. One
-            that cancels a request is noted all the same. None for none.
-        recodes: whether a message has another form than JSON-RPC, which only `decode` can read. Then `encode` reads the
+        unspoken: the prefix of the methods of notifications that the dialect has no form for. They are not posted, but
+            a cancellation among them still counts. None for none.
+        recodes: whether messages on the wire are not JSON-RPC, so that only `decode` reads them and `encode` needs the
             text.
     """
 

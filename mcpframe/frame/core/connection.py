@@ -1,20 +1,20 @@
 """One connection to one peer window, without I/O: inbound messages and time go in, sends and events come out.
 
-A page does not know who is around it. So a connection starts with one or several candidates: each is a `Role`, which is
-a table of one dialect, with the origins allowed to it. Every candidate has a `Machine` of its own that follows its
-table; the connection itself knows nothing of any dialect. It keeps what is the same in all of them:
+A page does not know its host in advance, so a connection starts with one or more candidates: each a `Role`, the table
+of one dialect, with its allowed origins. Each candidate has a `Machine` that follows its table; the connection itself
+knows no dialect. It implements the parts that all of them share:
 
-- The gate, written once and in this order: source window → origin → shape → state. What fails the first two is
-  dropped before it is read; the origin is checked against the union of the candidates' lists first, then against the
-  list of the candidate whose codec claims the message. What no codec claims is noise of other libraries, and silent.
-  Whatever else is refused becomes a `Refused` event, and leaves the state as it was.
-- Adoption: the first message that takes a candidate past its opening adopts it, for good. The others are gone, and
-  what their peers post is noise. A candidate that ends before, by a version mismatch or its deadline, is `Withdrawn`;
-  the end of the last one closes the connection, with the most telling error of all. A lone candidate is adopted from
-  the beginning.
-- Pinning: the same message fixes the peer's exact origin. From then on it is the target of every message, and no other
-  origin is heard.
-- Limits and deadlines, as data: `Connection.deadline` says when `tick` wants to be called.
+- The gate, written once and in this order: source window → origin → shape → state. A message that fails the first two
+  is dropped unread; the origin is checked against the union of the candidates' lists first, then against the list of
+  the candidate whose codec claims the message. A message that no codec claims is noise of other libraries, and is
+  ignored silently. Any other rejected message becomes a `Refused` event, and leaves the state unchanged.
+- Adoption: the first message that takes a candidate past its opening adopts it permanently. The others are discarded,
+  and their traffic is noise. A candidate that ends earlier, by a version mismatch or its deadline, is `Withdrawn`; the
+  end of the last one closes the connection with the most informative of their errors. A lone candidate is adopted from
+  the start.
+- Pinning: the same message fixes the peer's exact origin. From then on every message is posted to it, and none of
+  another origin is accepted.
+- Limits and deadlines, as data: `Connection.deadline` is the time at which to call `tick`.
 
 Sources: the SEP "postMessage Transport", "Security Implementation"; `events.py` has the vocabulary.
 """
@@ -51,7 +51,7 @@ _NOISE = "It is no message of this protocol."
 _NOT_JSON = "It has no form in JSON."
 
 _REPORTED_ORIGINS = 8
-"""How many origins that are not allowed are reported at most; a page could be loaded from any number of them."""
+"""At most this many origins outside the allow-list are reported; a page could be loaded from any number of them."""
 
 
 class Connection:
@@ -61,21 +61,21 @@ class Connection:
 
     Attributes:
         options: its deadlines and limits.
-        dropped: how many messages were dropped or ignored, by reason.
-        watched: whether there is a `Wire` before the outputs of every message that is received, and for every one that
-            is refused. Outbound messages are visible as `Send`.
+        dropped: the number of messages dropped or ignored, by reason.
+        watched: whether a `Wire` precedes the outputs of every received message, rejected ones included. Outbound
+            messages are visible as `Send`.
     """
 
     def __init__(self, candidates: Sequence[Candidate], *, options: Options | None = None) -> None:
-        """Make a connection, deaf until `start`.
+        """Create a connection that receives nothing until `start`.
 
         Args:
-            candidates: the roles that it may come to play, in order of preference. No two are of one dialect.
-            options: deadlines and limits, which hold for each of them.
+            candidates: the roles that it may adopt, in order of preference; at most one per dialect.
+            options: deadlines and limits of each of them.
 
         Raises:
-            StateError: where a role needs an offer.
-            ValueError: where there is no candidate.
+            StateError: if a role requires an offer.
+            ValueError: if there is no candidate.
         """
         if not candidates:
             raise ValueError("A connection needs a candidate.")
@@ -89,44 +89,42 @@ class Connection:
 
     @property
     def role(self) -> Role:
-        """The adopted role; before, that of the first candidate that is left."""
+        """The adopted role; before adoption, that of the first remaining candidate."""
         return self._first.role
 
     @property
     def state(self) -> State:
-        """Where the adopted role stands; before, where the first candidate stands that is left."""
+        """The state of the adopted role; before adoption, that of the first remaining candidate."""
         return self._first.state
 
     @property
     def adopted(self) -> Role | None:
-        """The adopted role; None before."""
+        """The adopted role; None before adoption."""
         return self._adopted.role if self._adopted else None
 
     @property
     def origin(self) -> str | None:
-        """The pinned origin of the peer; None before."""
+        """The peer's origin; None until it is pinned."""
         return self._adopted.origin if self._adopted else None
 
     @property
     def session_id(self) -> str | None:
-        """The id of the session; None before, and where the dialect has none."""
+        """The id of the session; None before the handshake, and in dialects without ids."""
         return self._adopted.session_id if self._adopted else None
 
-    # What the outside may ask for
+    # Operations
 
     def start(self, now: float, *, called: bool = False) -> list[Output]:
-        """Begin: an inner frame calls for its host, an outer one listens.
+        """Start: an inner frame posts its handshakes, an outer frame listens.
 
         Args:
             now: the time in seconds, of any monotonic clock.
-            called: whether the openings were posted already, before this connection was made. They are not posted again
-                here, but repeated with the next `tick`, unless a message that was waiting has answered one of them.
+            called: whether the openings were posted before this connection was created. Then they are repeated only at
+                the next `tick`, unless a queued message has answered one of them by then.
 
-        Returns:
-            The outputs.
 
         Raises:
-            StateError: where it was started before.
+            StateError: if it was started before.
         """
         outputs: list[Output] = []
         for machine in self._machines:
@@ -138,14 +136,11 @@ class Connection:
         return outputs
 
     def receive(self, inbound: Inbound, now: float) -> list[Output]:
-        """Take one message event through the gate.
+        """Take one message event through the gate. Never raises for anything that a page can post.
 
         Args:
-            inbound: the event.
+            inbound: the event, unread.
             now: the time in seconds.
-
-        Returns:
-            The outputs; empty for whatever is dropped. Never raises for anything a page can post.
         """
         state = self._first.state
         if state is State.IDLE or state is State.CLOSED:
@@ -158,7 +153,7 @@ class Connection:
             return self._seen(self._refuse_origin(origin), None, origin, _OTHER_ORIGIN)
         try:
             text = inbound.read()
-        except Unreadable as unread:  # cyclic, a BigInt in it, endless: the sender may wait for it all the same
+        except Unreadable as unread:  # cyclic, or with a BigInt, or endless: the sender may still wait for an answer
             return self._refuse(unread.error, unread.outline, None, origin, now)
         except ValueError:
             return self._seen(self._drop("noise"), None, origin, _NOT_JSON)
@@ -167,19 +162,16 @@ class Connection:
     def send(self, text: str | MessageError, message: Mapping[str, Any], now: float) -> list[Output]:
         """Send one MCP message.
 
-        One that cannot be sent fails for whoever waits for it: a request is answered with an error here and now, a
-        response becomes an error response to the peer, a notification is a `Refused` event.
+        One that cannot be sent fails at once: a request is answered with an error, a response becomes an error response
+        to the peer, a notification becomes a `Refused` event.
 
         Args:
-            text: the message as JSON text, as it will cross; or why it has none.
-            message: the same message as a JSON-RPC object, of which only the envelope is looked at.
+            text: the message as JSON text; or the error if it has none.
+            message: the same message as a JSON-RPC object; only its envelope is read.
             now: the time in seconds.
 
-        Returns:
-            The outputs.
-
         Raises:
-            StateError: where the connection is not open.
+            StateError: if the connection is not open.
         """
         outputs = self.act(Local.SEND, (text, message), now=now)
         self._first.exchange.expect(now)
@@ -188,47 +180,44 @@ class Connection:
         return outputs
 
     def act(self, act: str, body: Any = None, *, now: float) -> list[Output]:
-        """Do something that only this dialect has, in a state that allows it.
+        """Perform an act of this dialect alone, in a state that allows it.
 
         Args:
-            act: the trigger, as the dialect's own rules name it.
-            body: what it is done with.
+            act: the trigger, as the dialect's rules name it.
+            body: the argument of the act.
             now: the time in seconds.
 
-        Returns:
-            The outputs.
-
         Raises:
-            StateError: where no candidate is adopted, or its state does not allow it.
+            StateError: if no candidate is adopted, or its state does not allow the act.
         """
         if self._adopted is None:
             raise StateError(f"Cannot {act} now: nobody has answered yet.")
         return self._adopted.act(act, body, now=now)
 
     def peer_gone(self, departure: Departure, now: float) -> list[Output]:
-        """Take note that the peer's document was replaced or its window removed."""
+        """Handle the replacement of the peer's document, or the removal of its window."""
         local = Local.PEER_REPLACED if departure is Departure.REPLACED else Local.PEER_REMOVED
         return self._all(lambda machine: machine.happen(local, now=now))
 
     def close(self, now: float) -> list[Output]:
-        """End the connection. What is pending fails; closing again does nothing."""
-        self._errors.clear()  # it is we who end it: that some candidates were out before is no reason
+        """End the connection. Pending requests fail; closing again does nothing."""
+        self._errors.clear()  # this side ends it: the errors of earlier candidates are not the reason
         return self._all(lambda machine: machine.happen(Local.CLOSE, now=now))
 
     @property
     def deadline(self) -> float | None:
-        """When to call `tick` next, in seconds of the same clock; None for never."""
+        """The time to call `tick` next, in seconds of the same clock; None for never."""
         times = [time for machine in self._machines if (time := machine.deadline) is not None]
         return min(times, default=None)
 
     def tick(self, now: float) -> list[Output]:
-        """Let time pass. Calling it early, late or often does no harm."""
+        """Act on passed deadlines. May be called early, late or repeatedly."""
         return self._each(lambda machine: machine.tick(now))
 
     # The gate
 
     def _take(self, text: str, origin: str, now: float) -> list[Output]:
-        """Take what an allowed peer posted through the rest of the gate: shape, then state."""
+        """Take a message of an allowed peer through the rest of the gate: shape, then state."""
         try:
             data = payload.parse(text, **self._first.exchange.limits)
         except MessageError as error:
@@ -253,14 +242,15 @@ class Connection:
         return self._seen(outputs, text, origin) if self.watched else outputs
 
     def _claimant(self, data: Any, origin: str, is_text: bool) -> tuple[Machine, str | None]:
-        """Return whose message it is, and its kind there; None for noise.
+        """Return the candidate that claims a message, and the message's kind there; None for noise.
 
-        Where several codecs claim it, the candidate is preferred that hears this origin, and whose state takes it.
+        If several codecs claim it, a candidate that accepts this origin, and whose state has a rule for it, is
+        preferred.
 
         Args:
             data: the message.
             origin: its origin.
-            is_text: whether it was posted as its JSON text.
+            is_text: whether it was posted as JSON text.
         """
 
         def kind_in(machine: Machine) -> str | None:
@@ -276,7 +266,7 @@ class Connection:
         return (taken or heard or claims or kinds)[0]
 
     def _refuse(self, error: MessageError, members: str, text: str | None, origin: str, now: float) -> list[Output]:
-        """Refuse a message that cannot be parsed, where a candidate claims it: only some of its members are read."""
+        """Reject a message that cannot be parsed, if a candidate claims it by the few members that were read."""
         claimed: Machine | None = None
         for machine in self._machines:
             data = machine.role.codec.sketch(members)
@@ -298,18 +288,18 @@ class Connection:
         return self._adopted or self._machines[0]
 
     def _each(self, happen: Callable[[Machine], Iterable[Output]]) -> list[Output]:
-        """Let something happen to every candidate that is left."""
+        """Call a function for every remaining candidate, and return the outputs."""
         outputs: list[Output] = []
         for machine in tuple(self._machines):
             outputs += self._settle(machine, happen(machine))
         return outputs
 
     def _all(self, happen: Callable[[Machine], Iterable[Output]]) -> list[Output]:
-        """As `_each`, where the same happens to all of them: that it is over is said once."""
+        """Like `_each`, for an event that ends all of them: only one `Closed` is returned."""
         return [output for output in self._each(happen) if not isinstance(output, Withdrawn)]
 
     def _settle(self, machine: Machine, outputs: Iterable[Output]) -> list[Output]:
-        """Return the outputs of a machine; where that is over and others are left, it is only withdrawn."""
+        """Return the outputs of a machine; one that has ended is only withdrawn while others remain."""
         if self._adopted is not None:
             return list(outputs)
         settled: list[Output] = []
@@ -328,7 +318,7 @@ class Connection:
     # Counting and reporting
 
     def _seen(self, outputs: list[Output], text: str | None, origin: str, refused: str | None = None) -> list[Output]:
-        """Put the `Wire` of what was received before its outputs, where anybody watches."""
+        """Put the `Wire` of a received message before its outputs, if `watched`."""
         if not self.watched:
             return outputs
         if refused is None:
@@ -341,7 +331,7 @@ class Connection:
         return []
 
     def _refuse_origin(self, origin: str, claimed: Machine | None = None) -> list[Output]:
-        """Drop it; and call the error hook once per origin, as a missing entry in the allow-list is a usual mistake."""
+        """Drop a message; report each origin once, as a missing entry in the allow-list is a common mistake."""
         self.dropped["origin"] += 1
         if origin in self._refused_origins or len(self._refused_origins) >= _REPORTED_ORIGINS:
             return []
@@ -355,5 +345,5 @@ class Connection:
 
 
 def _most_telling(errors: Sequence[SessionError | None]) -> SessionError | None:
-    """Return the error that ends a connection without a candidate: that nobody answered says less than any other."""
+    """Return the error of a connection whose candidates have all failed: any other before a handshake timeout."""
     return next((error for error in errors if error and not isinstance(error, HandshakeTimeout)), errors[-1])

@@ -35,7 +35,7 @@ class Dialect:
         fragments: for each phase but the transport phase, a regular expression that finds it in the hash; the same in
             Python and in JavaScript.
         address_for: returns the address of a page in a phase.
-        query: a regular expression that finds in the query of a page's address that only this dialect is spoken there;
+        query: a regular expression that matches the query of an address where only this dialect is spoken;
             the same in Python and in JavaScript. Empty for none.
 
         page_offer: returns the offer of a framed page in the transport phase. Takes by name: `name`, `version`,

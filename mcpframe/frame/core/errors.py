@@ -5,20 +5,20 @@ McpFrameError
 ├── EntryError               `module:object` does not name a server
 ├── ProgramError             a console script that ends without serving
 ├── LoadError                a lazy requirement cannot be loaded
-├── SdkError                 something that the server's SDK does not have
-├── ViewError                a view of MCP Apps that a server cannot have as it is declared
+├── SdkError                 the server's SDK lacks a feature
+├── ViewError                a view of MCP Apps whose declaration is invalid
 ├── StateError               a local call that the connection's state does not allow
 ├── SetupFailed              raised by an author's setup function: the setup ends with an error code
 │   └── SetupCancelled       the user cancelled it
 ├── StorageError             a value of the session cannot be kept or read
 │   └── QuotaError           the browser's quota is exceeded
 ├── HostError                the host answered a request of the page with an error
-│   ├── HostLacks            it does not offer this
+│   ├── HostLacks            it does not offer the request
 │   └── HostTimeout          it did not answer in time
 ├── AppError                 a view of MCP Apps cannot be shown, or answered a request of its host with an error
 │   └── AppTimeout           it did not answer in time
-├── UiError                  a UI resource of mcp-ui cannot be made or shown
-├── PageError                something of the page that is not there: an element, an asset, the page itself
+├── UiError                  a UI resource of mcp-ui cannot be created or shown
+├── PageError                an element, an asset or the page itself is missing
 ├── MessageError             one message rejected; the session continues
 │   ├── MalformedMessage     not the shape its type demands, or not JSON at all
 │   ├── UnexpectedMessage    well-formed, but not in this state or from this side
@@ -28,7 +28,7 @@ McpFrameError
 │   ├── PrototypeKey         carries a key that could reach a JavaScript prototype
 │   └── TooManyPending       more unanswered requests than `max_pending`
 └── SessionError             the session is over, or was never established
-    ├── HandshakeTimeout     nobody answered within the deadline
+    ├── HandshakeTimeout     no answer within the deadline
     ├── HandshakeRefused     the peer answered the handshake with an error
     ├── VersionMismatch      no protocol version in common
     ├── NoPeer               the page is neither framed nor opened by another page
@@ -47,15 +47,15 @@ class McpFrameError(Exception):
 
 
 class OriginError(McpFrameError, ValueError):
-    """An origin or an allow-list of origins that cannot be used. The message says what to write instead."""
+    """An origin or an allow-list that cannot be used. The message has the form to write instead."""
 
 
 class EntryError(McpFrameError, TypeError):
-    """An entry that does not lead to an MCP server. The message names what it leads to."""
+    """An entry that does not lead to an MCP server. The message names the object found."""
 
 
 class ProgramError(McpFrameError, RuntimeError):
-    """A console script that exits or returns without serving. The message has what it wrote to standard error."""
+    """A console script that exits or returns without serving. The message has its standard error."""
 
 
 class LoadError(McpFrameError, ImportError):
@@ -63,11 +63,11 @@ class LoadError(McpFrameError, ImportError):
 
 
 class SdkError(McpFrameError, RuntimeError):
-    """Something of mcpframe that needs another SDK than the one that is there. The message says what to use instead."""
+    """A feature of mcpframe that the installed SDK does not support. The message has an alternative."""
 
 
 class ViewError(McpFrameError, ValueError):
-    """A view that a server cannot have as it is declared. The message says what to write instead."""
+    """A view whose declaration is invalid. The message has the form to write instead."""
 
 
 class StateError(McpFrameError, RuntimeError):
@@ -75,17 +75,17 @@ class StateError(McpFrameError, RuntimeError):
 
 
 class SetupFailed(McpFrameError):
-    """Raised by an author's setup function: the setup has failed; the host gets the reason.
+    """Raised by an author's setup function to end the setup; the host gets the reason.
 
     Attributes:
         code: one of `CODES`.
-        message: what went wrong, for a person.
+        message: the reason, for a person.
     """
 
     CODES: ClassVar = ("USER_CANCELLED", "AUTH_FAILED", "TIMEOUT", "CONFIG_ERROR")
 
     def __init__(self, code: str, message: str) -> None:
-        """Say what went wrong.
+        """Create the error.
 
         Args:
             code: one of `CODES` (SEP "postMessage Transport", MCP_SETUP_COMPLETE).
@@ -105,7 +105,6 @@ class SetupCancelled(SetupFailed):
     """Raised by an author's setup function: the user cancelled the setup."""
 
     def __init__(self, message: str = "The setup was cancelled.") -> None:
-        """Say so, in a sentence for a person."""
         super().__init__("USER_CANCELLED", message)
 
 
@@ -121,13 +120,12 @@ class HostError(McpFrameError, RuntimeError):
     """The host answered a request of the page with an error, or declined it.
 
     Attributes:
-        request: what was asked for: the method, such as `"ui/open-link"`.
-        code: the JSON-RPC code; None where the host declined without one.
-        data: what the host added, as JSON values; None for nothing.
+        request: the method of the request, such as `"ui/open-link"`.
+        code: the JSON-RPC code; None if the host declined without one.
+        data: JSON values that the host added; None for none.
     """
 
     def __init__(self, message: str, request: str, code: int | None = None, data: Any = None) -> None:
-        """Say what the host answered."""
         super().__init__(message)
         self.request = request
         self.code = code
@@ -135,7 +133,7 @@ class HostError(McpFrameError, RuntimeError):
 
 
 class HostLacks(HostError):
-    """The host does not offer what was asked of it, or there is no host that could: the message names it."""
+    """The host does not offer the request, or there is no host. The message names the request."""
 
 
 class HostTimeout(HostError, TimeoutError):
@@ -146,13 +144,12 @@ class AppError(McpFrameError, RuntimeError):
     """A view of MCP Apps cannot be shown, or it answered a request of its host with an error.
 
     Attributes:
-        request: what was asked for: the method, such as `"resources/read"`.
-        code: the JSON-RPC code; None where there is none.
-        data: what the view added, as JSON values; None for nothing.
+        request: the method of the request, such as `"resources/read"`.
+        code: the JSON-RPC code; None if there is none.
+        data: JSON values that the view added; None for none.
     """
 
     def __init__(self, message: str, request: str = "", code: int | None = None, data: Any = None) -> None:
-        """Say what is wrong."""
         super().__init__(message)
         self.request = request
         self.code = code
@@ -164,11 +161,11 @@ class AppTimeout(AppError, TimeoutError):
 
 
 class UiError(McpFrameError, ValueError):
-    """A UI resource of mcp-ui that cannot be made or shown. The message says why."""
+    """A UI resource of mcp-ui that cannot be created or shown. The message says why."""
 
 
 class PageError(McpFrameError, LookupError):
-    """An element, an asset or an answer of the page that is not there, or no page at all (outside of a browser)."""
+    """A missing element, asset or answer of the page, or no page at all (outside of a browser)."""
 
 
 class MessageError(McpFrameError, ValueError):
@@ -235,7 +232,6 @@ class PermissionsDenied(SessionError):
     """
 
     def __init__(self, message: str, permissions: tuple[Any, ...] = ()) -> None:
-        """Say what is missing."""
         super().__init__(message)
         self.permissions = permissions
 

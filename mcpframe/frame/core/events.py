@@ -18,7 +18,7 @@ class Unreadable(ValueError):
 
     Attributes:
         error: the reason.
-        outline: JSON text of a reduced message: the members that determine its dialect and who waits for it.
+        outline: JSON text of a reduced message: the members with its dialect and its id.
     """
 
     def __init__(self, name: str, message: str, outline: str) -> None:
@@ -27,7 +27,7 @@ class Unreadable(ValueError):
         Args:
             name: the name of a `MessageError`; any other stands for `MalformedMessage`.
             message: a sentence.
-            outline: see the class.
+            outline: see the attribute.
         """
         super().__init__(message)
         kinds = {kind.__name__: kind for kind in (MessageTooLarge, MessageTooDeep)}

@@ -27,7 +27,7 @@ class Exchange:
     """
 
     def __init__(self, codec: Codec, options: Options, post: Callable[[str], Send], *, asks: bool) -> None:
-        """Begin without any.
+        """Start without pending requests.
 
         Args:
             codec: the wire format.
@@ -45,11 +45,11 @@ class Exchange:
 
     @property
     def deadline(self) -> float | None:
-        """When to call `tick` next, in seconds; None for never."""
+        """The time to call `tick` next, in seconds; None for never."""
         return self._alive.deadline
 
     def tick(self, now: float) -> list[Output]:
-        """Let time pass: send the peer a `ping`, or report that it is unresponsive."""
+        """Send the peer a `ping`, or report that it is unresponsive, once that is due."""
         found = self._alive.tick(now, waits=bool(self._asked_by_us))
         if isinstance(found, Unresponsive):
             return [found]
@@ -80,11 +80,11 @@ class Exchange:
         return [Received(message)]
 
     def transmit(self, text: str | MessageError, message: Mapping[str, Any], origin: str | None) -> list[Output]:
-        """Send a message, or fail it for whoever waits for it, preceded by a `Wire`.
+        """Send a message, or fail it for the side that waits for it, preceded by a `Wire`.
 
         Args:
             text: the message as JSON text; or the error if it has none.
-            message: the same message parsed, of which only the envelope is looked at.
+            message: the same message parsed; only its envelope is read.
             origin: the pinned origin.
         """
         if self._codec.unspoken and "id" not in message and message.get("method", "").startswith(self._codec.unspoken):
@@ -108,7 +108,7 @@ class Exchange:
         return [self._post(wrapped)]
 
     def fail_refused(self, found: Outline, error: MessageError) -> list[Output]:
-        """Answer a refused request with an error; fail the request of ours whose answer was refused."""
+        """Answer a rejected request with an error; fail our own request if its answer was rejected."""
         if found.kind == "request":
             return self._answer(jsonrpc.answerable_id(found.id), jsonrpc.INVALID_REQUEST, error)
         id_ = jsonrpc.usable_id(found.id)
@@ -133,7 +133,7 @@ class Exchange:
             return [Refused(error, None)]
         id_ = jsonrpc.usable_id(message["id"])
         if id_ is None or id_ not in self._asked_by_peer:
-            return [Refused(error, None)]  # the peer does not wait, or no longer
+            return [Refused(error, None)]  # the peer does not wait, or no longer waits
         self._asked_by_peer.answered(message)
         return [Refused(error, None), *self._answer(message["id"], jsonrpc.INTERNAL_ERROR, error)]
 
@@ -143,5 +143,5 @@ class Exchange:
     def _say(self, message: Mapping[str, Any]) -> list[Output]:
         try:
             return [self._post(self._codec.encode(payload.encode(message), message))]
-        except MessageError:  # the dialect has no form for it, so nobody waits for it
+        except MessageError:  # the dialect has no form for it, so the peer does not wait
             return []

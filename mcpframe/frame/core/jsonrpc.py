@@ -1,4 +1,4 @@
-"""The little of JSON-RPC 2.0 that a transport must know: what is a request, what answers it, which are pending."""
+"""The parts of JSON-RPC 2.0 that a transport needs: requests, their answers, and pending ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RequestId = str | int
 
 
 def usable_id(value: Any) -> RequestId | None:
-    """Return a value as the id of a request, None where it can be none.
+    """Return a value as the id of a request; None if it cannot be one.
 
     Args:
         value: a parsed JSON value. In JSON and in JavaScript `1.0` is the same number as `1`.
@@ -37,9 +37,9 @@ def usable_id(value: Any) -> RequestId | None:
 
 
 def answerable_id(value: Any) -> str | int | float | None:
-    """Return the id of the error that answers a refused request: the request's, where that is a text or a number.
+    """Return the id for the error that answers a rejected request: the request's own, if it is a text or a number.
 
-    Source: JSON-RPC 2.0, section 5: null where the id could not be found out.
+    Source: JSON-RPC 2.0, section 5: null if the id could not be read.
     """
     if isinstance(value, float):
         return value if abs(value) < float("inf") else None
@@ -59,10 +59,10 @@ def request_id(payload: Mapping[str, Any]) -> RequestId | None:
         payload: a JSON-RPC object.
 
     Returns:
-        The id, or None where there is none.
+        The id, or None if there is none.
 
     Raises:
-        MalformedMessage: where the object is no JSON-RPC 2.0 message that MCP allows: its ids are texts or integers,
+        MalformedMessage: if the object is no JSON-RPC 2.0 message that MCP allows: its ids are texts or integers,
             its params and results are objects, its errors have a code and a message.
     """
     if payload.get("jsonrpc") != "2.0":
@@ -85,7 +85,7 @@ def request_id(payload: Mapping[str, Any]) -> RequestId | None:
     else:
         _check_error(payload["error"])
         if payload.get("id") is None:
-            return None  # an error whose request could not be told (JSON-RPC 2.0, section 5)
+            return None  # an error for a request whose id could not be read (JSON-RPC 2.0, section 5)
     id_ = usable_id(payload.get("id"))
     if id_ is None:
         raise MalformedMessage("payload.id must be a text or an integer between -(2**53 - 1) and 2**53 - 1.")
@@ -103,10 +103,10 @@ def _check_error(error: Any) -> None:
 
 
 def with_usable_id(payload: dict[str, Any]) -> dict[str, Any]:
-    """Return a well-formed message with its id as an integer where it was written as `1.0`.
+    """Return a well-formed message with its id as an integer if it was written as `1.0`.
 
     Raises:
-        MalformedMessage: as `request_id`.
+        MalformedMessage: see `request_id`.
     """
     id_ = request_id(payload)
     return payload if id_ is None or type(payload["id"]) is type(id_) else {**payload, "id": id_}
@@ -115,7 +115,7 @@ def with_usable_id(payload: dict[str, Any]) -> dict[str, Any]:
 def error_response(
     id_: str | int | float | None, code: int, message: str, data: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return the JSON-RPC error that answers a request. It can always be written, whatever the message quotes."""
+    """Return the JSON-RPC error that answers a request. It can always be encoded, whatever text the message quotes."""
     error: dict[str, Any] = {"code": code, "message": json_text.well_formed(message)}
     if data is not None:
         error["data"] = data
@@ -128,18 +128,18 @@ def cancelled_id(payload: Mapping[str, Any]) -> RequestId | None:
 
 
 def progress_token(payload: Mapping[str, Any]) -> RequestId | None:
-    """Return the token with which a request asks for progress; None where it does not."""
+    """Return the token with which a request asks for progress; None if it does not."""
     params = payload.get("params")
     meta = params.get("_meta") if isinstance(params, Mapping) else None
     return usable_id(meta.get("progressToken")) if isinstance(meta, Mapping) else None
 
 
 def asked_as(payload: Mapping[str, Any], rename: Callable[[Any], Any]) -> Mapping[str, Any]:
-    """Return a request with another id and progress token, or a cancellation of it; any other message as it is.
+    """Return a request, or its cancellation, with another id and progress token; any other message unchanged.
 
     Args:
-        payload: a well-formed message of the side that asks.
-        rename: returns the other id, of the request's own and of its progress token.
+        payload: a well-formed message of the requesting side.
+        rename: maps an id, and a progress token, to the other one.
     """
     params = payload.get("params")
     params = params if isinstance(params, Mapping) else {}
@@ -155,7 +155,7 @@ def asked_as(payload: Mapping[str, Any], rename: Callable[[Any], Any]) -> Mappin
 
 
 def answered_as(payload: Mapping[str, Any], rename: Callable[[Any], Any]) -> Mapping[str, Any]:
-    """Return the answer to a request of another id, or its progress; any other message as it is. See `asked_as`."""
+    """Return an answer, or progress, with another request's id; any other message unchanged. See `asked_as`."""
     if "method" not in payload:
         return {**payload, "id": rename(payload.get("id"))}
     params = payload.get("params")
@@ -170,16 +170,16 @@ def _member(payload: Mapping[str, Any], name: str) -> RequestId | None:
 
 
 def is_request(payload: Mapping[str, Any]) -> bool:
-    """Return whether somebody waits for an answer to this well-formed message."""
+    """Return whether a well-formed message expects an answer."""
     return "method" in payload and "id" in payload
 
 
 class Pending:
-    """The requests of one direction that have no answer yet, in the order they were made.
+    """The unanswered requests of one direction, in order.
 
-    A cancelled request counts as answered. Its receiver is to stay silent about it from then on (MCP specification,
-    basic/utilities/cancellation): `wants` says which messages would break that. As many cancelled requests are
-    remembered as may be pending.
+    A cancelled request counts as answered. Its receiver must not send anything about it from then on (MCP
+    specification, basic/utilities/cancellation); `wants` is false for a message that would. The number of cancelled
+    requests that are remembered is the limit of pending ones.
     """
 
     def __init__(self, limit: int) -> None:
@@ -194,17 +194,17 @@ class Pending:
         return iter(tuple(self._ids))
 
     def asked(self, payload: Mapping[str, Any]) -> None:
-        """Take note of a message from the side that asks.
+        """Record a message of the requesting side.
 
         Raises:
-            TooManyPending: for a request over the limit; it is not counted.
+            TooManyPending: for a request over the limit; it is not recorded.
         """
         if is_request(payload):
             if len(self._ids) >= self._limit and payload["id"] not in self._ids:
                 raise TooManyPending(f"{self._limit:,} requests are already waiting for an answer (max_pending).")
             id_, token = payload["id"], progress_token(payload)
             self._ids[id_] = token
-            if self._cancelled:  # ids and tokens may be used again
+            if self._cancelled:  # ids and tokens may be reused
                 self._cancelled = {
                     old: its for old, its in self._cancelled.items() if old != id_ and (its is None or its != token)
                 }
@@ -216,7 +216,7 @@ class Pending:
                     del self._cancelled[next(iter(self._cancelled))]
 
     def wants(self, payload: Mapping[str, Any]) -> bool:
-        """Return whether the side that asks expects a message: not progress or an answer of a cancelled request."""
+        """Return whether the requesting side expects a message: progress or an answer of a cancelled request is not."""
         if not self._cancelled:
             return True
         if "method" not in payload:
@@ -225,7 +225,7 @@ class Pending:
         return token is None or token not in self._cancelled.values()
 
     def answered(self, payload: Mapping[str, Any]) -> None:
-        """Take note of a message from the side that answers."""
+        """Record a message of the answering side."""
         id_ = usable_id(payload.get("id"))
         if "method" not in payload and id_ is not None:
             self._ids.pop(id_, None)

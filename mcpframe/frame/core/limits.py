@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import Final
 
 HANDSHAKE_SECONDS: Final = 30.0
-"""From the first handshake to its answer, and from that to the acceptance: a page may load slowly, but nobody waits
-longer for a page that is gone."""
+"""From the first handshake to its answer, and from that to the acceptance: enough for a page that loads slowly."""
 VIEW_HANDSHAKE_SECONDS: Final = 60.0
 """The same for a view of MCP Apps, which may load and start a runtime before it speaks."""
 SERVER_HANDSHAKE_SECONDS: Final = 30 * 60.0
-"""How long a server's page waits for its host: the host may ask its user first."""
+"""The longest that a server's page waits for its host: the host may ask its user first."""
 SETUP_SECONDS: Final = 30 * 60.0
-"""How long a setup may take: the user may be filling in a form."""
+"""The longest that a setup may take: the user may be filling in a form."""
 UNRESPONSIVE_SECONDS: Final = 20.0
-"""How long a peer may be silent while requests are pending until it counts as unresponsive; a ping is sent after half
-of that."""
+"""The longest that a peer may be silent while requests are pending before it counts as unresponsive; a ping is sent
+after half of that."""
 TEARDOWN_SECONDS: Final = 5.0
-"""How long a page may take to end before its host removes it."""
+"""The longest that a page may take to end before its host removes it."""
 
 MESSAGE_BYTES: Final = 64 * 1024 * 1024
 """The largest message, as JSON in UTF-8: browsers copy it several times."""
@@ -27,11 +26,11 @@ DEEPEST_NESTING: Final = 1000
 """The highest `max_nesting`: the JSON parser in Pyodide handles 5,000 levels; 10,000 crash it, and the runtime with
 it."""
 PENDING_REQUESTS: Final = 1000
-"""Requests without an answer, in each direction."""
+"""Unanswered requests, in each direction."""
 VIEW_PENDING_REQUESTS: Final = 100
 """The same for a view of MCP Apps: each may be a question to the user."""
 
 LISTED_PAGES: Final = 100
-"""Pages of a list that are read: one may be empty, and a list may have no end."""
+"""The most pages of a list that are read: a page may be empty, and a list endless."""
 LISTED_TOOLS: Final = 1000
-"""Tools that are read of a list, for WebMCP and for a hub, which takes fewer of them."""
+"""The most tools of a list that are read, for WebMCP and for a hub, which accepts fewer."""

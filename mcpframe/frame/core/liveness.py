@@ -1,8 +1,8 @@
-"""Whether the peer still answers, without I/O: a page that computes for ever mostly has a process of its own.
+"""Detection of an unresponsive peer, without I/O. A page that computes for ever usually has a process of its own.
 
-The peer is asked only while requests wait and nothing has come from it for a while: an idle session sets no timer. It
-is asked with a `ping` of JSON-RPC, which every peer answers in every revision of MCP, with an error where it is
-unknown. The answer goes no further. The same in JavaScript: `static/host/host-alive.js`.
+A `ping` is sent only while requests are pending and the peer has been silent for a while: an idle session sets no
+timer. Every peer answers it, in every revision of MCP, if only with an error. The answer is not passed on.
+`static/host/host-alive.js` is the same in JavaScript.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from mcpframe.frame.core.events import Unresponsive
 
 
 class Alive:
-    """What one connection knows of its peer's answering.
+    """The responsiveness of one connection's peer.
 
     Attributes:
-        deadline: when `tick` wants to be called, in seconds; None for never.
+        deadline: the time to call `tick` next, in seconds; None for never.
     """
 
     def __init__(self, after: float | None) -> None:
-        """Know nothing yet.
+        """Start without pending requests.
 
         Args:
-            after: seconds without an answer until the peer counts as silent; it is asked after half of them. None never
-                asks.
+            after: seconds of silence until the peer counts as unresponsive; a ping is sent after half of them. None
+                sends none.
         """
         self.deadline: float | None = None
         self._silent = False
@@ -37,13 +37,13 @@ class Alive:
         self._prefix = f"mcpframe-ping-{os.urandom(16).hex()}-"
 
     def expect(self, now: float) -> None:
-        """Take note that requests wait."""
+        """Note that requests are pending."""
         if self._half is not None and self.deadline is None and not self._silent:
             self._last, self._asked = now, False
             self.deadline = now + self._half
 
     def heard(self, now: float) -> list[Unresponsive]:
-        """Take note that the peer has spoken; return what is new about that."""
+        """Note that the peer has sent something; return the event if it responds again."""
         self._last, self._asked = now, False
         if not self._silent:
             return []
@@ -56,21 +56,21 @@ class Alive:
         return isinstance(id_, str) and id_.startswith(self._prefix) and "method" not in message
 
     def tick(self, now: float, *, waits: bool) -> dict[str, Any] | Unresponsive | None:
-        """Let time pass.
+        """Act on the deadline, if it has passed.
 
         Args:
             now: the time in seconds.
-            waits: whether requests wait still.
+            waits: whether requests are still pending.
 
         Returns:
-            The ping to send, or that the peer is silent; None mostly.
+            The ping to send, or the event that the peer is unresponsive; usually None.
         """
         if self._half is None or self.deadline is None or now < self.deadline:
             return None
         self.deadline = None
         if not waits:
             return None
-        if now < self._last + self._half:  # it has spoken meanwhile: one timer does for any number of messages
+        if now < self._last + self._half:  # it has sent something since: one timer serves any number of messages
             self.deadline = self._last + self._half
             return None
         if self._asked:
@@ -82,5 +82,5 @@ class Alive:
         return {"jsonrpc": "2.0", "id": f"{self._prefix}{self._pings}", "method": "ping"}
 
     def stop(self) -> None:
-        """Ask no more."""
+        """Stop sending pings."""
         self.deadline = None

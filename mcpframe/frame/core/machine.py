@@ -20,9 +20,9 @@ from mcpframe.frame.core.outline import Outline
 from mcpframe.frame.core.roles import Local, Message, Options, Role, Rule, State
 
 _BRISK = 30.0
-"""Seconds for which an inner frame calls at its own interval: a host that is later asks its user, or never answers."""
+"""Seconds for which an inner frame repeats its handshake at `repeat_interval`: a later host is asking its user."""
 _SLOW_BEAT = 10.0
-"""Seconds between two calls from then on."""
+"""Seconds between two handshakes after that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Candidate:
 
     Attributes:
         role: the half of a dialect.
-        allowed_origins: who may be the peer; for an outer frame the one origin it loads.
+        allowed_origins: the allowed origins of the peer; for an outer frame the one origin it loads.
         offer: the content of the role's own messages, of the class `Role.offers`; None for its defaults.
     """
 
@@ -45,12 +45,12 @@ class Machine:
 
     Attributes:
         role: the table it follows.
-        allowed: who may be the peer.
+        allowed: the allowed origins of the peer.
         offer: the content of the role's own messages.
         options: its deadlines and limits.
         state: its state.
         session_id: the id of the session; None before the handshake, and in dialects without ids.
-        origin: the pinned origin of the peer; None before.
+        origin: the peer's origin; None until it is pinned.
         exchange: the pending requests.
     """
 
@@ -60,7 +60,7 @@ class Machine:
         Args:
             candidate: the role, its allowed origins and its offer.
             options: deadlines and limits.
-            dropped: counts what is ignored, by reason.
+            dropped: counts ignored messages, by reason.
 
         Raises:
             StateError: if the role requires an offer.
@@ -114,19 +114,19 @@ class Machine:
 
     @property
     def past_opening(self) -> bool:
-        """Whether the peer has taken it past its opening state, and it is not over."""
+        """Whether the peer has taken it past its opening state, and it has not ended."""
         return self.state not in (State.IDLE, self.role.opening, State.CLOSED)
 
     @property
     def deadline(self) -> float | None:
-        """When to call `tick` next, in seconds; None for never."""
+        """The time to call `tick` next, in seconds; None for never."""
         times = [*self._timers.values()]
         if self.exchange.deadline is not None:
             times.append(self.exchange.deadline)
         return min(times, default=None)
 
     def tick(self, now: float) -> list[Output]:
-        """Let time pass."""
+        """Act on passed deadlines."""
         outputs: list[Output] = []
         for local in sorted(self._timers, key=self._timers.__getitem__):
             if local in self._timers and self._timers[local] <= now:
@@ -167,7 +167,7 @@ class Machine:
         return outputs
 
     def refuse(self, error: MessageError, kind: str, found: Outline, origin: str, now: float) -> list[Output]:
-        """Reject a message of the peer, and fail the request it belongs to, so that nobody waits for it."""
+        """Reject a message of the peer, and fail the request that it belongs to."""
         outputs: list[Output] = [Refused(error, origin)]
         if kind in self.role.codec.carries and self.state is State.OPEN:
             outputs += self.exchange.fail_refused(found, error)
@@ -176,7 +176,7 @@ class Machine:
         return outputs
 
     def act(self, trigger: str, body: Any = None, *, now: float) -> list[Output]:
-        """Do something that needs a rule in this state. Raises `StateError` if there is none."""
+        """Perform a local act. Raises `StateError` if this state has no rule for it."""
         message = Message(trigger, body, now=now)
         rule = self._rule_for(message)
         if rule is None:
@@ -184,7 +184,7 @@ class Machine:
         return self._follow(rule, message)
 
     def happen(self, local: Local, body: Any = None, *, now: float) -> list[Output]:
-        """Let something happen; states without a rule for it ignore it."""
+        """Handle a local event; a state without a rule for it ignores it."""
         message = Message(local, body, now=now)
         rule = self._rule_for(message)
         return self._follow(rule, message) if rule else []

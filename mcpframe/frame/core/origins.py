@@ -1,7 +1,7 @@
 """Allow-lists of exact origins.
 
-An origin is what a browser puts into `event.origin` (HTML, section 7.1.1.2, "serialization of an origin"): scheme, host
-and port, nothing else. An entry that no browser could ever send would silently match nothing; it is rejected here with
+An origin is the value of `event.origin` (HTML, section 7.1.1.2, "serialization of an origin"): scheme, host and port,
+nothing else. An entry that no browser can send would silently match nothing; it is rejected here, and the error has
 the form to write instead.
 """
 
@@ -66,8 +66,8 @@ class OriginLists:
     """An allow-list for each dialect.
 
     Attributes:
-        common: the list of the dialects that have no list of their own; None for nobody.
-        own: by dialect, its own list; None for nobody.
+        common: the list of the dialects without one of their own; None allows no peer.
+        own: by dialect, its own list; None allows no peer.
     """
 
     common: AllowedOrigins | None
@@ -79,11 +79,11 @@ class OriginLists:
         return any(each is not None and each.anyone for each in (self.common, *self.own.values()))
 
     def of(self, dialect: str) -> AllowedOrigins | None:
-        """Return the allow-list of a dialect; None if nobody may be the peer in it."""
+        """Return the allow-list of a dialect; None if it allows no peer."""
         return self.own.get(dialect, self.common)
 
     def without(self, dialects: Iterable[str]) -> OriginLists:
-        """Return the lists with nobody in these dialects."""
+        """Return the lists, with no peer allowed in these dialects."""
         return replace(self, own={**self.own, **dict.fromkeys(dialects)})
 
 
@@ -92,15 +92,15 @@ class OriginEntries:
     """The entries of `allowed_origins`, as an author writes them: one list, or a table of lists by dialect.
 
     Attributes:
-        common: the entries for the preferred dialect, and for all that have none of their own.
-        own: by dialect, its own entries; none of them for nobody.
+        common: the entries for the preferred dialect, and for all without entries of their own.
+        own: by dialect, its own entries; an empty tuple allows no peer.
     """
 
     common: tuple[str, ...] = ()
     own: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        """Return whether anybody is named."""
+        """Return whether there is any entry."""
         return bool(self.common or any(self.own.values()))
 
     @property
@@ -119,7 +119,7 @@ class OriginEntries:
             opaque: whether `"null"` is allowed in every dialect.
 
         Raises:
-            OriginError: where an entry cannot match, or nobody is named.
+            OriginError: if an entry cannot match, or there is none.
         """
         if not self and not opaque:
             parse_allowed_origins(())
@@ -186,8 +186,7 @@ def parse_allowed_origins(origins: Iterable[str], *, opaque: bool = False) -> Al
         The allow-list.
 
     Raises:
-        OriginError: where the list is empty, holds something that is no exact origin, or lists `"null"` without
-            the opt-in.
+        OriginError: if the list is empty, has an entry that is no exact origin, or lists `"null"` without the opt-in.
     """
     if isinstance(origins, str):
         raise OriginError(f"allowed_origins is a list; write [{origins!r}].")
@@ -209,11 +208,11 @@ def origin_entries(
     """Return the entries of `allowed_origins`; they are not checked.
 
     Args:
-        origins: a list for all dialects, or a table of lists by dialect: one that is missing there has nobody.
+        origins: a list for all dialects, or a table of lists by dialect: one that is missing there allows no peer.
         dialects: the names of all dialects, the preferred one first.
 
     Raises:
-        OriginError: where a text takes the place of a list, or a key of the table is no dialect.
+        OriginError: if there is a text in place of a list, or a key of the table is no dialect.
     """
     if origins is None:
         return OriginEntries()
@@ -233,7 +232,7 @@ def origin_entries(
 
 
 def _is_other_address(host: str) -> bool:
-    """Return whether browsers write this IP address otherwise, such as `127.1` (URL Standard, "ends in a number")."""
+    """Return whether browsers write this IP address differently, as `127.1` (URL Standard, "ends in a number")."""
     if host.startswith("["):
         try:
             written = ip_address(host[1:-1]).compressed
@@ -244,7 +243,7 @@ def _is_other_address(host: str) -> bool:
 
 
 def _ascii_host(host: str) -> str | None:
-    """Return the ASCII form of a host; None where Python's IDNA of 2003 and that of browsers may differ."""
+    """Return the ASCII form of a host; None if Python's IDNA 2003 and the browsers' IDNA may differ."""
     try:
         written = host.encode("idna")
         return written.decode() if written.decode("idna") == host else None

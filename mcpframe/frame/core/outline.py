@@ -1,8 +1,8 @@
-"""Reads who waits for a message that must not be parsed: the id of the request or answer, from its text.
+"""Read the id of a request or answer from the text of a message that must not be parsed.
 
-A message over a limit must not be parsed, but whoever waits for it must get an error. The members of an object, or of
-one object in it, are read here in any order and spelling; nested values are skipped without being built. The time is
-linear in the length of the text, and the memory is that of one member.
+A message over a limit must not be parsed, but the side that waits for it must get an error. The members of an object,
+or of one object in it, are read here in any order and spelling; nested values are skipped without being built. The time
+is linear in the length of the text, and the memory is that of one member.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, Literal
 _SPACE = re.compile(r"[ \t\n\r]*+")
 _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _STRING_OR_REST = re.compile(r'"(?:[^"\\]++|\\.)*+["\\]?+', re.DOTALL)
-"""As `_STRING`, or the rest of the text if no string ends: a failed search would restart at every quote."""
+"""A string, or the rest of the text if no string ends: a failed search would restart at every quote."""
 _SCALAR = re.compile(r'[^][{}",:\s]++')
 # The text between two brackets of the same level; a flat group contains no other group.
 _BETWEEN = r'[^][{}"]++|"(?:[^"\\]++|\\.)*+"'
@@ -33,7 +33,7 @@ _BY_BRACKET = 1000
 """After this many brackets of one group, the rest is scanned in chunks."""
 
 MEMBERS = ("id", "method", "result", "error")
-"""The members of a JSON-RPC message that say who waits for it."""
+"""The members of a JSON-RPC message that tell requests, answers and their ids."""
 
 MOST_MEMBERS = 10_000
 """The most members of a message that are read: each costs more than in a parser, and messages have a few."""
@@ -41,10 +41,10 @@ MOST_MEMBERS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The part of a message that says who waits for it.
+    """The part of a message that tells which side waits for it.
 
     Attributes:
-        kind: `request` if somebody waits for its answer, `response` if it is an answer, or `other`.
+        kind: `request` if it expects an answer, `response` if it is an answer, or `other`.
         id: the id as it is written: any JSON value but an array or object; None otherwise.
         method: the method, if it is a text.
     """
@@ -55,7 +55,7 @@ class Outline:
 
 
 def nesting(text: str) -> tuple[int, int]:
-    """Return how many brackets outside of strings are open at once at most, and how many are at the end of a text."""
+    """Return the deepest nesting of brackets outside of strings, and the number still open at the end of a text."""
     steps = _steps(text)
     return max(accumulate(steps, initial=0)), sum(steps)
 
@@ -66,7 +66,7 @@ def _steps(text: str) -> memoryview[int]:
 
 
 class _Broken(Exception):
-    """The text is not JSON from here on."""
+    """The rest of the text is not JSON."""
 
 
 def outline(text: str) -> Outline:
@@ -103,8 +103,8 @@ def outline_of_ends(head: str, tail: str) -> Outline:
     """Read the outline of a JSON-RPC message whose middle was not kept.
 
     Args:
-        head: how its text begins.
-        tail: how its text ends. Only flat members after the last truncated or nested one count.
+        head: the beginning of its text.
+        tail: the end of its text. Only flat members after the last truncated or nested one count.
     """
     members = sketch(head, MEMBERS)
     if last := _LAST_MEMBERS.search(tail):
@@ -113,7 +113,7 @@ def outline_of_ends(head: str, tail: str) -> Outline:
 
 
 def outline_of(body: Any) -> Outline:
-    """Read the outline of a JSON-RPC message that is parsed. As `outline` otherwise."""
+    """Return the outline of a parsed JSON-RPC message."""
     if not isinstance(body, dict):
         return Outline("other")
     id_ = body.get("id")
@@ -126,7 +126,7 @@ def outline_of(body: Any) -> Outline:
 
 
 def _read_members(text: str, names: Collection[str], body: str | None, found: dict[str, Any]) -> None:
-    """Note the members of these names; of `body`, where that is an object, those of a JSON-RPC message."""
+    """Collect the members of these names; of `body`, if it is an object, those in `MEMBERS`."""
     most = iter(range(MOST_MEMBERS))
     for name, start in (members := _Members(text, 0, most)):
         if name == body and text.startswith("{", start):
@@ -143,7 +143,7 @@ def _read_members(text: str, names: Collection[str], body: str | None, found: di
 
 
 class _Members:
-    """The members of the object that begins at a place in a text, as `(name, start of the value)`.
+    """The members of the object at an offset of a text, as `(name, start of the value)`.
 
     The caller moves `at` behind each value, with `value_at` or otherwise; at the end it is behind the object. Each
     member takes an item of `most`; when none is left, the rest is not read.
@@ -172,7 +172,7 @@ class _Members:
         raise _Broken
 
     def value_at(self, start: int) -> Any:
-        """Move behind a value, and return it; None in place of an array or an object."""
+        """Move past a value, and return it; None in place of an array or an object."""
         self.at = start
         first = self.text[start : start + 1]
         if first == '"':

@@ -1,4 +1,4 @@
-"""Lists in pages: which request is the next one, and whether the list ends."""
+"""Paginated lists: the next request, and the end of the list."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class Pages:
     Attributes:
         more: whether there is a page to ask for.
         cursor: its cursor; None for the first page.
-        endless: whether the walk was given up: a cursor came again, or there are too many pages.
+        endless: whether the walk was given up: a cursor was repeated, or there are too many pages.
     """
 
     def __init__(self, most: int = LISTED_PAGES) -> None:
         """Begin with the first page.
 
         Args:
-            most: how many pages are asked for.
+            most: the most pages that are requested.
         """
         self.more, self.endless = True, False
         self.cursor: str | None = None
@@ -38,10 +38,10 @@ class Pages:
         return {} if self.cursor is None else {"cursor": self.cursor}
 
     def follow(self, cursor: Any) -> None:
-        """Go on to the next page.
+        """Move to the next page.
 
         Args:
-            cursor: `nextCursor` of the page that was read. The list ends if it is no text.
+            cursor: `nextCursor` of the page that was read. The list ends if it is not a text.
         """
         self.more = isinstance(cursor, str)
         if self.more and (cursor in self._seen or len(self._seen) >= self._most):

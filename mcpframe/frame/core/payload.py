@@ -1,4 +1,4 @@
-"""JSON text in and out of a message, within limits.
+"""Encode and decode JSON text within limits.
 
 Rules kept here: a message's bytes, its nesting, no key that could reach a JavaScript prototype, and no text that is
 ill-formed Unicode. The checks read the text with compiled searches, so that a message of many megabytes costs little
@@ -36,8 +36,8 @@ def check_text(text: str, *, max_bytes: int, max_nesting: int) -> None:
 
     Args:
         text: JSON text; if it is not JSON, only its size and brackets are checked.
-        max_bytes: how many bytes it may have in UTF-8.
-        max_nesting: how many arrays and objects may stand inside each other.
+        max_bytes: the most bytes in UTF-8.
+        max_nesting: the deepest nesting of arrays and objects.
 
     Raises:
         MessageTooLarge: over `max_bytes`.
@@ -82,7 +82,7 @@ def decode(text: str, *, max_bytes: int, max_nesting: int) -> Any:
 
 
 def parse(text: str, *, max_bytes: int, max_nesting: int) -> Any:
-    """Parse JSON text within the limits. As `decode`, without a check of the content."""
+    """Parse JSON text within the limits, like `decode`, but without a check of the content."""
     check_text(text, max_bytes=max_bytes, max_nesting=max_nesting)
     try:
         return _DECODER.decode(text)
@@ -95,7 +95,7 @@ def check_content(text: str, value: Any = None) -> None:
 
     The rule for keys is that of npm's `secure-json-parse`: `__proto__` anywhere, and `constructor` where it holds an
     object with a `prototype`; a plain `constructor` key is an ordinary word and passes. Text with a lone surrogate has
-    no form in UTF-8: nobody behind this gate could write it to a file, a socket or a log (RFC 8259, section 8.2).
+    no form in UTF-8, so it could not be written to a file, a socket or a log (RFC 8259, section 8.2).
 
     Args:
         text: the JSON text of the value, searched first: most messages contain nothing suspicious.
@@ -155,7 +155,7 @@ def encode(value: Any, *, exact: bool = False) -> str:
         exact: whether such a number is an error instead.
 
     Raises:
-        ValueError: a number that is not finite, where `exact`; or the value contains itself.
+        ValueError: if the value contains itself; with `exact`, also for a number that is not finite.
     """
     try:
         text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

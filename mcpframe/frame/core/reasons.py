@@ -1,4 +1,4 @@
-"""The reason of a failure, as text for whoever is told of it."""
+"""The reason of a failure, as text."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from mcpframe.frame.core import payload
 
 
 def reason_of(error: BaseException) -> str:
-    """Return the message of an exception with its notes; of a group, those of its exceptions, as its own says nothing.
+    """Return the message of an exception with its notes; of a group, those of its exceptions instead of its own.
 
-    Exceptions are named where they have no message, or are no `Exception`.
+    The class is named if there is no message, or if it is no `Exception`.
     """
     if isinstance(error, BaseExceptionGroup):
         return "; ".join(dict.fromkeys(map(reason_of, error.exceptions)))

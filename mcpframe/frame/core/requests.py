@@ -25,7 +25,7 @@ class Request(Generic[K, T]):
 
     Attributes:
         id: its id.
-        value: whatever its owner keeps with it.
+        value: its owner's value.
         deadline: the time at which it is overdue.
         renewal: seconds from its last progress to its deadline; None if progress does not move the deadline.
         last: the time at which it is overdue in spite of progress.
@@ -42,11 +42,11 @@ class Requests(Generic[K, T]):
     """The requests to one peer, in the order in which they were opened."""
 
     def __init__(self, ids: Iterator[K], limit: int | None = None) -> None:
-        """Start without any.
+        """Start without requests.
 
         Args:
             ids: an endless iterator of ids, each of them once.
-            limit: how many may wait; None where the connection that sends them has a limit.
+            limit: the most that may wait; None if the connection that sends them has a limit.
         """
         self._ids = ids
         self._limit = limit
@@ -70,13 +70,13 @@ class Requests(Generic[K, T]):
         """Open a request, before it is sent.
 
         Args:
-            value: whatever the owner keeps with it.
+            value: the owner's value for it.
             deadline: the time at which it is overdue; None for never.
             renewal: seconds from its last progress to its deadline; None if progress does not move the deadline.
             last: the time at which it is overdue in spite of progress; None for never.
 
         Raises:
-            TooManyPending: as many wait as may.
+            TooManyPending: if the limit is reached.
         """
         if self._limit is not None and len(self._open) >= self._limit:
             raise TooManyPending(f"{self._limit:,} requests are already waiting for an answer.")

@@ -63,10 +63,10 @@ class Options:
             so it covers loading the inner page.
         accept_timeout: outer: from the reply to the peer's acceptance; by default as long as `handshake_timeout`. It
             covers starting the inner page, which may send its handshake before.
-        setup_timeout: how long a setup may take once agreed. The user may be filling in a form.
-        unresponsive_after: outer: how long the peer may be silent while requests are pending, until an `Unresponsive`
+        setup_timeout: the longest that a setup may take once agreed. The user may be filling in a form.
+        unresponsive_after: outer: how long the peer may be silent while requests are pending, before an `Unresponsive`
             event. A `ping` is sent after half of that; None disables this.
-        repeat_interval: how often an inner frame repeats its handshake until the reply; after 30 seconds every 10.
+        repeat_interval: between repetitions of an inner frame's handshake; after 30 seconds it becomes 10 seconds.
         max_message_bytes: the largest message, in bytes of JSON in UTF-8, in either direction.
         max_nesting: the deepest nesting of arrays and objects in one message, in either direction; at most 1,000.
         max_pending: pending requests, per direction.
@@ -116,8 +116,8 @@ class Actor(Protocol):
         offer: the content of the role's own messages, of the class `Role.offers`.
         options: deadlines and limits.
         session_id: the id of the session; None before the handshake, and in dialects without ids.
-        allowed: who may be the peer.
-        origin: the pinned origin of the peer; None before.
+        allowed: the allowed origins of the peer.
+        origin: the peer's origin; None until it is pinned.
     """
 
     role: Role
@@ -140,7 +140,7 @@ class Actor(Protocol):
         """Schedule a `Local.REPEAT` at a time, in seconds; leaving the state cancels it."""
 
     def repeat_call(self, now: float, times: float = 1) -> None:
-        """Schedule the `Local.REPEAT` of a handshake: after some intervals, more rarely the longer nobody answers."""
+        """Schedule the `Local.REPEAT` of a handshake: after some intervals, and after longer ones later."""
 
     def ignore(self, reason: str) -> list[Output]:
         """Count a valid message that changes nothing."""
@@ -149,7 +149,7 @@ class Actor(Protocol):
         """Hand a well-formed MCP message of the peer to the session."""
 
     def transmit(self, text: str | MessageError, message: Mapping[str, Any]) -> list[Output]:
-        """Send an MCP message with the role's codec, or fail it for whoever waits for it."""
+        """Send an MCP message with the role's codec, or fail it for the side that waits for it."""
 
     def end(self, error: SessionError | None = None) -> list[Output]:
         """Return the last outputs: an error for each of our pending requests, then `Closed`."""
@@ -195,7 +195,7 @@ class Role:
             required. None if its messages have no variable content.
         last: the kind of message after which the peer considers the phase over, even if it is refused here. Then
             `Local.LAST_REFUSED` ends the phase on this side, too.
-        checks_content: whether a message is refused whole for what `payload.check_content` rejects. False for a
+        checks_content: whether `payload.check_content` can reject a whole message. False for a
             receiver that checks each part of a message on its own.
     """
 

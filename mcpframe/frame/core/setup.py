@@ -70,11 +70,11 @@ class SetupResult:
     """How a setup ended, in either direction.
 
     Attributes:
-        title: the name the host shows for this configuration; empty where the page gave none.
+        title: the name the host shows for this configuration; empty if the page gave none.
         visibility: whether the frame is to be seen in the transport phase.
         visibility_message: for `optional` visibility, what the user gains from seeing it.
         ephemeral_message: a short notice for the user.
-        error_code: set where the setup failed: a `SetupErrorCode`, or the page's own word where it is none of them.
+        error_code: set if the setup failed: a `SetupErrorCode`, or any other code that the page sent.
         error_message: what went wrong, for a person.
     """
 
@@ -92,7 +92,7 @@ class SetupStarted(SessionBegun):
 
     Attributes:
         requires_visible: outer side only: whether the inner frame must be shown to the user.
-        permissions: outer side only: what the inner frame asks for.
+        permissions: outer side only: the permissions that the inner frame asks for.
     """
 
     requires_visible: bool = False

@@ -1,11 +1,11 @@
-"""Untrusted text for people and models: what is obeyed, or cannot be seen, is left out or shown as escapes.
+"""Untrusted text for people and models: control and invisible characters are removed or shown as escapes.
 
-A page could otherwise hide a sentence from a person that a model reads, or have two texts look alike. It is asked on
-every path: names, titles, descriptions and schemas of tools, questions, logs, and text on the terminal.
+A page could otherwise hide a sentence from a person that a model reads, or make two texts look alike. Every path uses
+this: names, titles, descriptions and schemas of tools, questions, logs, and text on the terminal.
 
-A few characters without a glyph of their own change what is seen, and stay where they do: U+FE0E and U+FE0F after a
-symbol, U+200D between symbols, and U+200C and U+200D where letters join. There is at most one of them at each place,
-so that they carry no text.
+A few invisible characters change the glyphs around them, and are kept where they do: U+FE0E and U+FE0F after a symbol,
+U+200D between symbols, and U+200C and U+200D where letters join. At most one is kept at each place, so that they
+carry no text.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ _VIRAMA = 9
 
 
 def visible(text: str) -> str:
-    r"""Return the text with its control and unseen characters as escapes, such as `\x1b`, but tabs and newlines."""
+    r"""Return the text with control and invisible characters as escapes, such as `\x1b`; tabs and newlines stay."""
     return _UNSEEN.sub(lambda found: found[0] if _is_seen(found) else _escaped(found[0]), text)
 
 
 def plain(text: str) -> str:
-    """Return the text without its control and unseen characters, but tabs and newlines."""
+    """Return the text without control and invisible characters; tabs and newlines stay."""
     return _UNSEEN.sub(lambda found: found[0] if _is_seen(found) else "", text)
 
 
@@ -59,7 +59,7 @@ def _escaped(character: str) -> str:
 
 
 def _is_seen(found: re.Match[str]) -> bool:
-    """Return whether a character changes what is seen at its place."""
+    """Return whether a character changes the glyphs at its place."""
     character, text, at = found[0], found.string, found.start()
     if character not in (*_PRESENTATION, _NON_JOINER, _JOINER) or at == 0:
         return False
