@@ -9,7 +9,7 @@
     @views.tool("ui://weather/forecast", visibility=["model", "app"])
     def get_forecast(place: str) -> dict[str, float]: ...
 
-Importing this imports no SDK, no browser and nothing of the tool chain: the server's SDK is there already.
+Importing this package imports no SDK, no browser code and nothing of the tool chain; it uses the server's SDK.
 """
 
 from mcpframe.frame.core.errors import ViewError

@@ -1,10 +1,10 @@
 """The view that frames a published bundle: its text and its `_meta`, from the bundle's URL.
 
-A view of MCP Apps is HTML text, in which relative URLs mean nothing. This one, the shim, is a few kilobytes that frame
-the page of a bundle by its URL and relay messages between it and the host. So the bundle's own policy governs what it
-may do, WebAssembly included; the host only has to allow the frame (`frameDomains`).
+A view of MCP Apps is HTML text, in which relative URLs do not resolve. This view, the shim, is a few kilobytes that
+frame the page of a bundle by its URL and relay messages between it and the host. So the bundle runs under its own
+policy, WebAssembly included; the host only has to allow the frame (`frameDomains`).
 
-The shim's source is `static/app`; `app_shim.py` is made from it.
+The shim's source is `static/app`; `bundle_page_shim.py` is generated from it.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ def framing_meta(
     """Return the `_meta` of that view's resource: an object with the member `ui`.
 
     Args:
-        url: as for `framing_html`.
-        prefers_border: whether the host is asked to draw a border and a background; None to leave that to it.
-        permissions: what the bundle asks of the browser, any of `PERMISSIONS`.
+        url: the bundle's page; see `framing_html`.
+        prefers_border: whether to ask the host for a border and a background; None leaves that to the host.
+        permissions: the browser permissions that the bundle asks for, of `PERMISSIONS`.
 
     Raises:
-        ValueError: if the URL is none for `framing_html`, or a permission is unknown.
+        ValueError: if `framing_html` does not accept the URL, or a permission is unknown.
     """
     return view_meta({"frameDomains": [url_origin(url)]}, prefers_border=prefers_border, permissions=permissions)
 
@@ -54,9 +54,9 @@ def view_meta(
     """Return the `_meta` of a view's resource.
 
     Args:
-        csp: what the view may load and contact, as `_meta.ui.csp` has it.
-        prefers_border: as for `framing_meta`.
-        permissions: as for `framing_meta`.
+        csp: the sources that the view may use, as in `_meta.ui.csp`.
+        prefers_border: see `framing_meta`.
+        permissions: see `framing_meta`.
 
     Raises:
         ValueError: if a permission is unknown.

@@ -1,4 +1,4 @@
-"""Lowlevel servers of mcp 1.x: views are added to what their handlers list and read."""
+"""Lowlevel servers of mcp 1.x: views are added to the results of their resource handlers."""
 
 from __future__ import annotations
 

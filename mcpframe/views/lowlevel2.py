@@ -1,4 +1,4 @@
-"""Lowlevel servers of mcp 2.x: views are added to what their handlers list and read."""
+"""Lowlevel servers of mcp 2.x: views are added to the results of their resource handlers."""
 
 from __future__ import annotations
 
@@ -66,5 +66,5 @@ def _handler(server: Any, method: str) -> Any:
 
 
 def no_functions() -> ViewError:
-    """Return the error for a tool of a function: lowlevel servers list their tools themselves."""
+    """Return the error for registering a function as a tool: lowlevel servers list their tools themselves."""
     return ViewError("A lowlevel server lists its tools itself: put views.meta(view) into the _meta of its Tool.")

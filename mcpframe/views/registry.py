@@ -13,7 +13,7 @@ from mcpframe.views.view import View, Visibility
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
 _KEPT = "_mcpframe_views"
-"""The attribute of a server object with what all `Views` of it share."""
+"""The attribute of a server object that its `Views` objects share."""
 
 
 def views_of(server: Any) -> tuple[View, ...]:
@@ -26,10 +26,10 @@ class Views:
     """The views of a server: a registry by their URI.
 
     Args:
-        server: A `FrameServer` or what `mcpframe.wrap` returns, an `MCPServer` or a lowlevel `Server` of mcp 2.x, its
+        server: a `FrameServer` or the result of `mcpframe.wrap`, an `MCPServer` or a lowlevel `Server` of mcp 2.x, its
             `Apps` extension, a `FastMCP` or a lowlevel `Server` of mcp 1.x, or a `FastMCP` of the package fastmcp. A
-            lowlevel server has to have its handlers already: what lists and reads resources is extended here.
-        views: Its views; more can be added later.
+            lowlevel server needs its handlers first: those that list and read resources are extended here.
+        views: its views; more can be added later.
 
     Raises:
         ViewError: The server is none of these, or two views have the same URI.
@@ -46,7 +46,7 @@ class Views:
             self.add(view)
 
     def add(self, view: View) -> View:
-        """Add a view: its resource is listed and read from now on. Returns the view.
+        """Add a view, whose resource the server lists and reads from then on. Returns the view.
 
         Raises:
             ViewError: The server has a view of this URI.
@@ -71,7 +71,7 @@ class Views:
             view: The view, or its URI.
             visibility: Who may call the tool: `["model"]`, `["app"]` or both; by default both.
             meta: Further `_meta` of the tool.
-            options: Whatever else the server's own `add_tool` takes: `name`, `title`, `description`, …
+            options: further arguments of the server's own `add_tool`: `name`, `title`, `description`, …
 
         Raises:
             ViewError: The server has no such view, `visibility` cannot be used, or the server's SDK registers no tools
@@ -86,11 +86,11 @@ class Views:
         return register
 
     def meta(self, view: View | str, *, visibility: Sequence[Visibility] | None = None) -> dict[str, Any]:
-        """Return the `_meta` of a tool with a view, for tools that are not registered here: those of a lowlevel server.
+        """Return the `_meta` of a tool with a view, for tools that a lowlevel server registers itself.
 
         Args:
             view: The view, or its URI.
-            visibility: As for `tool`.
+            visibility: see `tool`.
 
         Raises:
             ViewError: The server has no such view, or `visibility` cannot be used.

@@ -1,6 +1,6 @@
-"""How servers of each SDK are given resources and tools with `_meta`.
+"""Register resources and tools with `_meta` at servers of each SDK.
 
-Only what belongs to the server's own SDK is imported, when a server of it comes.
+Only the server's own SDK is imported, once a server of it is used.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Registrar(Protocol):
-    """What views are registered with."""
+    """The interface for registering views at a server."""
 
     def add_resource(self, view: View) -> None:
         """Have the server list and read a view's resource."""
@@ -28,10 +28,10 @@ class Registrar(Protocol):
 
 
 def registrar_for(server: Any) -> Registrar:
-    """Return how views are registered with a server object.
+    """Return the registrar for a server object.
 
     Raises:
-        ViewError: It is no server.
+        ViewError: if it is not a server.
     """
     names = {cls.__name__ for cls in type(server).__mro__ if cls.__module__.startswith("mcp.server.")}
     if is_of_fastmcp(server):
@@ -54,7 +54,7 @@ def registrar_for(server: Any) -> Registrar:
 
 
 def _resource(module: str, view: View) -> Any:
-    """Return the resource of a view, as the SDK's class of texts in a module."""
+    """Return the resource of a view, as the SDK's text resource class in a module."""
     resource = import_module(module).TextResource
     return resource(
         uri=view.uri,
@@ -68,7 +68,7 @@ def _resource(module: str, view: View) -> Any:
 
 
 class _McpServer:
-    """An `MCPServer` of mcp 2.x, which need not have been made with the SDK's `Apps`."""
+    """An `MCPServer` of mcp 2.x, with or without the SDK's `Apps`."""
 
     def __init__(self, server: Any) -> None:
         self._server = server
@@ -87,7 +87,7 @@ class _McpServer:
 
 
 class _Apps:
-    """The SDK's extension, before an `MCPServer` is made with it."""
+    """The SDK's extension, before an `MCPServer` is created with it."""
 
     def __init__(self, apps: Any) -> None:
         self._apps = apps

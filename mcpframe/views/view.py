@@ -24,10 +24,10 @@ Visibility = Literal["model", "app"]
 """Who may call a tool: the host's model, or the view."""
 
 Form = Literal["framing", "inline"]
-"""How the HTML of a built folder brings the bundle: in a frame of its own, or as the view's own document."""
+"""The form of the bundle in a built folder's HTML: in a frame of its own, or as the view's own document."""
 
 _EARLIER_KEY = "ui/resourceUri"
-"""The key that hosts before 2026-01-26 read; npm's `registerAppTool` writes both, too."""
+"""The key that hosts before 2026-01-26 read; npm's `registerAppTool` also writes both."""
 
 _NOT_IN_A_URI = re.compile(r"[\s\x00-\x1f\"'<>\\`{}|^]")
 
@@ -40,7 +40,7 @@ class View:
         uri: The resource's URI, by which tools name the view: `ui://…`.
         form: Of a folder: which of the two forms of its HTML is used.
         title: A title of the resource, for people.
-        description: What the view shows, for people.
+        description: a description of the view, for people.
         prefers_border: Whether the host should draw a border around it; None leaves that to the host.
         permissions: Permissions Policy features that the view asks its host for, as the specification names them:
             `camera`, `microphone`, `geolocation`, `clipboardWrite`. Of a folder: None for those of its build.
@@ -100,7 +100,7 @@ class View:
             visibility: Who may call the tool; None leaves it out, which means both.
 
         Raises:
-            ViewError: It is empty, or names somebody else.
+            ViewError: if it is empty, or has another name.
         """
         ui: dict[str, Any] = {"resourceUri": self.uri}
         if visibility is not None:

@@ -1,6 +1,6 @@
-"""The dialects that are there: everything above this file gets its dialects here.
+"""The available dialects: every higher layer gets its dialects here.
 
-A dialect is a folder in this package's path with a `dialect.py`. Without that folder, everything else still works.
+A dialect is a folder of this package with a `dialect.py`. Everything else works without it.
 """
 
 from __future__ import annotations
@@ -111,16 +111,16 @@ def inner_candidates(
     query: str = "",
     initializes: bool = False,
 ) -> Sequence[Candidate]:
-    """Return the candidates of a framed page: the roles of all dialects with this phase in which anybody is allowed.
+    """Return the candidates of a framed page: the roles of all dialects with this phase in which any origin is allowed.
 
     If the query of its address names a dialect, that is the only one.
 
     Args:
         phase: the phase.
-        allowed_origins: who may be the host.
-        about: how the page introduces itself, in dialects in which it does: `name`, `version` and `title`.
+        allowed_origins: the allowed origins of the host.
+        about: `name`, `version` and `title` of the page, for dialects in which it sends them.
         query: the query of the page's address.
-        initializes: whether only dialects are wanted in which MCP's own handshake follows.
+        initializes: whether to return only dialects in which MCP's own handshake follows.
     """
     asked = [each for each in dialects() if each.query and re.search(each.query, query)]
     named = [each for each in asked if allowed_origins.of(each.name) is not None]

@@ -1,4 +1,4 @@
-"""The host API (`session.host`) of the dialects that have one, and what it does for every page."""
+"""The host API (`session.host`) of the dialects that have one, with its automatic size and appearance."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def host_api(begun: SessionBegun, messages: HostMessages) -> Any:
 
 
 class OwnSize:
-    """Reports the size that a page needs to its host, which may give its frame that size.
+    """Report a page's preferred size to its host, which may apply it to the frame.
 
     Content whose height is that of the frame, such as `100vh` with margins, would grow with every report. So a page
-    that has grown or shrunk with its frame three times running reports no more until something else changes.
+    that has grown or shrunk with its frame three times in a row stops reporting until something else changes.
     """
 
     def __init__(self, report: Callable[[int, int], None]) -> None:
-        """Begin without a size.
+        """Start without a size.
 
         Args:
-            report: called with the width and height, in CSS pixels, if they differ from those before.
+            report: called with the width and height in CSS pixels, if they have changed.
         """
         self._report = report
         self._reported: tuple[int, int] | None = None
@@ -49,7 +49,7 @@ class OwnSize:
         self._followed = 0
 
     def measured(self, width: int, height: int, frame: int) -> None:
-        """Take note of the size that the page needs now, and of the height of its frame."""
+        """Record the page's current size, and the height of its frame."""
         last_width, last_height, last_frame = self._last
         grown, frame_grown = height - last_height, frame - last_frame
         follows = frame_grown != 0 and grown * frame_grown > 0 and abs(grown) >= abs(frame_grown)

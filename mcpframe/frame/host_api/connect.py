@@ -34,10 +34,10 @@ class Defaults:
     """The page's configuration, for `connect_to_host`.
 
     Attributes:
-        allowed_origins: who may be the host; None if the configuration names nobody.
+        allowed_origins: the allowed origins of the host; None if the configuration has none.
         options: deadlines and limits.
         setup: returns the result of a setup of this page.
-        note_session: called when a session with the host begins, and with None when it has ended well.
+        note_session: called when a session with the host begins, and with None when it has ended without an error.
         dialects: the dialects that the page offers; empty for all.
     """
 
@@ -64,12 +64,12 @@ async def connect_to_host(
     options: Options | None = None,
     on_event: Callable[[Event], None] | None = None,
 ) -> AsyncIterator[TransportStreams]:
-    """Open a session with the page that frames or opened this one, for as long as the block lasts.
+    """Open a session with the page that frames or opened this one, for the duration of the block.
 
     If the host only runs this page's setup, it completes at once, and the block is never entered.
 
     Args:
-        allowed_origins: the exact origins of the pages that may be the host; by default those of `[tool.mcpframe]`.
+        allowed_origins: the exact origins allowed as the host; by default those of `[tool.mcpframe]`.
         options: deadlines and limits; by default those of `[tool.mcpframe]`.
         on_event: called with every event of the connection but `Received`.
 
@@ -78,7 +78,7 @@ async def connect_to_host(
 
     Raises:
         NoPeer: if the page was opened by itself.
-        OriginError: if no origin is allowed, or one of them can never match.
+        OriginError: if no origin is allowed, or one can never match.
         SessionError: if the handshake fails; see its subclasses.
         StateError: outside of a page bundle.
     """
@@ -106,4 +106,4 @@ async def connect_to_host(
     async with open_session(connection, host, on_event=on_event) as session:
         _defaults.note_session(session.started)
         yield session.streams
-        _defaults.note_session(None)  # an error may be the end of the page: then its last words are for this host
+        _defaults.note_session(None)  # not after an error, which may end the page: its last words are for this host

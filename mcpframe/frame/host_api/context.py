@@ -1,4 +1,4 @@
-"""A page's surroundings, and the tool call that it shows, as its host describes them."""
+"""A page's context and displayed tool call, as sent by its host."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Insets:
-    """The parts of a page that its surroundings cover, in CSS pixels."""
+    """The covered margins of a page, in CSS pixels."""
 
     top: float = 0
     right: float = 0
@@ -21,7 +21,7 @@ class Insets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Container:
-    """The place that a host has for a page, in CSS pixels; None for what it leaves open.
+    """The space that a host has for a page, in CSS pixels; None for a dimension that it leaves open.
 
     Attributes:
         width: the exact width.
@@ -38,25 +38,25 @@ class Container:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostContext:
-    """The surroundings of a page; None or empty for what the host has not sent.
+    """The host's context for a page; None or empty for members that the host has not sent.
 
     Attributes:
         theme: `"light"` or `"dark"`.
         variables: CSS variables, by name with its dashes.
         fonts: CSS with the host's fonts.
         display_mode: `"inline"`, `"fullscreen"` or `"pip"`.
-        display_modes: those that the host offers.
-        container: the place for the page.
+        display_modes: the display modes that the host offers.
+        container: the space for the page.
         locale: a BCP 47 tag, such as `"en-US"`.
         time_zone: an IANA name, such as `"Europe/Vienna"`.
         user_agent: the host's name.
         platform: `"web"`, `"desktop"` or `"mobile"`.
         touch: whether it has a touch screen.
         hover: whether it has a pointer that hovers.
-        safe_area: what covers the page's edges.
-        tool: the definition of the tool that the page belongs to, as `tools/list` has it.
-        tool_call_id: the id of that call.
-        raw: everything as the host sent it, with what is not listed here.
+        safe_area: the covered margins of the page.
+        tool: the definition of the page's tool, as in `tools/list`.
+        tool_call_id: the id of the tool call.
+        raw: the context as the host sent it, with members that are not listed here.
     """
 
     theme: str | None = None
@@ -78,7 +78,7 @@ class HostContext:
 
     @classmethod
     def read(cls, raw: Json) -> HostContext:
-        """Read a `hostContext` (MCP Apps, "Host Context"). Members of another type than specified are passed over."""
+        """Read a `hostContext` (MCP Apps, "Host Context"). Members of a wrong type are ignored."""
         styles, device, info = (_object(raw, key) for key in ("styles", "deviceCapabilities", "toolInfo"))
         variables = {
             name: value
@@ -107,13 +107,13 @@ class HostContext:
         )
 
     def changed(self, partial: Json) -> HostContext:
-        """Return the context after a change: members that the host sends replace those that were there."""
+        """Return the context after a change: the members sent replace the earlier ones."""
         return HostContext.read({**self.raw, **partial})
 
 
 @dataclass(frozen=True, slots=True)
 class ToolInputPartial:
-    """Arguments of the tool call so far, while a model writes them: the last ones may be incomplete."""
+    """Partial arguments of the tool call, while a model writes them: the last ones may be incomplete."""
 
     arguments: Json = field(hash=False)
 
@@ -130,7 +130,7 @@ class ToolResult:
     """The result of the tool call.
 
     Attributes:
-        content: the content blocks, as MCP has them.
+        content: the content blocks, as in MCP.
         structured: `structuredContent`; None for none.
         is_error: whether the tool failed.
         meta: `_meta`.
@@ -154,7 +154,7 @@ class ToolResult:
 
     @property
     def text(self) -> str:
-        """The texts of its content, one below the other."""
+        """The texts of its content, one per line."""
         texts = (block.get("text") for block in self.content if block.get("type") == "text")
         return "\n".join(text for text in texts if isinstance(text, str))
 

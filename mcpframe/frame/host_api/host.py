@@ -1,7 +1,7 @@
-"""`session.host`: what a page can ask of the host around it, and what it learns from it, in whichever dialect.
+"""`session.host`: a page's requests to the host around it, and the host's data and events, in every dialect.
 
-A method that the host does not have raises `HostLacks`, which names it. Where nothing of this is possible, as under a
-host that is an MCP client and nothing else, or outside of a browser, that is true of all of them.
+A method that the host does not support raises `HostLacks`, which names it. Under a host that is only an MCP client, and
+outside of a browser, all of them do.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Json = Mapping[str, Any]
 Content = str | Json | Any
-"""A text, or a content block as MCP has it: an object, or a model of the SDK."""
+"""A text, or a content block of MCP: an object, or a model of the SDK."""
 Teardown = Callable[[str], Awaitable[None]]
 """Called with the host's reason, which may be empty."""
 OnData = Callable[[Any], None]
@@ -36,20 +36,20 @@ OnData = Callable[[Any], None]
 class Host:
     """The host around a page.
 
-    All requests raise `HostLacks` where the host does not offer what is asked, `HostTimeout` where it does not answer
-    within `timeout`, and `HostError` where it answers with an error or declines.
+    All requests raise `HostLacks` if the host does not support them, `HostTimeout` if it does not answer within
+    `timeout`, and `HostError` if it answers with an error or declines.
 
     Attributes:
-        timeout: how many seconds the host may take to answer a request; None for as long as the session lasts.
+        timeout: seconds that the host may take to answer a request; None waits until the session ends.
         dialect: the dialect that the host speaks; empty outside of a browser.
         name: the host's name; empty if it has sent none.
         version: its version; empty if it has sent none.
-        capabilities: its capabilities, as it has sent them.
-        context: the page's surroundings, as far as it has sent them.
+        capabilities: its capabilities, as sent.
+        context: the page's context, as far as the host has sent it.
     """
 
     def __init__(self, dialect: str = "") -> None:
-        """Made by boot, and by `FrameServer.session` outside of a browser."""
+        """Created by boot, and by `FrameServer.session` outside of a browser."""
         self.dialect = dialect
         self.timeout: float | None = TIMEOUT
         self.name = ""
@@ -57,24 +57,24 @@ class Host:
         self.capabilities: Json = {}
         self.context = HostContext()
 
-    # What the host sends
+    # Data and events of the host
 
     def context_changes(self) -> AsyncIterator[HostContext]:
-        """Return an iterator of the contexts after each change, until the session ends. It skips what it is late for.
+        """Return an iterator of the context after each change, until the session ends. It skips missed ones.
 
         Raises:
-            HostLacks: the host sends no context.
+            HostLacks: if the host sends no context.
         """
         self._lacks("a context")
 
     def tool_events(self) -> AsyncIterator[ToolEvent]:
-        """Return an iterator of what happens to the tool call that the page shows, until the session ends.
+        """Return an iterator of the events of the displayed tool call, until the session ends.
 
-        It begins with what has happened before: the latest arguments, then the result or the cancellation. Of partial
-        arguments that come faster than they are taken, only the latest are kept.
+        It begins with past events: the latest arguments, then the result or the cancellation. A slow reader gets only
+        the latest partial arguments.
 
         Raises:
-            HostLacks: the host shows no tool call.
+            HostLacks: if the host shows no tool call.
         """
         self._lacks("a tool call")
 
@@ -82,8 +82,8 @@ class Host:
         """Wait for the arguments of the tool call.
 
         Raises:
-            HostLacks: the host shows no tool call.
-            HostError: the session ended before, or the call was cancelled.
+            HostLacks: if the host shows no tool call.
+            HostError: if the session ended before, or the call was cancelled.
         """
         self._lacks("a tool call")
 
@@ -91,8 +91,8 @@ class Host:
         """Wait for the result of the tool call.
 
         Raises:
-            HostLacks: the host shows no tool call.
-            HostError: the session ended before, or the call was cancelled.
+            HostLacks: if the host shows no tool call.
+            HostError: if the session ended before, or the call was cancelled.
         """
         self._lacks("a tool call")
 
@@ -100,21 +100,21 @@ class Host:
         """Call a function whenever a list of the host's server changes, with `"tools"`, `"resources"` or `"prompts"`.
 
         Raises:
-            HostLacks: the host has no server behind it.
+            HostLacks: if the host has no server behind it.
         """
         self._lacks("lists")
 
     def on_teardown(self, function: Teardown) -> Teardown:
         """Call an async function before the host removes this page; the host waits for it. Usable as a decorator.
 
-        It may take five seconds. What it raises is logged.
+        It may take five seconds. Its exceptions are logged.
 
         Raises:
-            HostLacks: the host does not announce it.
+            HostLacks: if the host does not announce the removal.
         """
         self._lacks("an announced teardown")
 
-    # What the host's server offers
+    # The host's server
 
     async def call_tool(
         self,
@@ -146,15 +146,15 @@ class Host:
         """List the prompts of the host's server: one page, from `cursor`."""
         self._lacks("prompts/list")
 
-    # What the host itself does
+    # The host itself
 
     async def create_message(self, messages: Sequence[Any], max_tokens: int, **params: Any) -> CreateMessageResult:
         """Let the host's model write a message.
 
         Args:
-            messages: `SamplingMessage`s of MCP, as objects or as models of the SDK.
+            messages: `SamplingMessage`s of MCP, as objects or models of the SDK.
             max_tokens: the most tokens to write.
-            params: further parameters of `sampling/createMessage`, as MCP names them, such as `systemPrompt`.
+            params: further parameters of `sampling/createMessage`, such as `systemPrompt`.
         """
         self._lacks("sampling/createMessage")
 
@@ -171,7 +171,7 @@ class Host:
         content: Content | Iterable[Content] | None = None,
         structured: Json | None = None,
     ) -> None:
-        """Replace what the model knows of this page; it sees that with the next message.
+        """Replace this page's context for the model, which gets it with the next message.
 
         Args:
             content: a text, a content block, or several of them.
@@ -180,38 +180,38 @@ class Host:
         self._lacks("ui/update-model-context")
 
     async def intent(self, intent: str, params: Json | None = None) -> Any:
-        """Send the host what the user wants, for it to act on. Returns its answer: JSON values, or None.
+        """Send the host an intent of the user. Returns its answer: JSON values, or None.
 
         Args:
             intent: its name, such as `"create-task"`.
-            params: what belongs to it.
+            params: its parameters.
         """
         self._lacks("intents")
 
     def notify(self, message: str) -> None:
-        """Notify the host of something that this page has done, such as `"cart-updated"`. It is not answered."""
+        """Notify the host of an event in this page, such as `"cart-updated"`. It is not answered."""
         self._lacks("notifications of what the page has done")
 
     async def request_data(self, kind: str, params: Json | None = None) -> Any:
-        """Ask the host for data of its own. Returns what it answers: JSON values, or None.
+        """Ask the host for data of its own. Returns its answer: JSON values, or None.
 
         Args:
-            kind: what is asked for, such as `"get-payment-methods"`.
-            params: what belongs to it.
+            kind: the kind of data, such as `"get-payment-methods"`.
+            params: its parameters.
         """
         self._lacks("data of its own")
 
     async def render_data(self) -> Any:
-        """Return the data that this page is to draw, as soon as the host has sent it: JSON values; None for none."""
+        """Wait for the host's render data, and return it: JSON values; None for none."""
         self._lacks("render data")
 
     def on_render_data(self, function: OnData) -> OnData:
-        """Call a function with the data that this page is to draw: now, if it is there, and whenever it changes.
+        """Call a function with the host's render data: now, if there is any, and whenever it changes.
 
         Usable as a decorator.
 
         Raises:
-            HostLacks: the host has no such data.
+            HostLacks: if the host has no such data.
         """
         self._lacks("render data")
 
@@ -238,11 +238,11 @@ class Host:
         self._lacks("ping")
 
     def request_teardown(self) -> None:
-        """Ask the host to remove this page. It need not."""
+        """Ask the host to remove this page, which it may decline."""
         self._lacks("ui/notifications/request-teardown")
 
     def log(self, level: str, data: Any, logger: str | None = None) -> None:
-        """Write to the host's log: `level` is one of MCP's, such as `"info"`; `data` are JSON values."""
+        """Write JSON values to the host's log, at a level of MCP, such as `"info"`."""
         self._lacks("notifications/message")
 
     def _lacks(self, what: str) -> NoReturn:

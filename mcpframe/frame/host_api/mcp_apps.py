@@ -49,18 +49,18 @@ class AppsHost(Host):
     """The host of a view."""
 
     def __init__(self, found: HostFound, messages: HostMessages) -> None:
-        """Made by boot.
+        """Created by boot.
 
         Args:
-            found: what the host told in the handshake.
-            messages: the way to it.
+            found: the host's handshake.
+            messages: the way to the host.
         """
         super().__init__(found.dialect)
         self.name, self.version = (str(found.info.get(key) or "") for key in ("name", "version"))
         self.capabilities = found.capabilities
         self.context = HostContext.read(found.context)
         self._messages = messages
-        self._past: dict[str, ToolEvent] = {}  # the latest of its kind, in the order in which they happened
+        self._past: dict[str, ToolEvent] = {}  # the latest of each kind, in order
         self._tool_feeds: set[_Feed[ToolEvent]] = set()
         self._context_feeds: set[_Feed[HostContext]] = set()
         self._on_list: list[Callable[[str], None]] = []
@@ -68,10 +68,10 @@ class AppsHost(Host):
         self._on_teardown: list[Teardown] = []
         self._over = False
 
-    # Handler: what the host sends
+    # Handler: messages of the host
 
     def notified(self, method: str, params: Json) -> bool:
-        """Take a notification of the host. Returns whether it is one of MCP Apps."""
+        """Handle a notification of the host. Returns whether it is one of MCP Apps."""
         if method.startswith(_TOOL):
             event = _tool_event(method.removeprefix(_TOOL), params)
             if event is not None:
@@ -89,14 +89,14 @@ class AppsHost(Host):
         return method.startswith("ui/")  # of a later revision
 
     def asked(self, method: str, params: Json) -> Awaitable[Json] | None:
-        """Return what answers a request of the host; None for one to the server."""
+        """Return an awaitable of the answer to a request of the host; None for a request to the server."""
         if method != "ui/resource-teardown":
             return None
         reason = params.get("reason")
         return self._tear_down(reason if isinstance(reason, str) else "")
 
     def ended(self) -> None:
-        """Take note that the session is over."""
+        """Handle the end of the session."""
         self._over = True
         for feed in tuple(self._tool_feeds):
             feed.end()
@@ -107,7 +107,7 @@ class AppsHost(Host):
         """Call a function after each change of the context."""
         self._on_context.append(function)
 
-    # Host: what the page asks for
+    # Host: requests of the page
 
     def context_changes(self) -> AsyncIterator[HostContext]:
         feed: _Feed[HostContext] = _Feed(self._context_feeds, latest_only=HostContext)
@@ -219,10 +219,10 @@ class AppsHost(Host):
         self._messages.notify("notifications/message", {"level": level, "data": plain(data), "logger": logger})
 
     def report_size(self, width: int, height: int) -> None:
-        """Report to the host how large the page is, in CSS pixels."""
+        """Report the page's size to the host, in CSS pixels."""
         self._messages.notify("ui/notifications/size-changed", {"width": width, "height": height})
 
-    # How
+    # Helpers
 
     def _happened(self, event: ToolEvent) -> None:
         if isinstance(event, ToolInputPartial | ToolInput):
@@ -261,7 +261,7 @@ class AppsHost(Host):
 
 
 class _Feed(Generic[T]):
-    """An iterator of events for one subscriber. Events of one type replace each other while they wait."""
+    """An iterator of events for one subscriber. A queued event is replaced by a later one of its type."""
 
     def __init__(self, feeds: set[_Feed[T]], latest_only: type) -> None:
         self._feeds = feeds
@@ -298,7 +298,7 @@ class _Feed(Generic[T]):
 
 
 async def _torn_down(function: Teardown, reason: str) -> None:
-    """Call one of the author's functions; if it fails, the others go on."""
+    """Call one of the author's functions, and log its failure."""
     try:
         await function(reason)
     except Exception:

@@ -1,4 +1,4 @@
-"""`session.host` under a host of mcp-ui's embeddable UI: the page's actions, and the data that it is to draw.
+"""`session.host` under a host of mcp-ui's embeddable UI: the page's actions, and its render data.
 
 Such a host is no MCP client: it hands actions to its own code, and sends that code's answers, which may be any JSON
 values, and errors of any shape.
@@ -29,21 +29,21 @@ log = logging.getLogger(__name__)
 Json = Mapping[str, Any]
 
 _CONTEXT = ("theme", "locale")
-"""The members of render data that describe the page's surroundings."""
+"""The members of render data that belong to the host's context."""
 
 
 class EmbeddingHost(Host):
     """The host of an embedded page."""
 
     def __init__(self, found: EmbedderFound, messages: HostMessages) -> None:
-        """Made by boot.
+        """Created by boot.
 
         Args:
             found: the event that began the session.
             messages: the way to the host.
         """
         super().__init__(found.dialect)
-        messages.prefix = f"{OURS}{os.urandom(16).hex()}/"  # whoever can post to this page cannot answer for the host
+        messages.prefix = f"{OURS}{os.urandom(16).hex()}/"  # unguessable, so that only the host can answer
         self._messages = messages
         self._data: Any = None
         self._arrived = asyncio.Event()
@@ -51,33 +51,33 @@ class EmbeddingHost(Host):
         self._on_context: list[Callable[[HostContext], None]] = []
         self._take_data(found.data)
 
-    # Handler: what the host sends
+    # Handler: messages of the host
 
     def notified(self, method: str, params: Json) -> bool:
-        """Take a notification of the host: other ones than render data are nobody's."""
+        """Handle render data, the only notification of such a host."""
         if method == RENDER_DATA:
             self._take_data(params.get("renderData"))
         return True
 
     def asked(self, method: str, params: Json) -> Awaitable[Json] | None:
-        """Return None: such a host asks for nothing."""
+        """Return None: such a host sends no requests."""
         return None
 
     def ended(self) -> None:
-        """Take note that the session is over."""
+        """Handle the end of the session."""
 
     def watch_context(self, function: Callable[[HostContext], None]) -> None:
         """Call a function after each change of the context."""
         self._on_context.append(function)
 
     def report_size(self, width: int, height: int) -> None:
-        """Report to the host how high the page is, in CSS pixels.
+        """Report the page's height to the host, in CSS pixels.
 
-        The width of a page is that of its frame: a host that followed it would fix the frame's width once and for all.
+        The width of a page is that of its frame: a host that applied it would fix the frame's width permanently.
         """
         self._messages.notify(SIZE_CHANGE, {"height": height})
 
-    # Host: what the page asks for
+    # Host: requests of the page
 
     async def render_data(self) -> Any:
         if self._data is None:
@@ -130,7 +130,7 @@ class EmbeddingHost(Host):
     async def request_data(self, kind: str, params: Json | None = None) -> Any:
         return await self._ask("ui-request-data", {"requestType": kind, "params": params or {}})
 
-    # How
+    # Helpers
 
     async def _ask(self, action: str, content: Json, on_progress: Progress | None = None) -> Any:
         received = False
@@ -151,7 +151,7 @@ class EmbeddingHost(Host):
         return answer.get("response")
 
     def _take_data(self, data: Any) -> None:
-        if data is None or data == self._data:  # hosts send it on load, again when the page is ready, and on request
+        if data is None or data == self._data:  # hosts send it on load, when the page is ready, and on request
             return
         self._data = data
         self._arrived.set()
@@ -162,7 +162,7 @@ class EmbeddingHost(Host):
 
 
 def _tool_result(response: Any) -> Any:
-    """Return what a host answered to a tool call as a result of MCP, which most hosts pass on as it is."""
+    """Return a host's answer to a tool call as a result of MCP; most hosts pass on that result unchanged."""
     model = sdk.model("CallToolResult")
     if isinstance(response, dict) and isinstance(response.get("content"), list):
         try:

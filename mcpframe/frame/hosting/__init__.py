@@ -1,1 +1,1 @@
-"""Hosts in Python: framed pages, their places, sizes and rights."""
+"""Hosts in Python: framed pages, their places, sizes and permissions."""

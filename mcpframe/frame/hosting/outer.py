@@ -8,10 +8,10 @@
 
 `setup` and `connect` put a new window into a place, listen before its page can send anything, and remove it at the end.
 A place is a selector, an element of this page, or `POPUP`; outside a browser it is a `PlaywrightPlace` of
-`mcpframe.kit.testing`. After a session is over, enter `connect` again for another one with the same id, also if the
-page was `Unresponsive`.
+`mcpframe.kit.testing`. To open another session with the same id, also after an `Unresponsive` page, enter `connect`
+again.
 
-Permissions are granted by name, beforehand or when the setup asks; nothing else gets into the `allow` attribute.
+Permissions are granted by name, in advance or when the setup asks; the `allow` attribute contains nothing else.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ OuterHook = Callable[[Event | NoHandshake | VisibilityChanged], None]
 Decide = Callable[["tuple[Permission, ...]"], Iterable[str] | Awaitable[Iterable[str]]]
 
 _MOST_DECISIONS = 3
-"""How often one setup may ask for further permissions: the page is reloaded each time."""
+"""The most times that one setup may ask for further permissions: the page is reloaded each time."""
 
 
 class RunningSetup:
@@ -70,7 +70,7 @@ class RunningSetup:
     """
 
     def __init__(self, session: Session, started: SetupStarted) -> None:
-        """Made by `OuterFrame.setup`."""
+        """Created by `OuterFrame.setup`."""
         self.session = session
         self.requires_visible = started.requires_visible
         self.permissions = started.permissions
@@ -82,7 +82,7 @@ class RunningSetup:
             The page's report. A setup that failed or was cancelled in the page has an `error_code`.
 
         Raises:
-            SessionError: where the page is gone, or took longer than `Options.setup_timeout`.
+            SessionError: if the page is gone, or took longer than `Options.setup_timeout`.
         """
         from mcpframe.frame.session import setup as setup_phase
 
@@ -94,8 +94,8 @@ class OuterFrame:
 
     Attributes:
         url: the page's address.
-        origin: the one origin that is heard and posted to; `"null"` for an opaque one.
-        session_id: the id under which the page stores its values. A host that stores it, too, can resume the session.
+        origin: the only origin that messages are accepted from and posted to; `"null"` for an opaque one.
+        session_id: the id under which the page stores its values. A host that stores the id can resume the session.
         title: the title reported by the setup.
         visibility: whether the page is to be visible in the transport phase, as reported by the setup.
         permissions: the names of the permissions granted so far.
@@ -118,7 +118,7 @@ class OuterFrame:
         on_event: OuterHook | None = None,
         on_wire: WireHook | None = None,
     ) -> None:
-        """Describe the page to frame; nothing is loaded yet.
+        """Describe the page to frame; it is loaded by `setup` or `connect`.
 
         Args:
             url: address of the page, of http or https. In a browser it may be relative to this page.
@@ -172,7 +172,7 @@ class OuterFrame:
 
     @property
     def visible(self) -> bool:
-        """Whether the framed page is shown now."""
+        """Whether the framed page is visible now."""
         return self._frame.visible
 
     def show(self) -> None:
@@ -185,7 +185,7 @@ class OuterFrame:
 
     @asynccontextmanager
     async def setup(self, place: Any) -> AsyncIterator[RunningSetup]:
-        """Run the page's setup phase for as long as the block lasts.
+        """Run the page's setup phase for the duration of the block.
 
         A page that must be visible is shown. If it asks for permissions that are undecided, `on_permissions` is called,
         and the page is reloaded with the granted ones.
@@ -248,7 +248,7 @@ class OuterFrame:
     async def _ask(self, error: PermissionsDenied) -> None:
         if self._decide is None:
             raise error
-        for permission in error.permissions:  # now, so that granted permissions apply to the reloaded page
+        for permission in error.permissions:  # now, so that they apply to the reloaded page
             self._phases[permission.name] = permission.phase
         answer = self._decide(error.permissions)
         granted = set(await answer if inspect.isawaitable(answer) else answer)
@@ -311,7 +311,7 @@ class OuterFrame:
             self.title = event.result.title or self.title
             self.visibility = event.result.visibility
         elif isinstance(event, Closed) and isinstance(event.error, PermissionsDenied):
-            return  # no end: `setup` asks the host
+            return  # not the end: `setup` asks the host
         if self._on_event:
             self._on_event(event)
 

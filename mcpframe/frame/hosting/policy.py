@@ -1,8 +1,8 @@
-"""The rights of a view of MCP Apps: its Content Security Policy, its permissions, and the links it may ask for.
+"""The Content Security Policy of a view of MCP Apps, its permissions, and the links it may open.
 
-Pure functions of the server's declaration (`_meta.ui` of the resource) and of the host's grants. Everything is
-denied unless it is declared, and declarations are checked: a domain gets into the policy only if it is nothing but
-a domain, so that it can neither end its directive nor stand for every site.
+Pure functions of the server's declaration (`_meta.ui` of the resource) and of the host's grants. Everything is denied
+unless it is declared. Declarations are checked: the policy accepts only a plain domain, which can neither end its
+directive nor match every site.
 
 Sources: MCP Apps (SEP-1865), "UI Resource Format" and "Security Implications"; Content Security Policy Level 3.
 """
@@ -29,21 +29,21 @@ PERMISSIONS: Final = {
     "geolocation": "geolocation",
     "clipboardWrite": "clipboard-write",
 }
-"""The permissions that a view can declare, each with its name in the Permissions Policy."""
+"""The permissions that a view can declare, with their names in the Permissions Policy."""
 
 DOMAINS: Final = ("connectDomains", "resourceDomains", "frameDomains", "baseUriDomains")
 LINK_SCHEMES: Final = ("http", "https", "mailto")
-"""The links that a host is asked to open. Others could run code, or read files."""
+"""The schemes of links that a host may open. Others could run code, or read files."""
 
 MOST_DOMAINS = 100
-"""How many domains of a kind are taken."""
+"""The most domains of a kind that are accepted."""
 LONGEST_LINK = 8192
 
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _DOMAIN = re.compile(
     rf"(?:(?P<scheme>https?|wss?)://)?(?P<wild>\*\.)?(?P<host>{_LABEL}(?:\.{_LABEL})*)(?::(?P<port>\d{{1,5}}))?"
     r"(?P<path>(?:/[A-Za-z0-9._~%@+-]*)*)",
-    re.IGNORECASE | re.ASCII,  # without ASCII, [a-z] has the Kelvin sign in it
+    re.IGNORECASE | re.ASCII,  # without ASCII, [a-z] matches the Kelvin sign
 )
 _LINK = re.compile(
     r"(?:https?://[^/?#]+|(?P<mail>mailto:)(?=.))(?P<rest>[^\x00-\x20\x7f\\]*)", re.IGNORECASE | re.ASCII
@@ -62,8 +62,8 @@ class ViewPolicy:
         bases: the sources of its base address.
         permissions: the permissions that it asks for, by their names in `PERMISSIONS`.
         prefers_border: whether it prefers a border around it; None if it does not say.
-        domain: the origin that it asks for, as the host understands that; empty for none.
-        refused: declarations that are not valid domains, as `kind: text`.
+        domain: the origin that it asks for, in the host's own form; empty for none.
+        refused: rejected declarations of domains, as `kind: text`.
     """
 
     connect: tuple[str, ...] = ()
@@ -111,7 +111,7 @@ class ViewPolicy:
 
     @property
     def csp(self) -> dict[str, list[str]]:
-        """The valid domains, as `csp` of `_meta.ui` has them."""
+        """The valid domains, in the form of `_meta.ui.csp`."""
         lists = (self.connect, self.resources, self.frames, self.bases)
         return {kind: list(domains) for kind, domains in zip(DOMAINS, lists, strict=True) if domains}
 
@@ -122,7 +122,7 @@ def parse_domain(text: Any) -> str | None:
     Args:
         text: such as `https://api.example.com`, `https://*.example.com`, `wss://live.example.com:8443`, or
             `api.example.com`, which stands for https. A path is allowed. `*`, `https:` and `data:` are no domains,
-            nor is a wildcard under which other people have sites, such as `https://*.co.uk` or `https://*.github.io`.
+            nor is a wildcard under a public suffix, such as `https://*.co.uk` or `https://*.github.io`.
     """
     found = _DOMAIN.fullmatch(text) if isinstance(text, str) and len(text) <= 300 else None
     if found is None:
@@ -137,9 +137,9 @@ def parse_domain(text: Any) -> str | None:
 
 
 def is_public_suffix(host: str) -> bool:
-    """Return whether anybody can have a site under a host, such as `com`, `co.uk` or `github.io`.
+    """Return whether a host is a public suffix, under which anyone can have a site, such as `co.uk` or `github.io`.
 
-    Every host counts as one in a page without the package `publicsuffixlist`, which has the list.
+    Without the package `publicsuffixlist`, every host counts as one.
     """
     suffixes = public_suffixes()
     return suffixes is None or suffixes.is_public(host)
@@ -147,7 +147,7 @@ def is_public_suffix(host: str) -> bool:
 
 @cache
 def public_suffixes() -> PublicSuffixList | None:
-    """Return the public suffix list; None where its package is missing, as it may be in a page."""
+    """Return the public suffix list; None if its package is missing, as it may be in a page."""
     try:
         from publicsuffixlist import PublicSuffixList
     except ModuleNotFoundError:
@@ -184,7 +184,7 @@ def granted(policy: ViewPolicy, permissions: Iterable[str]) -> dict[str, str]:
 
     Args:
         policy: the valid part of its declaration.
-        permissions: those that the host grants to views, by either name.
+        permissions: the permissions that the host grants, by either name.
 
     Raises:
         ValueError: for one that no view can have.
@@ -217,9 +217,9 @@ def parse_link(url: Any) -> str:
 
 
 def is_model_only(tool: Json) -> bool:
-    """Return whether a tool is not for views: its `_meta.ui.visibility` lacks `app`. Without one it is for both.
+    """Return whether a tool is not for views: its `_meta.ui.visibility` lacks `app`, or is not a list.
 
-    Anything but a list allows no views.
+    Without a `visibility` it is for both.
     """
     visibility = ui_of(tool).get("visibility")
     return visibility is not None and not (isinstance(visibility, list) and "app" in visibility)
@@ -233,7 +233,7 @@ def ui_of(described: Json) -> Json:
 
 
 def resource_uri(tool: Json) -> str | None:
-    """Return the `ui://` address of a tool's view, also from where it stood before 2026; None for none."""
+    """Return the `ui://` address of a tool's view, also from the key used before 2026; None for none."""
     meta = tool.get("_meta")
     uri = ui_of(tool).get("resourceUri") or (meta.get("ui/resourceUri") if isinstance(meta, Mapping) else None)
     return uri if isinstance(uri, str) and uri.startswith("ui://") else None

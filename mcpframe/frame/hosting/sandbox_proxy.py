@@ -17,9 +17,9 @@ from mcpframe.frame.core.events import Departure, Inbound, Window
 from mcpframe.frame.session.places import parse_address
 
 PROXY_SANDBOX: Final = "allow-scripts allow-same-origin allow-forms"
-"""The sandbox of the proxy: it keeps its origin, which is checked."""
+"""The sandbox of the proxy. The proxy keeps its origin, which is checked."""
 OWN: Final = "ui/notifications/sandbox-"
-"""The start of the proxy's own methods."""
+"""The prefix of the proxy's own methods."""
 
 
 def parse_sandbox_proxy(sandbox: str | None) -> tuple[str, str]:
@@ -45,9 +45,9 @@ def parse_sandbox_proxy(sandbox: str | None) -> tuple[str, str]:
 
 
 def find_sandbox_proxy(sandbox: str | None) -> tuple[str, str] | None:
-    """Return the address of the sandbox proxy and its origin; None for none outside of a browser's page.
+    """Return the address and the origin of the sandbox proxy; None if there is none and this is no browser's page.
 
-    There the host's page may have no policy, so that HTML text works in it; a bundle's forbids its scripts and styles.
+    Outside of a browser's page the host may have no policy, and show HTML text itself; a bundle's policy forbids that.
 
     Raises:
         OriginError: for an invalid address, or one of this page's own origin.
@@ -59,16 +59,16 @@ def find_sandbox_proxy(sandbox: str | None) -> tuple[str, str] | None:
 
 
 class ProxiedWindow:
-    """The window of a proxy, for the page in it (`events.Window`). The proxy hands the page its HTML text."""
+    """The window of the page in a proxy (`events.Window`). The proxy hands the page its HTML text."""
 
     def __init__(self, window: Window, origin: str, resource: Mapping[str, Any], loaded: Callable[[], None]) -> None:
         """Wait for the proxy.
 
         Args:
-            window: that of the proxy.
-            origin: its origin.
+            window: the proxy's window.
+            origin: the proxy's origin.
             resource: the page for it to frame, as the parameters of `sandbox-resource-ready`.
-            loaded: called when that has loaded.
+            loaded: called when that page has loaded.
         """
         self._window = window
         self._origin = origin
@@ -77,7 +77,7 @@ class ProxiedWindow:
         self._loads = 0
 
     def listen(self, deliver: Callable[[Inbound], None], gone: Callable[[Departure], None]) -> Callable[[], None]:
-        """Start to listen; see `events.Window`. The proxy's own messages go no further."""
+        """Start to listen; see `events.Window`. The proxy's own messages are not delivered."""
 
         def hear(inbound: Inbound) -> None:
             if not inbound.from_peer or inbound.origin != self._origin:

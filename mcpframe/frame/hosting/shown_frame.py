@@ -1,4 +1,4 @@
-"""A page in a frame of this one: where it is put, its session, whether it is visible, its size, and its removal.
+"""A framed page in its place: its session, visibility, size and removal.
 
 The hosts in Python (`OuterFrame`, `AppHost`, `UiHost`) each show a page in a `ShownFrame`, and add their dialect.
 """
@@ -25,18 +25,18 @@ LARGEST = 10_000
 """The largest width and height in CSS pixels that a page gets, unless the host has other bounds."""
 AXES = ("width", "height")
 _RESIZE_SECONDS = 1 / 60
-"""How often the frame's size is changed at most: once per animation frame."""
+"""The shortest time between changes of the frame's size: one animation frame."""
 
 
 def find_place(target: Any, *, popup: bool = False) -> Place:
     """Return the place for a selector or an element of this page, or a `Place`.
 
     Args:
-        target: the caller's argument.
-        popup: whether `POPUP` is a place, too. A page that needs a sandbox around it has none in a popup.
+        target: a selector, an element, or a place.
+        popup: whether `POPUP` is accepted. A popup has no sandbox.
 
     Raises:
-        StateError: if there is none, or this is no page and it is no `Place`.
+        StateError: if there is no such place; outside of a page, if it is not a `Place`.
     """
     if isinstance(target, Popup) and not popup:
         raise StateError("A popup has no sandbox: pass a selector or an element for an iframe.")
@@ -53,11 +53,11 @@ def find_place(target: Any, *, popup: bool = False) -> Place:
 
 
 class ShownFrame:
-    """A framed page while it is shown; it is the window of its session (`events.Window`).
+    """A displayed page; it is the window of its own session (`events.Window`).
 
     Attributes:
         visible: whether it is visible now.
-        size: the width and height that the page has reported last, before any bounds; None if it has not.
+        size: the width and height that the page reported last, before any bounds; None if it has not.
         session: the session with it, from `open` on.
     """
 
@@ -95,13 +95,13 @@ class ShownFrame:
             framing: the page, and the attributes of its frame.
             candidate: the role of this side, with the one origin that the page may have.
             options: deadlines and limits.
-            on_event: as for `Session`.
-            on_wire: as for `Session`.
-            intercept: as for `Session`; it takes every message, and nothing comes out of the streams.
+            on_event: see `Session`.
+            on_wire: see `Session`.
+            intercept: see `Session`; it takes every message, so that the streams stay empty.
             through: wraps the window, where the peer is a page within the framed one.
-            once: whether another document in the place of the first one ends the session. At an opaque origin all have
-                the same, so that a link to another site would hand that site the session.
-            before_removal: awaited at the end of the block, while the session lasts. It has a deadline of its own.
+            once: whether the session ends when the document is replaced. All opaque origins look the same, so that a
+                link to another site would otherwise hand that site the session.
+            before_removal: awaited at the end of the block, before the session ends. It has a deadline of its own.
 
         Yields:
             The session, which may not have begun.
@@ -144,11 +144,11 @@ class ShownFrame:
             self._window.resize(width, height)
 
     def follow(self, reported: Json, container: Json | None = None, axes: Collection[str] = AXES) -> None:
-        """Take note of the size that the page reports, and give it to the frame a little later.
+        """Record the size that the page reports, and apply it to the frame shortly after.
 
         Args:
             reported: `width` and `height`, or one of them.
-            container: bounds, as `containerDimensions` of MCP Apps has them.
+            container: bounds, as in `containerDimensions` of MCP Apps.
             axes: the dimensions in which the frame follows.
         """
         self.size = _replaced(self.size, *(_number(reported.get(name)) for name in AXES))
@@ -179,7 +179,7 @@ class ShownFrame:
 
 
 def bounded(reported: Json, container: Json) -> Size:
-    """Return the width and height that a frame gets; None for no change.
+    """Return the new width and height of a frame; None for no change.
 
     Args:
         reported: the size that its page reports.

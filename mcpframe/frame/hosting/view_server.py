@@ -1,4 +1,4 @@
-"""The one server that a view can reach, through the host's client: its tools, its resources, and its views."""
+"""The only server that a view can reach, through the host's client: its tools, resources and views."""
 
 from __future__ import annotations
 
@@ -67,29 +67,29 @@ class ViewServer:
         return {name: {} for name, method in names.items() if method in self._answers}
 
     def answers(self, method: str) -> bool:
-        """Return whether a request of a view goes to the server."""
+        """Return whether a view's request is one for the server."""
         return method in self._answers
 
     async def answer(self, method: str, params: Json, on_progress: Progress | None = None) -> Json:
         """Pass a view's request to the server.
 
         Args:
-            method: one that it answers.
-            params: its parameters.
+            method: a method that it answers.
+            params: the parameters.
             on_progress: called with the progress that the server reports.
 
         Returns:
             The result.
 
         Raises:
-            AnswerRefused: with the server's error, or where a view may not ask for this.
+            AnswerRefused: with the server's error, or if the request is not allowed to views.
         """
         try:
             return await self._answers[method](params, on_progress)
         except AnswerRefused:
             raise
         except Exception as error:
-            code = getattr(error, "code", None)  # an error of the SDK has the server's
+            code = getattr(error, "code", None)  # an error of the SDK has the server's code
             if not isinstance(code, int):
                 raise
             raise AnswerRefused(code, str(error), getattr(error, "data", None)) from error
@@ -99,7 +99,7 @@ class ViewServer:
         return await self._client.call_tool(name, dict(arguments))
 
     async def tool(self, name: str) -> Json | None:
-        """Return the definition of a tool as `tools/list` has it; None where there is none."""
+        """Return the definition of a tool from `tools/list`; None if there is none."""
         if self._tools is None or name not in self._tools:
             self._tools = {tool["name"]: tool async for tool in self._pages(self._client.list_tools, "tools")}
         return self._tools.get(name)
@@ -112,7 +112,7 @@ class ViewServer:
         """Return the definition of a tool, and the address of its view.
 
         Raises:
-            AppError: where there is no such tool, or it has no view.
+            AppError: if there is no such tool, or it has no view.
         """
         definition = await self.tool(tool)
         if definition is None:
@@ -147,7 +147,7 @@ class ViewServer:
         return ViewResource(uri, html, ui_of(found) or await self._listed_ui(uri))
 
     async def _listed_ui(self, uri: str) -> Json:
-        """Return the `_meta.ui` that the list of resources has; that of the content itself comes first."""
+        """Return the `_meta.ui` of the resource's list entry; that of the content itself takes precedence."""
         try:
             async for resource in self._pages(self._client.list_resources, "resources"):
                 if resource.get("uri") == uri:

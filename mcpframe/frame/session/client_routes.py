@@ -1,16 +1,16 @@
-"""Which client a message belongs to, where several use one window: no I/O, and no dialect.
+"""Route messages to several clients of one window, without I/O and without a dialect.
 
-Clients of MCP-B have no session id, and none says when it leaves. The rules:
+Clients of MCP-B have no session id, and do not announce that they leave. The rules:
 
 - `initialize` begins a new client. Requests that carry their revision (2026-07-28 and later), and `server/discover`,
-  need no session, so one client stands for all who send such.
-- An answer, and progress of a request of ours, belong to the client that was asked: the ids of requests to all clients
-  but the first are made unique. A cancellation belongs to the client whose request it names. Clients count alike: if
-  requests of two have that id, nothing is cancelled.
-- Any other message belongs to the client whose last request it continues, as clients count their requests; otherwise
-  to the newest one.
+  need no session, so one client stands for all senders of those.
+- An answer to a request of ours, and its progress, belong to the client that was asked: the ids of requests to all
+  clients but the first are made unique. A cancellation belongs to the client whose request it names. Several clients
+  may use the same ids: if requests of two have that id, nothing is cancelled.
+- Any other message belongs to the client whose last request id it follows, as clients number their requests in order;
+  otherwise to the newest one.
 
-All clients hear every answer, as the window has one listener for all of them: it is they who keep to their own ids.
+All clients receive every answer, as they share one window; each ignores answers to ids that it did not use.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LEFT = {
 }
 """The data is named as by npm's transports up to version 4."""
 _MOST_MISSING = 8
-"""The largest gap in a client's ids: those of requests that were rejected, or cancelled unread."""
+"""The largest gap in a client's ids: requests may have been rejected, or cancelled unread."""
 _INTRODUCTIONS = ("initialize", _DISCOVER)
 """The requests that are answered with the server's capabilities."""
 
@@ -48,7 +48,7 @@ class PageClient:
         stateless: whether its requests carry their revision.
         pending: the methods of its requests that have no answer yet, by id.
         last: the id of its last request.
-        interrupted: the ids of its requests that were answered as the page was about to be left.
+        interrupted: the ids of its requests that were answered with an error before the page was left.
     """
 
     number: int
@@ -62,16 +62,16 @@ class Routes:
     """The clients behind one window.
 
     Attributes:
-        clients: those that are served, the newest last.
+        clients: the clients that are served, the newest last.
     """
 
     def __init__(self, most: int, capabilities: Json | None = None) -> None:
-        """Begin without any.
+        """Start without clients.
 
         Args:
-            most: how many clients with a session are served at once. A further one takes the place of the oldest, of
-                those without pending requests if there are any. With 1, requests without a session are that client's.
-            capabilities: capabilities beyond those of MCP, which each client is told of.
+            most: the most clients with a session that are served at once. A further one replaces the oldest, preferably
+                one without pending requests. With 1, requests without a session are that client's.
+            capabilities: capabilities beyond those of MCP, sent to each client.
         """
         self.clients: list[PageClient] = []
         self._most = most
@@ -110,10 +110,10 @@ class Routes:
         return client, message
 
     def outbound(self, client: PageClient, message: Json) -> Json | None:
-        """Return a message of a client's session as it is posted; None for an answer that was given in its place.
+        """Return a message of a client's session as it is posted; None for an answer that `interrupt` has replaced.
 
         Args:
-            client: whose session it is.
+            client: the client.
             message: a JSON-RPC message.
         """
         method = message.get("method")
@@ -132,7 +132,7 @@ class Routes:
         return message
 
     def interrupt(self) -> list[Json]:
-        """Return errors for all requests that have no answer yet, newest first; what answers them later is dropped."""
+        """Return errors for all unanswered requests, newest first; their later answers are dropped."""
         errors: list[Json] = []
         for client in self.clients:
             errors += ({"jsonrpc": "2.0", "id": id_, "error": _LEFT} for id_ in client.pending)
@@ -150,7 +150,7 @@ class Routes:
 
     @property
     def surplus(self) -> PageClient | None:
-        """The client to end, where there are too many."""
+        """The client to end if there are too many; None otherwise."""
         held = [client for client in self.clients if not client.stateless]
         if len(held) <= self._most:
             return None
@@ -164,7 +164,7 @@ class Routes:
             known = next((client for client in self.clients if client.stateless), None)
             return known or self._add(stateless=True)
         held = [each for each in self.clients[::-1] if not each.stateless]
-        closest = min(held, key=lambda each: _distance(id_, each.last), default=None)  # of equals the newest
+        closest = min(held, key=lambda each: _distance(id_, each.last), default=None)  # the newest of equals
         return closest or self._add()
 
     def _add(self, *, stateless: bool = False) -> PageClient:
@@ -182,7 +182,7 @@ class Routes:
         return client, answered_as(message, lambda _: id_)
 
     def _introduced(self, answer: Json) -> Json:
-        """Add the capabilities that the SDK's model has no place for."""
+        """Add the capabilities that the SDK's model lacks."""
         result = answer.get("result")
         if not self._capabilities or not isinstance(result, Mapping):
             return answer
@@ -201,7 +201,7 @@ class Routes:
 
 
 def _distance(id_: Any, last: Any) -> float:
-    """Return how far a client has counted on to an id: infinity where it is none that the client uses next."""
+    """Return the gap between a client's last id and this one; infinity if the client cannot use this one next."""
     if type(id_) is not int or type(last) is not int or not 1 <= id_ - last <= 1 + _MOST_MISSING:
         return math.inf
     return id_ - last

@@ -1,7 +1,7 @@
 """A dialect's own messages between a page and its host, beside those between an MCP client and server.
 
 Both share a connection, and JSON-RPC. Answers to the page's own requests, and the methods that the dialect's host API
-handles, are taken here; all others are the server's. A host uses the same for its side, with other errors
+handles, are handled here; all others go to the server. A host uses the same for its side, with other errors
 (`hosting.mcp_apps.view`).
 """
 
@@ -27,7 +27,7 @@ TIMEOUT = 60.0
 """Seconds that a host may take to answer, unless the caller says otherwise."""
 
 _MOST_EARLY = 100
-"""How many messages are queued before the session is open."""
+"""The most messages that are queued before the session is open."""
 
 T = TypeVar("T")
 Json = Mapping[str, Any]
@@ -36,28 +36,28 @@ Progress = Callable[[float, float | None, str | None], None]
 
 
 class Sends(Protocol):
-    """A session, as far as it is needed here."""
+    """The part of a session that is needed here."""
 
     def post(self, message: Json) -> None:
-        """Post a JSON-RPC message. Raises `StateError` where the session is over."""
+        """Post a JSON-RPC message. Raises `StateError` if the session is over."""
 
 
 class Handler(Protocol):
     """A dialect's host API, for the messages of the host."""
 
     def notified(self, method: str, params: Json) -> bool:
-        """Handle a notification of the host. Returns False for one that is not of this API, but for the server."""
+        """Handle a notification of the host. Returns False for one that is for the server."""
 
     def asked(self, method: str, params: Json) -> Awaitable[Json] | None:
         """Return an awaitable of the answer to a request of the host; None for a request to the server."""
 
     def ended(self) -> None:
-        """Note that the session is over."""
+        """Handle the end of the session."""
 
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """The errors of requests, by cause: each takes a message, the method, a JSON-RPC code and data."""
+    """The error classes of requests, by cause: each takes a message, the method, a JSON-RPC code and data."""
 
     peer: str = "host"
     failed: type[HostError | AppError] = HostError
@@ -69,7 +69,7 @@ class HostMessages:
     """One side of these messages in one session (`session.Intercept`): by default the page's.
 
     Attributes:
-        handler: the host API of the dialect that is spoken; None before, and in a dialect without one.
+        handler: the host API of the session's dialect; None before the session, and in a dialect without one.
         prefix: the prefix of the ids of the page's requests; it starts with `"mcpframe/"`.
     """
 
@@ -77,8 +77,8 @@ class HostMessages:
         """Wait for the session.
 
         Args:
-            find: returns the host API for a session that has begun, which sends with these messages; None for none.
-            errors: the errors of requests.
+            find: returns the host API of a session that has begun, which sends through this object; None for none.
+            errors: the error classes of requests.
         """
         self._errors = errors
         self.handler: Handler | None = None
@@ -90,7 +90,7 @@ class HostMessages:
         self._answers = Answers(self._post)
 
     def begun(self, session: Sends, event: SessionBegun) -> None:
-        """Handle the host's messages from now on, and the queued ones."""
+        """Handle the queued messages of the host, and later ones."""
         self._session = session
         self.handler = self._find(event, self)
         early, self._early = self._early, []
@@ -98,7 +98,7 @@ class HostMessages:
             self.take(message)
 
     def take(self, message: Json) -> bool:
-        """Take a message of the host. Returns False for one that is the server's."""
+        """Handle a message of the host. Returns False for one that is for the server."""
         if self.handler is None:
             if self._session is not None:
                 return False  # the dialect has no others
@@ -106,7 +106,7 @@ class HostMessages:
                 self._early.append(message)
             return True
         if "method" not in message:
-            id_ = message.get("id")  # with this prefix, it is one of ours: nobody may wait for it any more
+            id_ = message.get("id")  # with this prefix it is one of ours, which may have ended
             return self._peer.answered(id_, message) or str(id_).startswith("mcpframe/")
         method, params = message["method"], message.get("params") or {}
         if "id" not in message:
@@ -121,28 +121,28 @@ class HostMessages:
         return True
 
     def notify(self, method: str, params: Json) -> None:
-        """Send the host a notification; nothing once the session is over."""
+        """Send the host a notification; does nothing once the session is over."""
         with suppress(StateError):
             self._post({"jsonrpc": "2.0", "method": method, "params": present(params)})
 
     async def request(
         self, method: str, params: Json, *, within: float | None = TIMEOUT, on_progress: Progress | None = None
     ) -> Json:
-        """Ask the host, and wait for its answer.
+        """Send the host a request, and wait for its answer.
 
         Args:
             method: the method.
             params: its parameters; those that are None are left out.
-            within: how many seconds to wait; None for no deadline.
+            within: seconds to wait; None for no deadline.
             on_progress: called with the progress that the host reports.
 
         Returns:
             The result.
 
         Raises:
-            HostLacks: the host does not know the method.
-            HostTimeout: it did not answer in time.
-            HostError: it answered with an error, or the session ended before.
+            HostLacks: if the host does not know the method.
+            HostTimeout: if it did not answer in time.
+            HostError: if it answered with an error, or the session ended before.
         """
         sent = present(params)
 
@@ -172,7 +172,7 @@ class HostMessages:
         within: float | None = TIMEOUT,
         on_progress: Progress | None = None,
     ) -> Any:
-        """Ask the host, and return the result as the SDK's model of this name. Otherwise like `request`."""
+        """Like `request`, but return the result as the SDK's model of the name `kind`."""
         result = await self.request(method, params, within=within, on_progress=on_progress)
         model = sdk.model(kind)
         try:
@@ -221,7 +221,7 @@ class HostMessages:
 
 
 def present(params: Json) -> dict[str, Any]:
-    """Return parameters without those that are None: hosts refuse null for what is optional."""
+    """Return parameters without those that are None: hosts reject null for an optional one."""
     return {name: value for name, value in params.items() if value is not None}
 
 
@@ -235,13 +235,13 @@ def plain(value: Any) -> Any:
 
 
 def content_blocks(content: Any) -> list[Any]:
-    """Return content blocks as JSON values: of one block or several, of which each may be a text."""
+    """Return one or several content blocks, each of which may be a text, as a list of JSON values."""
     several = content if isinstance(content, list | tuple) else [content]
     return [{"type": "text", "text": block} if isinstance(block, str) else plain(block) for block in several]
 
 
 def call_all(functions: Iterable[Callable[[T], None]], value: T) -> None:
-    """Call an author's functions with what the host has sent. One that fails does not stop the others."""
+    """Call an author's functions with a value of the host. One that fails does not stop the others."""
     for function in tuple(functions):
         try:
             function(value)

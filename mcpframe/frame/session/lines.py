@@ -1,15 +1,15 @@
-"""A connection served by whatever reads and writes MCP as lines of JSON, as servers do on standard input and output.
+"""Serve a connection with a program that reads and writes MCP as lines of JSON, as on standard input and output.
 
-This needs no SDK: each message of the host becomes a line that the program reads, each line it writes a message. That
-is how console scripts are served, and objects of SDKs other than mcp 2.x. Between the two, what a frame adds to any
-server is added to the messages themselves:
+This needs no SDK: each message of the host becomes a line that the program reads, and each line it writes a message.
+Console scripts are served this way, and server objects of SDKs other than mcp 2.x. The features that a frame adds to
+every server are added to the messages themselves:
 
-- a client that never sends `initialize` is served: the program is sent one in its place, and its answer is kept here.
+- A client that never sends `initialize` is served: the program gets one in its place, whose answer is not passed on.
 - `server/discover` is answered for SDKs that do not know it yet, which would log an error for each client.
-- the boot's capability is added to the answer of `initialize` and `server/discover`.
-- what the program prints goes to the client as `notifications/message` at level info, once the client has set such a
-  level (MCP specification, server/utilities/logging); `logging/setLevel` is answered where the program does not.
-- a program that ends or raises leaves nobody waiting: requests are answered with the reason.
+- The boot's capability is added to the answer of `initialize` and `server/discover`.
+- Output that the program prints goes to the client as `notifications/message` at level info, once the client has set
+  such a level (MCP specification, server/utilities/logging); `logging/setLevel` is answered if the program does not.
+- If the program ends or raises, pending and later requests are answered with the reason.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 NEWEST_HANDSHAKE = "2025-11-25"
 """The newest revision with a handshake; a server that does not know it answers with its own."""
 _PATIENCE = 5.0
-"""Seconds that a program may take to end once its input has."""
+"""Seconds that a program may take to end after the end of its input."""
 _LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")  # rising
 _INITIALIZE = "mcpframe:initialize"
 """The id of the `initialize` that is sent in place of a client that sends none."""
@@ -42,10 +42,10 @@ Report = Callable[[str, BaseException | None], None]
 
 
 class PlainMessages:
-    """Messages as they are: JSON-RPC objects in, pairs of JSON text and JSON-RPC object out (`session.Messages`)."""
+    """Unconverted messages: JSON-RPC objects in, pairs of JSON text and JSON-RPC object out (`session.Messages`)."""
 
     def read(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a message of the peer. The connection has checked its form."""
+        """Return a message of the peer unchanged: the connection has checked its form."""
         return body
 
     def text(self, item: tuple[str, Mapping[str, Any]]) -> str:
@@ -61,7 +61,7 @@ class LineReader:
     """Standard input as an SDK reads it: an async file of lines. It ends when the session does.
 
     Attributes:
-        is_read: whether anybody has begun to read it.
+        is_read: whether reading has begun.
     """
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class LineReader:
         self._lines: asyncio.Queue[str] = asyncio.Queue()
 
     def put(self, line: str) -> None:
-        """Let the program read a line."""
+        """Add a line for the program to read."""
         self._lines.put_nowait(f"{line}\n")
 
     def end(self) -> None:
@@ -90,7 +90,7 @@ class LineReader:
         self.is_read = True
         line = await self._lines.get()
         if not line:
-            self.end()  # for whoever reads on
+            self.end()  # for further reads
         return line
 
 
@@ -102,7 +102,7 @@ class LineWriter:
         self._partial: list[str] = []
 
     async def write(self, text: str) -> int:
-        """Write text; each line goes out as soon as it is whole."""
+        """Write text; each line is sent as soon as it is complete."""
         *whole, rest = text.split("\n")
         for line in whole:
             self._partial.append(line)
@@ -114,15 +114,15 @@ class LineWriter:
         return len(text)
 
     async def flush(self) -> None:
-        """Nothing: lines do not wait."""
+        """Do nothing: lines are not buffered."""
 
 
 class LineFiles:
     """A program's standard input and output.
 
     Attributes:
-        stdin: what it reads.
-        stdout: what it writes.
+        stdin: the input that it reads.
+        stdout: the output that it writes.
     """
 
     def __init__(self, on_line: Callable[[str], Awaitable[None]]) -> None:
@@ -131,7 +131,7 @@ class LineFiles:
 
 
 def log_problem(title: str, error: BaseException | None) -> None:
-    """Log how a program has ended."""
+    """Log the end of a program."""
     log.error("%s", title, exc_info=error)
 
 
@@ -151,12 +151,12 @@ async def serve_lines(
     """Serve one connection with a program, until its read stream ends.
 
     Args:
-        program: what serves.
-        read: the messages of the client, as `PlainMessages` has them.
+        program: the function that serves.
+        read: the messages of the client, in the form of `PlainMessages`.
         write: the messages to the client. Closed at the end.
         discovers: whether the program's SDK knows `server/discover`.
-        experimental: experimental capabilities to tell the client of.
-        on_problem: called with a sentence and what the program raised; None where it has only ended.
+        experimental: experimental capabilities to announce to the client.
+        on_problem: called with a sentence and the program's exception; None if it only ended.
     """
     talk = _Conversation(write, discovers=discovers, experimental=experimental or {})
 
@@ -182,7 +182,7 @@ async def serve_lines(
         try:
             async with read, write:
                 async for body in read:
-                    if not isinstance(body, Exception):  # one that was refused, and answered
+                    if not isinstance(body, Exception):  # rejected, and answered
                         await talk.hear(body)
                 talk.leave()
                 await asyncio.wait([running], timeout=_PATIENCE)
@@ -194,7 +194,7 @@ async def serve_lines(
 
 
 class _Conversation:
-    """The messages between a client and a program, and what the frame adds to them."""
+    """The messages between a client and a program, with the frame's additions."""
 
     def __init__(self, write: Any, *, discovers: bool, experimental: Mapping[str, Any]) -> None:
         self.files = LineFiles(self._said)
@@ -204,15 +204,15 @@ class _Conversation:
         self._write = write
         self._discovers = discovers
         self._experimental = dict(experimental)
-        self._pending: dict[Any, str] = {}  # the methods of requests that the program has not answered
+        self._pending: dict[Any, str] = {}  # the methods of the program's unanswered requests
         self._initialized = False
-        self._levels_are_ours = True  # unless the program says that it logs
+        self._levels_are_ours = True  # unless the program announces logging
         self._level: str | None = None
 
     # --- from the client
 
     async def hear(self, body: Mapping[str, Any]) -> None:
-        """Take a message of the client."""
+        """Handle a message of the client."""
         method, is_request = body.get("method"), jsonrpc.is_request(body)
         params = body.get("params") or {}
         if self.why:
@@ -242,7 +242,7 @@ class _Conversation:
         return self._discovers and isinstance(meta, dict) and _VERSION_KEY in meta
 
     def _initialize(self) -> None:
-        """Do the handshake in place of a client that does none, such as one that resumes a session."""
+        """Do the handshake for a client that omits it, such as one that resumes a session."""
         if self._initialized:
             return
         self._initialized = True
@@ -253,7 +253,7 @@ class _Conversation:
         self.files.stdin.put(payload.encode({"jsonrpc": "2.0", "method": "notifications/initialized"}))
 
     def leave(self) -> None:
-        """Note that the client has left: the program's input ends."""
+        """End the program's input, as the client has left."""
         if not self.left:
             self.left = True
             self.files.stdin.end()
@@ -272,7 +272,7 @@ class _Conversation:
         if "method" in body:
             await self._write.send((line, body))
             return
-        for printed in self.printed.take():  # before the answer to the request that has printed it
+        for printed in self.printed.take():  # before the answer to the request that printed it
             await self._tell(printed)
         if body.get("id") == _INITIALIZE:
             self._note_capabilities(body)
@@ -285,7 +285,7 @@ class _Conversation:
         await self._write.send((line, body))
 
     def _note_capabilities(self, answer: dict[str, Any]) -> None:
-        """Note the program's capabilities, and add the frame's to the answer."""
+        """Record the program's capabilities, and add the frame's to the answer."""
         result = answer.get("result")
         capabilities = result.get("capabilities") if isinstance(result, dict) else None
         if not isinstance(capabilities, dict):
@@ -296,17 +296,17 @@ class _Conversation:
             capabilities["experimental"] = {**(capabilities.get("experimental") or {}), **self._experimental}
 
     def over(self, why: str) -> None:
-        """Note that the program has ended: from now on requests are answered with why."""
+        """Answer requests with this reason from now on, as the program has ended."""
         self.why = why
 
     async def fail_pending(self) -> None:
-        """Answer the requests that the program has not answered."""
+        """Answer the program's unanswered requests with an error."""
         pending, self._pending = self._pending, {}
         for id_ in pending:
             await self._answer_error(id_, jsonrpc.INTERNAL_ERROR, self.why)
 
     async def tell_what_is_printed(self) -> None:
-        """Send what the program prints to a client that has asked for it, until the client leaves."""
+        """Send the program's printed output to a client that has asked for it, until the client leaves."""
         async for line in self.printed:
             await self._tell(line)
 

@@ -1,4 +1,4 @@
-"""Serves several clients behind one window, each with a stream pair of its own: see `client_routes`."""
+"""Serve several clients behind one window, each with its own pair of streams: see `client_routes`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mcpframe.frame.session.session import Messages
 
 MOST: Final = 8
-"""How many clients with a session are served at once: none says when it leaves."""
+"""The most clients with a session that are served at once: clients do not announce that they leave."""
 
 Serve = Callable[[Any, Any], Awaitable[None]]
 """Serves one client on its `(read, write)` until `read` ends."""
@@ -40,14 +40,15 @@ async def serve_clients(
     """Serve every client of a session, until the session ends or serving one of them raises.
 
     Args:
-        streams: those of the session, for all clients together.
-        messages: how messages look on them, and on those of each client.
+        streams: the session's streams, shared by all clients.
+        messages: the form of messages on them, and on the streams of each client.
         post: posts a JSON-RPC object.
         serve: serves one client.
-        most: how many clients with a session are served at once; with 1, each waits for the end of the one before.
-        capabilities: capabilities beyond those of MCP, which each client is told of.
-        before_leaving: registers a function that is called when the page is about to be left, and returns one that
-            removes it. Clients then get errors for their requests.
+        most: the most clients with a session that are served at once; with 1, each waits for the end of the previous
+            one.
+        capabilities: capabilities beyond those of MCP, sent to each client.
+        before_leaving: registers a function that is called before the page is left, and returns one that removes it.
+            Clients then get errors for their requests.
     """
     clients = _Clients(streams[1], messages, post, serve, Routes(most, capabilities), most)
     stop = before_leaving(clients.interrupt) if before_leaving else None
@@ -73,12 +74,12 @@ class _Clients:
         self.post = post
         self.routes = routes
         self._serve = serve
-        self._turn = anyio.Semaphore(most + 1 if most > 1 else 1)  # one client has no session
+        self._turn = anyio.Semaphore(most + 1 if most > 1 else 1)  # one more for the client without a session
         self._incoming: dict[PageClient, MemoryObjectSendStream[Any]] = {}
         self._failure: Exception | None = None
 
     def interrupt(self) -> None:
-        """Answer every open request with an error: the page is about to be left."""
+        """Answer every open request with an error before the page is left."""
         with suppress(StateError):  # the session is over
             for error in self.routes.interrupt():
                 self.post(error)
@@ -94,10 +95,10 @@ class _Clients:
 
     def _take(self, item: Any, tasks: anyio.abc.TaskGroup) -> None:
         if isinstance(item, Exception):
-            return  # a message that is not one of MCP; its sender has been answered
+            return  # not a message of MCP; its sender has been answered
         message = item if isinstance(item, Mapping) else self.messages.members(item)
         if message.get("method") == "ping" and "id" in message and not self.routes.clients:
-            with suppress(StateError):  # it is of one that looks for a server
+            with suppress(StateError):  # from a client that looks for a server
                 self.post({"jsonrpc": "2.0", "id": message["id"], "result": {}})
             return
         routed = self.routes.inbound(message)
@@ -129,7 +130,7 @@ class _Clients:
 
 
 class _Writer(WriteStream):
-    """The write stream of one client. Closing it closes nothing: the others go on."""
+    """The write stream of one client. Closing it does nothing, as the others continue."""
 
     def __init__(self, clients: _Clients, client: PageClient) -> None:
         self._clients = clients

@@ -1,4 +1,4 @@
-"""Where a framed page is put: `Framing` describes it, a `Place` makes a `FramedWindow` for it.
+"""The place of a framed page: `Framing` describes the page, a `Place` creates a `FramedWindow` for it.
 
 A place is a function from a `Framing` to a `FramedWindow`: `browser/frames.py` has the browser's, `mcpframe.kit` has
 Playwright's, tests have a fake one. Every phase gets a fresh window, because changing only the hash of a URL does not
@@ -56,8 +56,8 @@ class Framing:
         sandbox: the `sandbox` attribute of the iframe; None for none. A popup has no sandbox.
         allow: the `allow` attribute of the iframe (Permissions Policy). In a popup the browser asks the user.
         visible: whether the iframe is initially shown.
-        html: HTML text to show in place of an address; None for none.
-        size: the width and height of the iframe in CSS; None to leave that to the page's style.
+        html: HTML text to show instead of the address; None for none.
+        size: the width and height of the iframe in CSS; None leaves them to the page's style.
         on_load: called when the page has loaded. Another document in its place is a `Departure`.
     """
 
@@ -73,7 +73,7 @@ class Framing:
 
 
 class FramedWindow(Window, Protocol):
-    """A window made for one framed page. Entering creates it, listening loads the page, leaving removes it.
+    """The window of one framed page. Entering creates it, listening loads the page, leaving removes it.
 
     Entering raises `PopupBlocked` if the browser blocks the popup.
     """
@@ -108,7 +108,7 @@ class VisibilityChanged:
 
 @dataclass(frozen=True, slots=True)
 class NoHandshake:
-    """The framed page has loaded and has not called since: another page, or one that may not be framed here.
+    """The framed page has loaded but sent no handshake: another page, or one that may not be framed here.
 
     Attributes:
         hint: what to check, as a sentence.
@@ -118,7 +118,7 @@ class NoHandshake:
 
 
 HINT_AFTER = 3.0
-"""Seconds from a page's load until a host is notified that it has not called: a bundle calls before it has loaded."""
+"""Seconds from a page's load until `NoHandshake`: a bundle sends its handshake before it has loaded."""
 
 
 def parse_address(url: str) -> tuple[str, str]:
@@ -182,7 +182,7 @@ def allow_attribute(permissions: Iterable[str]) -> str:
         permissions: names of Permissions Policy features, such as `"clipboard-read"`.
 
     Raises:
-        OriginError: for a text that is no such name, and could smuggle in another one.
+        OriginError: for a text that is no such name, and could add another one.
     """
     names = sorted(set(permissions))
     for name in names:

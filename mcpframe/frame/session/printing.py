@@ -1,4 +1,4 @@
-"""Collects what a handler prints, line by line, for the request it runs in.
+"""Collect a handler's printed lines for the request it runs in.
 
 `captured` wraps `sys.stdout` so that everything still goes to the console, and additionally to the `PrintedLines` of
 the request being handled, if there is one. The current request is in a context variable, so that concurrent requests

@@ -1,9 +1,9 @@
-"""Reads what the peer has posted before any of its requests is acted on.
+"""Read all posted messages of the peer before handing over its next request.
 
 A page has one thread: while a tool computes, messages wait in the browser. If each request were handed over as it is
-read, the next one would begin before its cancellation, or a `ping` behind it, has been seen. So a request waits until
-the event loop has had a turn in which nothing more came, and requests are handed over one at a time: the tool of the
-one before has begun by then, and if it has computed, what came meanwhile is read before the next one.
+read, the next one would begin before its cancellation, or a `ping` behind it, has been read. So a request waits for a
+turn of the event loop without further messages, and requests are handed over one at a time: by then the tool of the
+previous one has begun, and messages that arrived while it computed are read before the next one.
 
 - A request that is cancelled while it waits is dropped, with its cancellation.
 - A `ping`, and the cancellation of a request that has been handed over, do not wait.
@@ -20,19 +20,19 @@ from typing import Any, Final
 from mcpframe.frame.core import jsonrpc
 
 _STEPS: Final = 30
-"""Callbacks of the event loop until a request that was handed over has reached its tool; the SDKs take about ten."""
+"""Callbacks of the event loop until a request has reached its tool; the SDKs take about ten."""
 _MOST_TURNS: Final = 20
-"""Turns that a request waits at most for a peer that posts without a pause."""
+"""The most turns that a request waits, for a peer that posts without a pause."""
 
 
 class ReadAhead:
     """A queue of messages from a peer to its server."""
 
     def __init__(self, hand_over: Callable[[Mapping[str, Any]], None]) -> None:
-        """Prepare one, in a running event loop.
+        """Start with an empty queue, in a running event loop.
 
         Args:
-            hand_over: called with each message.
+            hand_over: called with each message for the server.
         """
         self._hand_over = hand_over
         self._loop = asyncio.get_running_loop()
@@ -42,7 +42,7 @@ class ReadAhead:
         self._turns = 0
 
     def take(self, message: Mapping[str, Any]) -> None:
-        """Take a message of the peer."""
+        """Queue a message of the peer."""
         self._came = True
         cancelled = jsonrpc.cancelled_id(message)
         if cancelled is not None:
@@ -77,7 +77,7 @@ class ReadAhead:
         self._step(_STEPS)
 
     def _hand_over_next(self) -> bool:
-        """Hand over the next request and what came before it; return whether there was one."""
+        """Hand over the next request and the messages before it; return whether there was one."""
         while self._waiting:
             message = self._waiting.popleft()
             self._hand_over(message)
@@ -88,5 +88,5 @@ class ReadAhead:
     def _step(self, left: int) -> None:
         if left:
             self._loop.call_soon(self._step, left - 1)
-        else:  # in a page this comes after the messages that wait by now
+        else:  # in a page this runs after the messages that wait by now
             self._loop.call_later(0, self._turn_over)

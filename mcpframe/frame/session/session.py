@@ -45,7 +45,7 @@ TakeInbox = Callable[[], Inbox]
 
 
 class Messages(Protocol):
-    """How messages look on the streams of a session: those of the SDK, unless something else serves."""
+    """The form of messages on the streams of a session: by default the SDK's."""
 
     def read(self, body: Mapping[str, Any]) -> Any:
         """Return a message of the peer in the form of the read stream. Raises ValueError if it is not one of MCP."""
@@ -64,23 +64,23 @@ class Intercept(Protocol):
     """Takes messages of the peer that are not for the streams."""
 
     def begun(self, session: Session, event: SessionBegun) -> None:
-        """Note that the session has begun. Called before any later message is taken."""
+        """Handle the start of the session. Called before any later message."""
         ...
 
     def take(self, message: Mapping[str, Any]) -> bool:
-        """Return whether a message was taken, and is not put on the stream."""
+        """Return whether a message was handled, and is not put on the stream."""
         ...
 
 
 class Session:
-    """One connection over one window, until either side ends it. Made by `open_session`.
+    """One connection over one window, until either side ends it. Created by `open_session`.
 
     Attributes:
         connection: the connection that is driven.
-        started: the event that began it: `Opened`, or that of a phase which only this dialect has.
-        own_event: the last event that only this dialect has; None where there was none.
+        started: the event that began it: `Opened`, or the one of a phase of this dialect alone.
+        own_event: the last `OwnEvent` of the dialect; None for none.
         streams: `(read, write)` for the SDK: `read` gives `SessionMessage | Exception`, `write` takes `SessionMessage`;
-            other items where the session has other `Messages`.
+            other items if the session has other `Messages`.
     """
 
     started: SessionBegun
@@ -95,17 +95,17 @@ class Session:
         messages: Messages | None = None,
         intercept: Intercept | None = None,
     ) -> None:
-        """Prepare a session; nothing happens before `start`.
+        """Prepare a session, which begins with `start`.
 
         Args:
             connection: a connection in its first state.
             window: the way to the peer.
-            on_event: called with every event but `Received`, as it happens. What it raises is raised out of the call
-                that caused it, except in the window's callbacks, where the event loop's exception handler gets it.
-            on_wire: called with every message, as it is sent, received or refused: see `Wire`. What it raises is raised
-                like that, too.
-            take_inbox: called once, as soon as the session listens: returns what came before, which is received first.
-            messages: how messages look on the streams; None: as those of the SDK.
+            on_event: called with every event but `Received`, as it happens. Its exceptions propagate to the call that
+                caused the event; from the window's callbacks they go to the event loop's exception handler.
+            on_wire: called with every message, as it is sent, received or rejected: see `Wire`. Its exceptions
+                propagate in the same way.
+            take_inbox: called once, as soon as the session listens: returns earlier messages, which are received first.
+            messages: the form of messages on the streams; by default the SDK's.
             intercept: gets every message of the peer before it is put on the stream.
         """
         self.connection = connection
@@ -128,7 +128,7 @@ class Session:
 
     @property
     def id(self) -> str:
-        """The id of the session, as the outer frame gave it; empty in a dialect without."""
+        """The id of the session, given by the outer frame; empty in a dialect without ids."""
         return self.connection.session_id or ""
 
     @property
@@ -142,8 +142,8 @@ class Session:
         return self.connection.origin or ""
 
     def start(self) -> None:
-        """Listen, begin the handshake, and receive what came before."""
-        # All in one turn of the event loop: no live event can come between those of the inbox.
+        """Listen, begin the handshake, and receive earlier messages."""
+        # All in one turn of the event loop, so that no new event comes between those of the inbox.
         self._stop_listening = self._window.listen(self._driver.receive, self._driver.gone)
         inbox = self._take_inbox()
         self._driver.start(called=inbox.called)
@@ -164,7 +164,7 @@ class Session:
             The event that began the session.
 
         Raises:
-            SessionError: if there will be no session; see its subclasses.
+            SessionError: if the handshake fails; see its subclasses.
         """
         done, _ = await asyncio.wait((self._begun, self._ended), return_when=asyncio.FIRST_COMPLETED)
         if self._begun in done:
@@ -177,22 +177,22 @@ class Session:
         return await asyncio.shield(self._ended)
 
     def act(self, act: str, body: Any = None) -> None:
-        """Do something that only this dialect has, such as what `setup_phase` does.
+        """Perform an act of this dialect alone, such as those of `session.setup`.
 
         Raises:
-            StateError: where the dialect does not have it, or not in this state.
+            StateError: if the dialect does not have the act, or not in this state.
         """
         self._driver.act(act, body)
 
     def close(self) -> None:
-        """End the session: what is pending fails, the streams end. Closing again does nothing."""
+        """End the session: pending requests fail, and the streams end. Closing again does nothing."""
         self._driver.close()
 
     def send(self, message: Any) -> None:
-        """Post one message to the peer. One without a JSON form fails for whoever waits for it.
+        """Post one message to the peer. One without a JSON form fails for the side that waits for it.
 
         Args:
-            message: as the write stream has it: see `Messages`.
+            message: an item of the write stream; see `Messages`.
 
         Raises:
             StateError: if the session is not open.
@@ -206,7 +206,7 @@ class Session:
         self._driver.send(text, self._messages.members(message))
 
     def post(self, message: Mapping[str, Any]) -> None:
-        """Post a JSON-RPC message that is not one of the SDK's. As `send` otherwise."""
+        """Post a JSON-RPC object instead of an item of the write stream; see `send`."""
         self._driver.send(payload.encode(message), message)
 
     def _post(self, text: str, target_origin: str) -> None:
@@ -273,7 +273,6 @@ class Writer(WriteStream):
     """The SDK's write stream of a session. Closing it closes the session."""
 
     def __init__(self, session: Session) -> None:
-        """Write to this session."""
         self._session = session
 
     async def send(self, item: Any, /) -> None:
@@ -309,12 +308,12 @@ async def open_session(
     Args:
         connection: a connection in its first state.
         window: the way to the peer.
-        on_event: as for `Session`.
-        on_wire: as for `Session`.
-        take_inbox: as for `Session`.
-        messages: as for `Session`.
-        intercept: as for `Session`.
-        waiting: entered for as long as the handshake takes.
+        on_event: see `Session`.
+        on_wire: see `Session`.
+        take_inbox: see `Session`.
+        messages: see `Session`.
+        intercept: see `Session`.
+        waiting: entered for the duration of the handshake.
 
     Yields:
         The session, past its handshake.
@@ -337,6 +336,6 @@ async def open_session(
 async def transport(
     connection: Connection, window: Window, *, on_event: EventHook | None = None, on_wire: WireHook | None = None
 ) -> AsyncIterator[TransportStreams]:
-    """Open a session as a transport of the SDK, for `mcp.Client(transport(...))`. As `open_session` otherwise."""
+    """Open a session as a transport of the SDK, for `mcp.Client(transport(...))`; see `open_session`."""
     async with open_session(connection, window, on_event=on_event, on_wire=on_wire) as session:
         yield session.streams

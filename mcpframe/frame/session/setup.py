@@ -1,4 +1,4 @@
-"""The setup phase of a session: how each side begins and ends it, in whichever dialects have one."""
+"""The setup phase of a session, in the dialects that have one: its start and its end on each side."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ _MAX_TEXT = 2000
 def page_candidates(
     allowed_origins: AllowedOrigins | OriginLists, *, visible: bool = False, permissions: tuple[Permission, ...] = ()
 ) -> list[Candidate]:
-    """Return the candidates of a framed page that is set up: the roles for it in which anybody is allowed.
+    """Return the candidates of a framed page in its setup: the setup roles in which any origin is allowed.
 
     Args:
-        allowed_origins: who may be the host.
-        visible: whether the page needs to be seen meanwhile.
+        allowed_origins: the allowed origins of the host.
+        visible: whether the page needs to be visible meanwhile.
         permissions: the browser permissions that it asks for.
 
     Raises:
-        OriginError: nobody is allowed in a dialect with a setup.
+        OriginError: if no dialect with a setup allows any origin.
     """
     having = [each for each in dialects() if SETUP in each.inner]
     candidates = [
@@ -75,11 +75,11 @@ def page_candidates(
 
 
 def configured_result(title: str, visibility: Mapping[str, Any]) -> SetupResult:
-    """Return how a setup without a function of the author's ends.
+    """Return the result of a setup without an author's function.
 
     Args:
         title: the name of the page.
-        visibility: `requirement` and `message`, as in `[tool.mcpframe.visibility]`.
+        visibility: `requirement` and `message` of `[tool.mcpframe.visibility]`.
     """
     requirement = Visibility(visibility.get("requirement") or Visibility.HIDDEN)
     return SetupResult(title, requirement, visibility_message=visibility.get("message"))
@@ -99,10 +99,10 @@ async def result_of(session: Session) -> SetupResult:
     """Outer frame: wait for the inner one to complete its setup.
 
     Returns:
-        What the inner frame reported; a setup that failed or was cancelled has an `error_code`.
+        The inner frame's result; a setup that failed or was cancelled has an `error_code`.
 
     Raises:
-        SessionError: where the setup never completed.
+        SessionError: if the setup never completed.
     """
     closed = await session.ended()
     if isinstance(session.own_event, SetupCompleted):

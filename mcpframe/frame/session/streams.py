@@ -1,4 +1,4 @@
-"""Write streams for a server or a client of the SDK, whose messages go anywhere but to a pipe."""
+"""Write streams for a server or a client of the SDK, over other channels than a pipe."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ class WriteStream:
     """A write stream whose subclasses have `send`, and `aclose` if its end matters."""
 
     async def send(self, item: Any, /) -> None:
-        """Take one message. Raises `anyio.ClosedResourceError` after the end."""
+        """Send one message. Raises `anyio.ClosedResourceError` after the end."""
         raise NotImplementedError
 
     async def aclose(self) -> None:
-        """Note that nothing more is written."""
+        """End the stream."""
 
     async def __aenter__(self) -> Self:
         return self

@@ -1,1 +1,1 @@
-"""Waiting, on an event loop: for answers, for changes, and until a time. Without I/O, for the frame and the hub."""
+"""Waiting on an event loop: for answers, for changes, and for deadlines. Without I/O, for the frame and the hub."""

@@ -17,10 +17,10 @@ Json = Mapping[str, Any]
 
 
 class AnswerRefused(Exception):
-    """Raised by whatever answers a request: the answer is this error."""
+    """Raised while a request is answered: the answer is this error."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
-        """Answer with this error.
+        """Create the error.
 
         Args:
             code: the JSON-RPC code.
@@ -36,23 +36,23 @@ class Answers:
     """The requests of one peer that are being answered."""
 
     def __init__(self, post: Callable[[Json], object], limit: int | None = None) -> None:
-        """Start without any.
+        """Start without requests.
 
         Args:
             post: posts a JSON-RPC message. A `StateError` means that the session is over, and is ignored.
-            limit: how many are answered at once; None where the connection that receives them has a limit.
+            limit: the most that are answered at once; None if the connection that receives them has a limit.
         """
         self._post = post
         self._limit = limit
         self._tasks: dict[asyncio.Task[None], jsonrpc.RequestId | None] = {}
 
     def begin(self, id_: jsonrpc.RequestId | None, name: str, work: Awaitable[Json]) -> bool:
-        """Answer a request with what is awaited, or with the error that it raises.
+        """Answer a request with the result of an awaitable, or with the error that it raises.
 
         Args:
             id_: its id; None if the peer waits for no answer.
             name: its name, for the log.
-            work: returns the result.
+            work: the awaitable of the result.
 
         Returns:
             False if the limit is reached: then the answer is an error.
@@ -75,18 +75,18 @@ class Answers:
         return bool(tasks)
 
     def close(self) -> None:
-        """Cancel all."""
+        """Cancel all requests."""
         for task in tuple(self._tasks):
             task.cancel()
 
     async def ended(self) -> None:
-        """Wait until none is being answered."""
+        """Wait until no request is being answered."""
         if self._tasks:
             await asyncio.wait(self._tasks)
 
     def _ended(self, task: asyncio.Task[None], work: Awaitable[Json]) -> None:
         del self._tasks[task]
-        _close(work)  # where the task was cancelled before it began
+        _close(work)  # if the task was cancelled before it began
 
     async def _answer(self, id_: jsonrpc.RequestId | None, name: str, work: Awaitable[Json]) -> None:
         try:
@@ -106,7 +106,7 @@ class Answers:
 
 
 def _is_cancelled(error: BaseException) -> bool:
-    """Return whether an error is the cancellation of this task, and not that of something that it waited for."""
+    """Return whether an error is the cancellation of this task, not of an awaitable it waited for."""
     task = asyncio.current_task()
     return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
 

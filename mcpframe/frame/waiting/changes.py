@@ -12,30 +12,30 @@ T = TypeVar("T")
 
 
 class Changes:
-    """Wakes whoever waits until some state is as they need it."""
+    """Wakes the coroutines that wait for a state, to check it again."""
 
     def __init__(self, clock: Timers) -> None:
         self._clock = clock
         self._waiting: list[Callable[[], None]] = []
 
     def __len__(self) -> int:
-        """Return how many wait."""
+        """Return the number of waiting coroutines."""
         return len(self._waiting)
 
     def changed(self) -> None:
-        """Have all who wait look at the state again."""
+        """Wake all waiting coroutines."""
         for look in tuple(self._waiting):
             look()
 
     async def until(self, ready: Callable[[], T | None], seconds: float) -> T | None:
-        """Wait until a function returns something.
+        """Wait until a function returns a value other than None.
 
         Args:
             ready: called now, and after each change.
             seconds: the longest time to wait.
 
         Returns:
-            What it returned; None if the time is over.
+            The value; None after the longest time.
         """
         if (value := ready()) is not None:
             return value
@@ -60,7 +60,7 @@ class Changes:
 
 
 class Listeners:
-    """Functions that are called when something has happened."""
+    """Functions that are called at an event."""
 
     def __init__(self) -> None:
         self._listeners: dict[object, Callable[[], None]] = {}
@@ -69,19 +69,17 @@ class Listeners:
         return len(self._listeners)
 
     def add(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Add a function, which may be added several times. Returns a function that ends that."""
+        """Add a function, which may be added several times. Returns a function that removes it."""
         token = object()
         self._listeners[token] = listener
         return lambda: self._listeners.pop(token, None) and None
 
     def call(self) -> None:
-        """Call all of them."""
         for listener in tuple(self._listeners.values()):
             listener()
 
 
 async def pause(clock: Timers, seconds: float) -> None:
-    """Wait for this long."""
     future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     stop_timer = clock.call_later(seconds, future.cancel)
     try:
@@ -97,14 +95,14 @@ async def within(
     error: Callable[[str], Exception],
     of: str = "The browser",
 ) -> T:
-    """Return what a coroutine returns.
+    """Return the result of a coroutine, within a deadline.
 
     Args:
         clock: the clock of the deadline.
         seconds: the longest time to wait.
-        work: cancelled when the time is over.
-        error: makes the error that is raised then, of a sentence.
-        of: who is asked, for that sentence.
+        work: cancelled at the deadline.
+        error: returns the error that is then raised, given a sentence.
+        of: the party that does not answer, for that sentence.
     """
     task = asyncio.ensure_future(work)
     stop_timer = clock.call_later(seconds, task.cancel)

@@ -1,4 +1,4 @@
-"""The clock of an event loop, in a page and in CPython, and what follows it: an alarm and a token bucket."""
+"""The clock of an event loop, in a page and in CPython; an alarm and a token bucket on it."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from typing import Protocol
 
 
 class Timers(Protocol):
-    """A clock with timers; tests have one that they move."""
+    """A clock with timers; tests move theirs by hand."""
 
     def now(self) -> float:
-        """Return seconds that only ever rise."""
+        """Return monotonic seconds."""
         ...
 
     def call_later(self, seconds: float, callback: Callable[[], object], /) -> Callable[[], None]:
-        """Call a function later; the returned one prevents that, and may be called at any time."""
+        """Call a function later. The returned function cancels the call, and may be called at any time."""
         ...
 
 
 class Clock(Timers, Protocol):
-    """A clock with timers that knows the date, too."""
+    """A clock with timers and the date."""
 
     def wall(self) -> float:
-        """Return seconds since 1970, which are stored."""
+        """Return seconds since 1970, for values that are stored."""
         ...
 
 
 class LoopClock:
-    """The `Clock` of the event loop that runs now."""
+    """The `Clock` of the running event loop."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
 
     def now(self) -> float:
-        """Return seconds that only ever rise."""
+        """Return monotonic seconds."""
         return self._loop.time()
 
     def wall(self) -> float:
@@ -43,19 +43,19 @@ class LoopClock:
         return datetime.now(UTC).timestamp()
 
     def call_later(self, seconds: float, callback: Callable[[], object]) -> Callable[[], None]:
-        """Call a function later; the returned one prevents that, and may be called at any time."""
-        return self._loop.call_later(max(0.0, seconds), callback).cancel  # Pyodide's loop raises for the past
+        """Call a function later. The returned function cancels the call, and may be called at any time."""
+        return self._loop.call_later(max(0.0, seconds), callback).cancel  # Pyodide's loop raises for negative delays
 
 
 class Alarm:
-    """One timer that follows a deadline which moves."""
+    """One timer for a deadline that moves."""
 
     def __init__(self, clock: Timers, ring: Callable[[], object]) -> None:
-        """Set no timer yet.
+        """Start without a timer.
 
         Args:
             clock: the clock of the deadlines.
-            ring: called once a deadline has passed. It sets the alarm again if there is another one.
+            ring: called once a deadline has passed; sets the alarm again if there is another one.
         """
         self._clock = clock
         self._ring = ring
@@ -63,7 +63,7 @@ class Alarm:
         self._stop_timer: Callable[[], None] = lambda: None
 
     def set(self, deadline: float | None) -> None:
-        """Ring at this time, and not at the earlier one; None for never."""
+        """Replace the deadline; None for never."""
         if deadline == self._deadline:
             return
         self._stop_timer()
@@ -83,9 +83,9 @@ class TokenBucket:
         """Start with a full bucket.
 
         Args:
-            burst: how many tokens it holds.
-            per_second: how many it gets in each second.
-            now: returns seconds that only ever rise.
+            burst: the most tokens it holds.
+            per_second: tokens added in each second.
+            now: returns monotonic seconds.
         """
         self._burst = float(burst)
         self._per_second = per_second

@@ -1,6 +1,6 @@
 """A connection driven over a window: events go in, outputs are carried out in order, and time passes.
 
-Without I/O: whoever has a window and a clock calls the driver, and the driver calls them back.
+Without I/O: the owner of a window and a clock calls the driver, and is called back.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class Driver:
         post: Callable[[str, str], None],
         take: Callable[[Event | Wire], None],
     ) -> None:
-        """Drive a connection; nothing happens before `start`.
+        """Drive a connection, from `start` on.
 
         Args:
             connection: a connection in its first state.
-            clock: the time of its deadlines.
+            clock: the clock of its deadlines.
             post: posts JSON text to a target origin.
             take: called with every other output.
         """
@@ -43,11 +43,11 @@ class Driver:
         self._carry_out(self.connection.start(self._clock.now(), called=called))
 
     def receive(self, inbound: Inbound) -> None:
-        """Take a message event."""
+        """Pass a message event to the connection."""
         self._carry_out(self.connection.receive(inbound, self._clock.now()))
 
     def gone(self, departure: Departure) -> None:
-        """Take note that the peer's document or window is gone."""
+        """Pass the loss of the peer's document or window to the connection."""
         self._carry_out(self.connection.peer_gone(departure, self._clock.now()))
 
     def send(self, text: str | MessageError, message: Mapping[str, Any]) -> None:
@@ -55,7 +55,7 @@ class Driver:
         self._carry_out(self.connection.send(text, message, self._clock.now()))
 
     def act(self, act: str, body: Any = None) -> None:
-        """Do something that only this dialect has. Raises `StateError` if it is not possible now."""
+        """Perform an act of this dialect alone. Raises `StateError` if it is not possible now."""
         self._carry_out(self.connection.act(act, body, now=self._clock.now()))
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Requests to a peer that are awaited: futures and one timer over `core.requests`."""
+"""Awaitable requests to a peer: futures and one timer over `core.requests`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Awaited(Generic[T]):
     on_progress: Callable[..., object] | None
 
     def settle(self, outcome: T | Exception) -> None:
-        if self.answer.done():  # cancelled, in this turn of the loop
+        if self.answer.done():  # cancelled in this turn of the loop
             return
         if isinstance(outcome, Exception):
             self.answer.set_exception(outcome)
@@ -36,22 +36,22 @@ class _Awaited(Generic[T]):
 
 
 class Peer(Generic[K, T]):
-    """The other side of a connection, for whoever awaits its answers."""
+    """The other side of a connection, with awaitable requests to it."""
 
     def __init__(self, ids: Iterator[K], *, limit: int | None = None, clock: Timers | None = None) -> None:
         """Start without a request.
 
         Args:
             ids: an endless iterator of ids, each of them once.
-            limit: how many requests may wait; None where the connection that sends them has a limit.
-            clock: the clock of the deadlines; None for that of the event loop.
+            limit: the most requests that may wait; None if the connection that sends them has a limit.
+            clock: the clock of the deadlines; by default the event loop's.
         """
         self._requests: Requests[K, _Awaited[T]] = Requests(ids, limit)
         self._given_clock = clock
         self._closed: Callable[[], Exception] | None = None
 
     def __len__(self) -> int:
-        """Return how many requests wait."""
+        """Return the number of pending requests."""
         return len(self._requests)
 
     async def ask(
@@ -66,9 +66,9 @@ class Peer(Generic[K, T]):
         """Send a request, and wait for its answer.
 
         Args:
-            send: sends it, with the id that it is called with.
-            within: how many seconds to wait; None for no deadline.
-            longest: how many seconds to wait if each progress starts the time anew; None if it does not.
+            send: sends it with a given id.
+            within: seconds to wait; None for no deadline.
+            longest: seconds to wait at most if each progress restarts `within`; None if progress does not.
             cancel: cancels the request at the peer, with its id and a reason. Called once it is overdue, and if this
                 coroutine is cancelled.
             on_progress: returned by `progressed`.
@@ -77,9 +77,9 @@ class Peer(Generic[K, T]):
             The answer.
 
         Raises:
-            TooManyPending: as many requests wait as may.
-            Overdue: the peer has not answered in time.
-            Exception: whatever `send` raises, or the request has failed with.
+            TooManyPending: if the limit is reached.
+            Overdue: if the peer has not answered in time.
+            Exception: an error of `send`, or the one that the request fails with.
         """
         if self._closed is not None:
             raise self._closed()
@@ -105,7 +105,7 @@ class Peer(Generic[K, T]):
             self._alarm.set(self._requests.deadline)
 
     def answered(self, id_: object, outcome: T | Exception) -> bool:
-        """Take an answer, or the error that a request fails with. Returns whether a request of this id waited."""
+        """Resolve a request with its answer, or an error. Returns whether a request of this id was pending."""
         request = self._requests.take(id_)
         if request is not None:
             request.value.settle(outcome)
@@ -121,18 +121,18 @@ class Peer(Generic[K, T]):
         return request.value.on_progress
 
     def fail_all(self, error: Callable[[], Exception]) -> None:
-        """Have all requests fail that wait, each with an error of its own."""
+        """Fail all pending requests, each with an error of its own."""
         for request in self._requests.take_all():
             request.value.settle(error())
 
     def close(self, error: Callable[[], Exception]) -> None:
-        """Have all requests fail, also those that are asked later."""
+        """Fail all pending requests, and all later ones."""
         self._closed = error
         self.fail_all(error)
 
     @cached_property
     def _clock(self) -> Timers:
-        return self._given_clock or LoopClock()  # at the first request: a peer may be made before the loop runs
+        return self._given_clock or LoopClock()  # at the first request: a peer may be created before the loop runs
 
     @cached_property
     def _alarm(self) -> Alarm:

@@ -1,4 +1,4 @@
-"""The guards and actions of the two roles: which messages are acceptable, and what each rule sends and reports."""
+"""The guards and actions of the two roles."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from mcpframe.frame.dialects.mcp_apps.messages import (
 from mcpframe.frame.dialects.mcp_apps.offers import AppsHostOffer, HostFound, ViewCalled, ViewOffer
 
 _REPEATED_AFTER = 5
-"""How many times `repeat_interval` a view waits before it repeats its request: a host answers each of them."""
+"""A view repeats its request after this many `repeat_interval`s: a host answers each repetition."""
 
 
 def speaks_ours(_: Actor, message: Message) -> bool:
@@ -75,7 +75,7 @@ def has_proxy(actor: Actor, _: Message) -> bool:
 
 
 def has_view(actor: Actor, _: Message) -> bool:
-    """Return whether a view may be there: a sandbox proxy has none before it got the view's resource."""
+    """Return whether a view may exist yet: a sandbox proxy has none before it received the view's resource."""
     return actor.offer.resource is None or actor.origin is not None
 
 

@@ -1,7 +1,7 @@
 """The wire format: JSON-RPC 2.0, posted as an object. The seed's form, JSON text, is read as well.
 
-Both sides have the same codec: a message's kind is its method where that belongs to the handshake, or has to do with
-the tool call that a view shows.
+Both sides have the same codec: a message's kind is its method if that belongs to the handshake, or to the tool call
+that a view shows.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 All other messages are JSON-RPC as it is: `ui/…` methods of the specification, and those of MCP, in both directions.
 
 Sources: MCP Apps (SEP-1865), revisions 2026-01-26 and 2025-11-21; the seed "MCP Apps PostMessage Lifecycle", which has
-no `appInfo`, `hostInfo` and `protocolVersion`. What only some of them require is optional here.
+no `appInfo`, `hostInfo` and `protocolVersion`. Members that only some of them require are optional here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ VERSIONS: Final = ("2026-01-26", "2025-11-21")
 INITIALIZE: Final = "ui/initialize"
 INITIALIZED: Final = "ui/notifications/initialized"
 PROXY_READY: Final = "ui/notifications/sandbox-proxy-ready"
-"""Of a sandbox proxy: the page that the host frames in place of a view, and that frames the view in turn."""
+"""Sent by a sandbox proxy: the page that the host frames in place of a view, and that frames the view in turn."""
 RESOURCE_READY: Final = "ui/notifications/sandbox-resource-ready"
 TOOL_DATA: Final = "ui/notifications/tool-"
 """The start of the methods with the data of the tool call that a view belongs to; a kind of their own (see `codec`)."""

@@ -1,4 +1,4 @@
-"""What each side says in the handshake (see `Candidate.offer`), and the event when the other has read it."""
+"""The content of each side's handshake (see `Candidate.offer`), and the events when the other side has read it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mcpframe.frame.core.events import Opened, OwnEvent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewOffer:
-    """What a view says about itself in the handshake.
+    """A view's part of the handshake.
 
     Attributes:
         name: its name.
@@ -39,7 +39,7 @@ class ViewOffer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppsHostOffer:
-    """What a host says about itself in the handshake.
+    """A host's part of the handshake.
 
     Attributes:
         info: `hostInfo`: name and version.

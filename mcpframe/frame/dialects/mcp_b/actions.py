@@ -1,4 +1,4 @@
-"""The actions of the roles: what each rule sends and reports."""
+"""The actions of the roles."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mcpframe.frame.core.roles import Actor, Message
 from mcpframe.frame.dialects.mcp_b.messages import CHECK_READY, NAME, PING, READY, STOPPED
 
 _FIRST_CHECK = 5
-"""How many times `repeat_interval` the client of an iframe waits before it checks: the page announces itself."""
+"""The client of an iframe checks after this many `repeat_interval`s: the page announces itself before."""
 
 
 def announce(actor: Actor, _: Message) -> Iterable[Output]:
@@ -23,7 +23,7 @@ def announce(actor: Actor, _: Message) -> Iterable[Output]:
 
 
 def answer_check(actor: Actor, message: Message) -> Iterable[Output]:
-    """Answer the client, and no other origin from then on."""
+    """Answer the client, and pin its origin."""
     actor.pin(message.origin)
     yield actor.say(_wire(actor, READY))
 
@@ -34,7 +34,7 @@ def begin(actor: Actor, message: Message) -> Iterable[Output]:
 
 
 def stop(actor: Actor, _: Message) -> Iterable[Output]:
-    """Announce the end; in a frame that no client has spoken to there is nobody to notify."""
+    """Announce the end; a framed server without a client has no one to notify."""
     if actor.origin is not None or actor.role.phase == TAB:
         yield _post(actor, STOPPED)
     yield from actor.end()
@@ -47,7 +47,7 @@ def check(actor: Actor, message: Message) -> Iterable[Output]:
 
 
 def wait(actor: Actor, message: Message) -> Iterable[Output]:
-    """Wait for the page to be loaded: a message to its origin would be an error in the browser's console before."""
+    """Wait until the page has loaded: an earlier message to its origin would log an error in the browser's console."""
     origins = [*actor.allowed]
     if len(origins) == 1 and origins[0] != ANY:
         actor.pin(origins[0])

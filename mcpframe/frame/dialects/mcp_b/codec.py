@@ -1,6 +1,6 @@
-"""The wire format: one codec for each channel and direction. What has another channel or direction is noise.
+"""The wire format: one codec for each channel and direction. Messages of another channel or direction are noise.
 
-So is a page's own message: on the tab channel it hears what it posts.
+So are a page's own messages: on the tab channel it receives what it posts.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _codec(channel: str, reads: str, writes: str, signals: tuple[str, ...], *, p
     )
 
     def write(text: str, message: Mapping[str, Any]) -> str:
-        """As other implementations check it: without an id, but never with null or a fraction in its place."""
+        """Encode a message; reject an id of null or a fraction, as other implementations do."""
         if not isinstance(message.get("id", 0), str | int):
             raise MalformedMessage("A message of MCP-B has a text or an integer as its id.")
         return envelope(text, message)

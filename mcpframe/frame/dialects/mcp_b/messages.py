@@ -37,7 +37,7 @@ PONG: Final = "answer to ping"
 """The kind of the answer to `PING`."""
 
 PING: Final = {"jsonrpc": "2.0", "id": "mcpframe/ping", "method": "ping"}
-"""Sent by a client beside a repeated `CHECK_READY`: servers of transports 0.1 do not know that, but answer this."""
+"""Sent by a client with a repeated `CHECK_READY`: servers of transports 0.1 ignore that, but answer a ping."""
 
 
 def read_payload(data: Mapping[str, Any]) -> dict[str, Any]:

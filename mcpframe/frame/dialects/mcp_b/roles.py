@@ -10,11 +10,11 @@ On the tab channel the server and its clients are scripts of the same window, an
 window itself. On the iframe channel the server is the inner frame. A client says nothing when it leaves, and several
 may use one window: `mcpframe.frame.session.many_clients` tells them apart.
 
-A client that knows the server's origin posts to no other. If nobody answers its check, it repeats it, together with a
-`ping`: servers of transports 0.1 do not know the check, and any valid message shows that a server is ready.
+A client that knows the server's origin posts to no other. An unanswered check is repeated together with a `ping`:
+servers of transports 0.1 do not know the check, and any valid message shows that a server is ready.
 
-Source: the seed "MCP-B Protocol Specification", "Transports"; npm's `@mcp-b/transports` 5.1.0, from which it differs in
-that a server posts to `*` only until it has heard of a client.
+Source: the seed "MCP-B Protocol Specification", "Transports"; npm's `@mcp-b/transports` 5.1.0, with one difference: a
+server posts to `*` only until the first message of a client.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def server(phase: str, channel: str) -> Role:
 
 
 def client(phase: str, channel: str) -> Role:
-    """Return the role of a client. The arguments are as for `server`."""
+    """Return the role of a client; see `server`."""
     return Role(
         dialect=NAME,
         side="outer",

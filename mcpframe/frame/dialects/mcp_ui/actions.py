@@ -1,4 +1,4 @@
-"""The guards and actions of the two roles: which messages are acceptable, and what each rule sends and reports."""
+"""The guards and actions of the two roles."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def answers_opening(_: Actor, message: Message) -> bool:
 
 
 def is_ours(_: Actor, message: Message) -> bool:
-    """Return whether it is for a request of this page: hosts confirm whatever they receive, with an id or without."""
+    """Return whether a message belongs to a request of this page: hosts confirm every message, even without an id."""
     body = message.body
     id_ = body["id"] if "id" in body else body["params"].get("progressToken")
     return isinstance(id_, str) and id_.startswith(OURS) and id_ != OPENING_ID
 
 
 def call(actor: Actor, message: Message) -> Iterable[Output]:
-    """Say that the page is ready, once, and ask for render data: only that is answered by every host."""
+    """Announce once that the page is ready, and ask for render data, the only message that every host answers."""
     yield actor.call_out(wire(READY, None, None))
     yield from call_again(actor, message)
 
@@ -56,7 +56,7 @@ def begin_with_data(actor: Actor, message: Message) -> Iterable[Output]:
 
 
 def recognise(actor: Actor, message: Message) -> Iterable[Output]:
-    """Take any other message of such a host as a sign of it: it was for an action, or for another dialect's call."""
+    """Recognise the host by any other message: it answers an action, or another dialect's opening."""
     actor.pin(message.origin)
     return ()
 
@@ -98,7 +98,7 @@ def render(actor: Actor, message: Message) -> Iterable[Output]:
 
 
 def answer_request(actor: Actor, message: Message) -> Iterable[Output]:
-    """Answer a request for render data, with nothing if there is none."""
+    """Answer a request for render data, even if there is none."""
     offer: EmbedderOffer = actor.offer
     content = {} if offer.data is None else {"renderData": offer.data}
     yield actor.say(wire(RENDER_DATA, message.body, content))

@@ -1,4 +1,4 @@
-"""The wire format of each side: objects with a `type`, which stand for JSON-RPC messages as `messages.py` has it."""
+"""The wire format of each side: objects with a `type`, each in place of a JSON-RPC message; see `messages.py`."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _decode_for_host(data: Json) -> dict[str, Any]:
 
 
 def _encode_for_host(text: str, message: Json) -> str:
-    """Return an action of a page: no other message of JSON-RPC has a form here, as nobody would read it."""
+    """Return an action of a page. No other JSON-RPC message has a form here."""
     method = message.get("method")
     if method not in TO_HOST:
         raise MalformedMessage(f"{method or 'An answer'} has no form in mcp-ui, whose hosts are no MCP clients.")
@@ -71,7 +71,7 @@ def _encode_for_host(text: str, message: Json) -> str:
 
 
 def _encode_for_frame(text: str, message: Json) -> str:
-    """Return the answer to an action, or the news that it has arrived."""
+    """Return the answer to an action, or the confirmation of its receipt."""
     parsed = json.loads(text)
     if message.get("method") == PROGRESS:
         return payload.encode(wire(RECEIVED, parsed["params"].get("progressToken"), None))
@@ -106,7 +106,7 @@ FRAME_CODEC = Codec(
     members=("type", "messageId"),
     recodes=True,
 )
-"""That of a framed page, which reads what a host posts."""
+"""The codec of a framed page, which reads a host's messages."""
 
 HOST_CODEC = Codec(
     kind=_kind(TO_HOST),
@@ -117,4 +117,4 @@ HOST_CODEC = Codec(
     members=("type", "messageId"),
     recodes=True,
 )
-"""That of a host, which reads what a framed page posts."""
+"""The codec of a host, which reads a framed page's messages."""

@@ -11,7 +11,7 @@ from mcpframe.frame.dialects.mcp_ui.offers import EmbeddedOffer
 from mcpframe.frame.dialects.mcp_ui.roles import EMBEDDED, EMBEDDER
 
 WAITING = r"[?&]waitForRenderData=true(&|$)"
-"""In the query of a page's address: it begins only with the host's render data."""
+"""In the query of a page's address: the page begins only with the host's render data."""
 
 
 def _page_offer(*, query: str = "", **_: Any) -> EmbeddedOffer:

@@ -3,7 +3,7 @@
 An action with a `messageId` is a request, one without is a notification; its method is its type, its params are its
 payload. `ui-message-received` is the progress of a request, `ui-message-response` its result or error.
 
-Source: the seed "Embeddable UI". Messages may have further members; those with an id of null have none.
+Source: the seed "Embeddable UI". Messages may have further members; an id of null counts as missing.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ PROGRESS: Final = "notifications/progress"
 """The method that a `ui-message-received` stands for."""
 
 OURS: Final = "mcpframe/"
-"""The beginning of the ids of a page's own requests."""
+"""The prefix of the ids of a page's own requests."""
 OPENING_ID: Final = "mcpframe/render-data"
-"""The id of a page's first `ui-request-render-data`, also if it is repeated: others have other ids."""
+"""The id of a page's first `ui-request-render-data`, and of its repetitions."""
 
 Json = Mapping[str, Any]
 
@@ -46,9 +46,9 @@ class RenderData:
     """The render data of a host.
 
     Attributes:
-        data: what the page is to draw; None for nothing.
-        id: the id of the request that it answers; None if it was not asked for.
-        error: the error in its place, as JSON-RPC has errors; None for none.
+        data: the data for the page to draw; None for none.
+        id: the id of the request that it answers; None if it was not requested.
+        error: a JSON-RPC error in its place; None for none.
     """
 
     data: Any = None
@@ -77,7 +77,7 @@ def read_size(data: Json) -> dict[str, Any]:
 
 
 def read_ready(data: Json) -> None:
-    """A page is ready. Whatever else is in the message has no meaning."""
+    """A page is ready. Further members have no meaning."""
 
 
 def read_render_data(data: Json) -> RenderData:
@@ -87,7 +87,7 @@ def read_render_data(data: Json) -> RenderData:
 
 
 def read_received(data: Json) -> dict[str, Any]:
-    """Read the news that an action has arrived; without a token if the action had no id."""
+    """Read the confirmation of an action's receipt; without a token if the action had no id."""
     token = message_id(data)
     params = {} if token is None else {"progressToken": token, "progress": 0}
     return {"jsonrpc": "2.0", "method": PROGRESS, "params": params}
@@ -106,7 +106,7 @@ def message_id(data: Json) -> jsonrpc.RequestId | None:
     """Return the `messageId` of a message; None for none.
 
     Raises:
-        MalformedMessage: it is no text and no integer.
+        MalformedMessage: if it is neither a text nor an integer.
     """
     value = data.get("messageId")
     if value is None:
@@ -118,7 +118,7 @@ def message_id(data: Json) -> jsonrpc.RequestId | None:
 
 
 def error_of(error: Any) -> dict[str, Any]:
-    """Return an error of any shape as JSON-RPC has errors, with what was sent as its data."""
+    """Return an error of any shape as a JSON-RPC error, with the original as its data."""
     message = error.get("message") if isinstance(error, dict) else error
     code = error.get("code") if isinstance(error, dict) else None
     return {
@@ -146,4 +146,4 @@ _FIELDS: dict[str, dict[str, type]] = {
     "link": {"url": str},
     "ui-request-data": {"requestType": str},
 }
-"""The fields of each action that it cannot do without."""
+"""The required fields of each action."""

@@ -1,4 +1,4 @@
-"""What each side brings to the handshake (see `Candidate.offer`), and the acts and events of this dialect alone."""
+"""The content of each side's handshake (see `Candidate.offer`), and the acts and events of this dialect alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mcpframe.frame.core.events import Opened
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddedOffer:
-    """How a framed page begins.
+    """A framed page's part of the handshake.
 
     Attributes:
         waits: whether it begins only with the host's render data, as its address says.
@@ -22,11 +22,11 @@ class EmbeddedOffer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbedderOffer:
-    """What a host has for a framed page.
+    """A host's part of the handshake.
 
     Attributes:
         origin: the origin of the page, `"null"` for an opaque one. The host posts its render data as soon as the page
-            has loaded, before it has heard anything of it.
+            has loaded, before the first message of the page.
         data: the render data; None for none.
     """
 
@@ -48,7 +48,7 @@ class EmbedderFound(Opened):
     """A framed page has found its host.
 
     Attributes:
-        data: the render data, if that was the sign; None otherwise.
+        data: the render data, if that was the host's first message; None otherwise.
     """
 
     data: Any = field(default=None, hash=False)

@@ -1,15 +1,15 @@
-"""mcp-ui's embeddable UI as tables: a handshake that is none, then actions of the page and what the host says to them.
+"""mcp-ui's embeddable UI as tables: an exchange in place of a handshake, then the page's actions and their answers.
 
     page ── ui-lifecycle-iframe-ready (*) ──────▶ host      once
-    page ── ui-request-render-data (*) ─────────▶ host      repeated until anything is heard
+    page ── ui-request-render-data (*) ─────────▶ host      repeated until the host posts anything
     page ◀──── ui-lifecycle-iframe-render-data ── host      the page pins the origin; open
     page ── tool, intent, prompt, … ────────────▶ host
     page ◀──────────────── ui-message-received ── host
     page ◀──────────────── ui-message-response ── host
 
-The page is the inner frame, the host the outer one. Hosts answer a request for render data even if they have none;
-those with code of their own say `ui-message-received` to whatever they hear, also to the openings of other dialects,
-which is a sign of such a host, too. A page whose address has `waitForRenderData=true` begins only with the data.
+The page is the inner frame, the host the outer one. Hosts answer a request for render data even if they have none.
+Hosts with code of their own post `ui-message-received` for every message, also for the openings of other dialects; a
+page recognises such a host by that. A page whose address has `waitForRenderData=true` begins only with the data.
 
 A page without a script says nothing, so a host waits for it without a deadline, and follows it through reloads.
 

@@ -1,4 +1,4 @@
-"""The guards and actions of the four roles: which messages are acceptable, and what each rule sends and reports."""
+"""The guards and actions of the four roles."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ _OURS = (1, 0)
 def last_words(event: SessionBegun) -> dict[str, Any]:
     """Return the message that the script of an inner page posts to its host after Python has ended.
 
-    A host with an open session treats a handshake as another document, and ends the session; a setup fails. So nobody
-    waits for an answer that can no longer come.
+    A host with an open session treats a handshake as another document, and ends the session; a setup fails. So the host
+    does not wait for answers that cannot come.
 
     Args:
-        event: What began the session.
+        event: the event that began the session.
     """
     if isinstance(event, Opened):
         return {"type": TRANSPORT_HANDSHAKE, "protocolVersion": VERSION}
@@ -59,8 +59,8 @@ def last_words(event: SessionBegun) -> dict[str, Any]:
 def never_started(phase: str) -> dict[str, Any] | None:
     """Return the message that the script of an inner page posts to `*` if Python does not start.
 
-    A host that answered a setup's handshake waits long for the end of the setup. In the
-    transport phase it waits for the acceptance, which has a deadline; no message of the peer can end that wait sooner.
+    A host that answered a setup's handshake waits long for the end of the setup. In the transport phase it waits for
+    the acceptance, which has a deadline; no message of the peer can end that wait sooner.
     """
     if phase == TRANSPORT:
         return None

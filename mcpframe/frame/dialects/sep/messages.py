@@ -54,7 +54,7 @@ T = TypeVar("T")
 
 
 def phase_of(fragment: str) -> str:
-    """Return the phase from the URL's hash: `"setup"` where one of its comma-separated tokens is exactly `setup`.
+    """Return the phase from the URL's hash: `"setup"` if one of its comma-separated tokens is exactly `setup`.
 
     Args:
         fragment: `location.hash`, with or without the `#`.
@@ -66,10 +66,10 @@ def phase_of(fragment: str) -> str:
 
 
 def address_for(url: str, phase: str) -> str:
-    """Return the address of a page in a phase: `setup` is in its hash in the setup phase, and not in the other.
+    """Return the address of a page in a phase: its hash has the token `setup` in the setup phase only.
 
     Args:
-        url: the page's address, as a person may have typed it: with or without a `setup` in its hash.
+        url: the page's address, with or without a `setup` in its hash.
         phase: `"setup"` or `"transport"`.
 
     Returns:
@@ -84,7 +84,7 @@ def address_for(url: str, phase: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Handshake:
-    """Either handshake as read: the versions the inner frame speaks, and what it needs for a setup."""
+    """Either handshake as read: the inner frame's versions, and its needs for a setup."""
 
     versions: tuple[tuple[int, int], tuple[int, int]]
     requires_visible: bool = False
@@ -100,7 +100,7 @@ class Reply:
 
 
 def _take(data: Mapping[str, Any], key: str, kind: type[T], default: T | None = None) -> T:
-    """Return a member of an exact type; a missing or null one is its default, or an error where there is none."""
+    """Return a member of an exact type; a missing or null one is its default, or an error if there is none."""
     value = data.get(key)
     if value is None and default is not None:
         return default
@@ -115,7 +115,7 @@ def _is_long(text: str) -> bool:
 
 
 def _text(value: Any) -> str:
-    """Return a text that is no longer than allowed, and an empty one for anything else."""
+    """Return a text within the length limit; an empty one for anything else."""
     return value if isinstance(value, str) and not _is_long(value) else ""
 
 
@@ -212,7 +212,7 @@ def read_setup_complete(data: Mapping[str, Any]) -> SetupResult:
 
 
 def _error_code(status: str, error: Any) -> SetupErrorCode | str:
-    """Return why a setup failed: a code of the protocol, or the page's own."""
+    """Return the error code of a failed setup: a code of the protocol, or the page's own."""
     code = _text(error.get("code")) if isinstance(error, dict) else ""
     if code:
         return SetupErrorCode(code) if code in list(SetupErrorCode) else code

@@ -12,7 +12,7 @@
 Sent messages are the union of the variants in use; any of them is read: see `messages.py`.
 
 The outer frame knows the inner one's origin from its URL and pins it with the first handshake: unlike the reference
-implementation it never replies to `*`. A handshake heard again before the acceptance is a repetition and is answered
+implementation it never replies to `*`. A second handshake before the acceptance is a repetition and is answered
 again; after it, it is another document, which cannot take over the session.
 
 A page that has sent MCP_SETUP_COMPLETE considers its setup over. If that message is rejected, the setup ends for the

@@ -1,1 +1,1 @@
-"""WebMCP: its tools. It has no handshake: the document's `modelContext` is an object, and no window."""
+"""WebMCP's tools. WebMCP has no handshake: the document's `modelContext` is an object, not a window."""

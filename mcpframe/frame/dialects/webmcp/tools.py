@@ -1,4 +1,4 @@
-"""Tools of MCP as WebMCP has them: their names, their definitions, who may see them, and a check of their arguments."""
+"""MCP tools in WebMCP: their names, definitions and visibility, and a check of their arguments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mcpframe.frame.core.origins import AllowedOrigins
 Json = Mapping[str, Any]
 
 LIMITS: Final = {"max_bytes": MESSAGE_BYTES, "max_nesting": MESSAGE_NESTING}
-"""The limits of JSON text that others have written, as `payload` takes them."""
+"""The limits of JSON text from other pages, as `payload` takes them."""
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}\Z")
 _LOCAL = re.compile(r"http://(localhost|[a-z0-9.-]+\.localhost|127(\.\d+){3}|\[::1\])(:\d+)?\Z")
@@ -39,7 +39,7 @@ def exposed_to(allowed: AllowedOrigins | None, embedder: str) -> list[str]:
     `http:` beyond this computer cannot be exposed to.
 
     Args:
-        allowed: the allow-list; None for nobody.
+        allowed: the allow-list; None allows no origin.
         embedder: the origin of the page around this one; empty for none.
     """
     if allowed is None:
@@ -49,13 +49,13 @@ def exposed_to(allowed: AllowedOrigins | None, embedder: str) -> list[str]:
 
 
 def definitions(tools: Iterable[Json], note: Callable[[str], None]) -> dict[str, tuple[str, Json]]:
-    """Return, by the name that it gets in WebMCP, each tool's own name and its definition there.
+    """Return each tool's own name and its WebMCP definition, by its name in WebMCP.
 
-    A name that WebMCP does not allow gets `_` for what is not allowed, and a number where another tool has that name:
-    calls go by this table, and no name is ever taken apart.
+    In a name that WebMCP does not allow, `_` replaces forbidden characters, and a number is added if another tool has
+    that name. Calls look names up in this table; no name is ever parsed.
 
     Args:
-        tools: tools as in the result of `tools/list`.
+        tools: the tools of a `tools/list` result.
         note: called with a sentence about each name that is changed.
     """
     named = {tool["name"]: tool for tool in tools if isinstance(tool.get("name"), str)}
@@ -73,7 +73,7 @@ def definitions(tools: Iterable[Json], note: Callable[[str], None]) -> dict[str,
 
 
 def _definition(name: str, tool: Json) -> Json:
-    """Return a definition as `registerTool` takes it; of MCP's hints two have counterparts with other names there."""
+    """Return a definition for `registerTool`, in which two of MCP's hints have counterparts of other names."""
     hints = dict(tool["annotations"]) if isinstance(tool.get("annotations"), Mapping) else {}
     title = tool.get("title") or hints.get("title") or (tool["name"] if tool["name"] != name else "")
     made: dict[str, Any] = {"name": name, "description": str(tool.get("description") or title or name)}
@@ -99,13 +99,13 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "object": (dict, str),
     "null": (type(None), str),
 }
-"""The Python values that may stand for each JSON type: servers read other types from texts."""
+"""The Python values that are accepted for each JSON type: servers parse other types from texts."""
 
 
 def argument_problem(schema: Json, arguments: Any) -> str | None:
-    """Return what is surely wrong with a tool's arguments, naming the field; None where the server is to judge.
+    """Return a definite problem of a tool's arguments, naming the field; None leaves the decision to the server.
 
-    Browsers check nothing, and neither do lowlevel servers.
+    Neither browsers nor lowlevel servers check arguments.
 
     Args:
         schema: the tool's `inputSchema`.
@@ -138,5 +138,5 @@ _NAMES: Final[Mapping[type, str]] = {str: "string", list: "array", dict: "object
 
 
 def failure(text: str) -> Json:
-    """Return the result of a tool call that has failed."""
+    """Return the result of a failed tool call."""
     return {"content": [{"type": "text", "text": payload.well_formed(text)}], "isError": True}

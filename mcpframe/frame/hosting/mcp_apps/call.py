@@ -16,9 +16,9 @@ _INPUT_PARTIAL, _INPUT, _RESULT, _CANCELLED = (
 
 
 class ShownCall:
-    """One tool call: partial arguments, then the arguments at most once, then its result or that it was cancelled.
+    """One tool call: partial arguments, then the arguments at most once, then its result or its cancellation.
 
-    Until the view is open, messages are queued; of partial arguments only the last ones.
+    Until the view is open, messages are queued; of partial arguments only the latest.
     """
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class ShownCall:
         self._over = False
 
     def open(self, notify: Notify) -> None:
-        """Send the queued messages, and later ones at once.
+        """Send the queued messages, and later ones immediately.
 
         Args:
             notify: sends a notification.
@@ -40,7 +40,7 @@ class ShownCall:
         self._notify = notify
 
     def partial(self, arguments: Json) -> None:
-        """Show arguments so far. Raises `StateError` once the arguments are complete."""
+        """Show partial arguments. Raises `StateError` once the arguments are complete."""
         self._check(not self._has_input, "the arguments are complete")
         self._say(_INPUT_PARTIAL, {"arguments": dict(arguments)})
 

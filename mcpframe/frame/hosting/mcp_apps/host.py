@@ -46,7 +46,7 @@ _AS_WIDE_AS_ITS_PLACE = 100_000
 
 
 class AppHost:
-    """The host of one view, which can be shown any number of times.
+    """The host of one view, which can be shown repeatedly.
 
     Attributes:
         sandbox: the address of the sandbox proxy.
@@ -71,7 +71,7 @@ class AppHost:
         on_wire: WireHook | None = None,
         **hooks: Any,
     ) -> None:
-        """Describe the view; nothing is read yet.
+        """Describe the view; it is read by `show`.
 
         Args:
             client: a connected client of the view's server. The view reaches no other.
@@ -82,7 +82,7 @@ class AppHost:
                 theirs, with storage. By default a view's origin is opaque.
             context: the host's context in the names of MCP Apps: `theme`, `locale`, `containerDimensions`, ….
             name: the name of this host.
-            version: the version of this host.
+            version: its version.
             permissions: the permissions that a view gets if it asks for them: see `policy.PERMISSIONS`.
             wasm: whether the view may run WebAssembly in its own page, which a bundle in its inline form needs.
             allow_domain: called with the kind and the source of each domain that the view declares, such as
@@ -97,12 +97,12 @@ class AppHost:
                 replace the view's context for the model. Each returns False to decline.
                 `on_display_mode(mode)`: returns the display mode that is set. `on_sampling(params)`: returns a
                 `CreateMessageResult`. `on_log(level, data, logger)`, `on_tools_changed()` and
-                `on_teardown_request()` take note.
+                `on_teardown_request()` are notifications.
 
         Raises:
-            OriginError: for an address that is none, or is of this page's own origin.
+            OriginError: for an invalid address, or one of this page's own origin.
             StateError: if there is no sandbox.
-            TypeError: for a function of another name.
+            TypeError: for an unknown function name.
             ValueError: for a permission that no view can have.
         """
         self.sandbox, self._origin = parse_sandbox_proxy(sandbox)
@@ -133,9 +133,9 @@ class AppHost:
 
     @asynccontextmanager
     async def show(self, place: Any, *, reason: str = "The host removes the view.") -> AsyncIterator[RunningView]:
-        """Read the view and show it for as long as the block lasts. It is ready later: see `RunningView.initialized`.
+        """Read the view and show it for the duration of the block. It is ready later: see `RunningView.initialized`.
 
-        At the end the view is asked to prepare for its removal, and is removed when it has answered or took too long.
+        At the end the view is asked to prepare for its removal, and is removed once it has answered or takes too long.
 
         Args:
             place: where to put it: a selector, an element, or a `Place`.
@@ -145,7 +145,7 @@ class AppHost:
             The view.
 
         Raises:
-            AppError: if the tool has no view, or its resource is none.
+            AppError: if the tool has no view, or its resource is not a view.
             StateError: if there is no such place.
         """
         definition, uri = (None, self._tool) if self._tool.startswith("ui://") else await self._named()

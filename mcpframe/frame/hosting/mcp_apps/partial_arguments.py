@@ -1,4 +1,4 @@
-"""Arguments of a tool as they stream: a host sends them to a view while a model is still writing them.
+"""Streamed arguments of a tool: a host sends them to a view while a model is still writing them.
 
 A model writes JSON text. A host closes the open strings and brackets of the text so far, and sends the view the object:
 SEP-1865 calls it healed JSON.
@@ -16,11 +16,11 @@ from mcpframe.frame.core.payload import well_formed
 
 
 def partial_arguments(arguments: Mapping[str, Any], steps: int = 8) -> Iterator[dict[str, Any]]:
-    """Yield the objects that a view gets while arguments are written, from the first member on, without repetitions.
+    """Yield the partial objects that a view gets while arguments are written, from the first member on, each once.
 
     Args:
-        arguments: The complete arguments. They themselves are not yielded.
-        steps: The number of pieces in which the text arrives.
+        arguments: the complete arguments, which are not yielded.
+        steps: the number of pieces in which the text arrives.
     """
     text = well_formed(json.dumps(arguments, ensure_ascii=False))
     seen: Any = {}
@@ -35,6 +35,6 @@ def heal(text: str) -> Any:
     """Return the value of the beginning of a JSON text: open strings and brackets are closed, unfinished words omitted.
 
     Args:
-        text: The beginning of a valid JSON object or array.
+        text: the beginning of a valid JSON object or array.
     """
     return from_json(text, allow_partial="trailing-strings") if text else {}

@@ -20,16 +20,16 @@ log = logging.getLogger(__name__)
 Json = Mapping[str, Any]
 LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 _KINDS = {"text": "text", "image": "data", "audio": "data", "resource": "resource", "resource_link": "uri"}
-"""The content blocks of MCP, each with a member that it must have."""
+"""The content blocks of MCP, each with its required member."""
 Consent = bool | None | Awaitable[bool | None]
 """False declines. True and None mean that it was done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hooks:
-    """The functions of one host, called before anything happens outside of a view; see `AppHost`.
+    """The functions of one host, called before a view's request has any effect outside of it; see `AppHost`.
 
-    None for what the host does not offer. Each may be async.
+    None for a function that the host does not offer. Each may be async.
     """
 
     on_link: Callable[[str], Consent] | None = None
@@ -58,7 +58,7 @@ class Hooks:
 
 
 async def settled(value: Any) -> Any:
-    """Return a hook's answer, also of an async one."""
+    """Return a hook's answer, awaited if the hook is async."""
     return await value if inspect.isawaitable(value) else value
 
 
@@ -74,26 +74,19 @@ class Frame(Protocol):
         """The display mode."""
 
     def change_context(self, changes: Json) -> None:
-        """Change the host's context."""
+        """Change members of the host's context."""
 
     def notify(self, method: str, params: Json) -> None:
         """Send the view a notification."""
 
     def resized(self, size: Json) -> None:
-        """Follow the size that the view reports."""
+        """Apply the size that the view reports."""
 
 
 class ViewRequests:
     """A view's requests and notifications: `host_messages.Handler`."""
 
     def __init__(self, server: ViewServer, hooks: Hooks, frame: Frame) -> None:
-        """Handle one view.
-
-        Args:
-            server: its server.
-            hooks: the host's functions.
-            frame: its frame.
-        """
         self._server = server
         self._hooks = hooks
         self._frame = frame
@@ -116,7 +109,7 @@ class ViewRequests:
         return _unknown(method) if answer is None else answer(params)
 
     def notified(self, method: str, params: Json) -> bool:
-        """Take a notification of the view."""
+        """Handle a notification of the view."""
         hooks = self._hooks
         try:
             if method == "ui/notifications/size-changed":
@@ -133,7 +126,7 @@ class ViewRequests:
         return True
 
     def ended(self) -> None:
-        """Do nothing: the session is over."""
+        """Do nothing at the end of the session."""
 
     def _progress(self, params: Json) -> Callable[[float, float | None, str | None], None] | None:
         meta = params.get("_meta")
@@ -208,7 +201,7 @@ def _consented(answer: Any) -> Json:
 
 
 def _blocks(content: Any) -> list[Json]:
-    """Return the content blocks of a message; the seed has one of them in place of a list."""
+    """Return the content blocks of a message; the seed's form has a single block in place of the list."""
     blocks = [content] if isinstance(content, dict) else content
     if not isinstance(blocks, list):
         _refuse("The content must be a list of content blocks.")
@@ -220,7 +213,7 @@ def _blocks(content: Any) -> list[Json]:
 
 
 def _checked_file(block: Json) -> Json:
-    """Return a file to download: a resource with its content, or a link that a host may open. Refuses anything else."""
+    """Return a file to download: a resource with its content, or a link that a host may open. Rejects anything else."""
     if block["type"] == "resource_link":
         return {**block, "uri": _link(block["uri"])}
     resource = block.get("resource")

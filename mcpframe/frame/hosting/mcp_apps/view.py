@@ -35,8 +35,8 @@ class RunningView:
     Attributes:
         tool: the definition of the tool that it belongs to, as `tools/list` has it; None for a view by its address.
         resource: the resource that it was read from.
-        policy: its declaration, as far as it is granted.
-        context: the host's context as the view knows it, or will once it is ready, in the names of MCP Apps.
+        policy: the granted part of its declaration.
+        context: the host's context as sent to the view, or queued until it is ready, in the names of MCP Apps.
         info: its name and version, from the handshake.
         capabilities: its capabilities, from the handshake.
     """
@@ -51,7 +51,7 @@ class RunningView:
         tool: Json | None,
         context: Json,
     ) -> None:
-        """Made by `AppHost.show`."""
+        """Created by `AppHost.show`."""
         self.tool = tool
         self.resource = resource
         self.policy = policy
@@ -73,13 +73,13 @@ class RunningView:
 
     @property
     def size(self) -> tuple[float | None, float | None]:
-        """The width and height that it has reported last, before any bounds; None if it has not."""
+        """The width and height that it reported last, before any bounds; None if it has not."""
         return self._frame.size
 
-    # The tool call that it shows
+    # The displayed tool call
 
     def input_partial(self, arguments: Json) -> None:
-        """Show the arguments of the tool call so far, while a model writes them.
+        """Show partial arguments of the tool call, while a model writes them.
 
         Raises:
             StateError: once the arguments are complete or the call is over.
@@ -111,17 +111,15 @@ class RunningView:
         self._call.cancelled(reason)
 
     async def call(self, arguments: Json | None = None) -> CallToolResult:
-        """Call the tool, and show the arguments and the result. Does not wait for the view.
+        """Call the tool with these arguments, and show them and the result. Does not wait for the view.
 
-        Args:
-            arguments: the arguments.
 
         Returns:
             The result, also if the view has failed.
 
         Raises:
             StateError: if the view belongs to no tool, or shows a call already.
-            MCPError: as the client's `call_tool`; the view is notified that the call was cancelled.
+            MCPError: an error of the client's `call_tool`; the view is notified of the cancellation.
         """
         if self.tool is None:
             raise StateError("This view was shown by its address: pass a tool to AppHost to call it.")
@@ -137,7 +135,7 @@ class RunningView:
         self.result(result)
         return result
 
-    # Its surroundings
+    # Context and display
 
     def change_context(self, changes: Json) -> None:
         """Change the host's context; the view gets the members that differ.
@@ -171,20 +169,20 @@ class RunningView:
         self._frame.show(False)
 
     def list_changed(self, kind: str) -> None:
-        """Notify the view that a list of its server has changed: `"tools"`, `"resources"` or `"prompts"`."""
+        """Notify the view of a change in a list of its server: `"tools"`, `"resources"` or `"prompts"`."""
         if kind not in LISTS:
             raise ValueError(f"{kind!r} is no list; there are {', '.join(LISTS)}.")
         if kind == "tools":
             self._server.forget_tools()
         self.notify(f"notifications/{kind}/list_changed", {})
 
-    # Its own tools, and other requests
+    # The view's own tools, and other requests
 
     async def initialized(self) -> None:
         """Wait until the view is ready.
 
         Raises:
-            SessionError: if it will not be; see its subclasses.
+            SessionError: if it failed to become ready; see its subclasses.
         """
         await self.session.begun()
 
@@ -228,29 +226,29 @@ class RunningView:
             return
         try:
             await self.messages.request("ui/resource-teardown", {"reason": reason}, within=within)
-        except AppError as error:  # most views have nothing to do, and say so
+        except AppError as error:  # most views answer that they do not know the request
             log.debug("The view was removed without its consent: %s", error)
 
-    # For the parts of the host
+    # Internal: for the host's other parts
 
     def resized(self, size: Json) -> None:
-        """Follow the size that the view reports, within the bounds of the host's context."""
+        """Apply the size that the view reports, within the bounds of the host's context."""
         container = self.context.get("containerDimensions")
         bounds = container if isinstance(container, Mapping) else None
         self._frame.follow(size, bounds, AXES if self.display_mode == "inline" else ())
 
     def notify(self, method: str, params: Json) -> None:
-        """Send the view a notification; nothing before it is ready and after its end."""
+        """Send the view a notification; does nothing before it is ready and after its end."""
         if self._open:
             self.messages.notify(method, params)
 
     def called(self, event: ViewCalled) -> None:
-        """The handshake is done: the view has the context as it is now."""
+        """Complete the handshake: the view has the current context."""
         self.info, self.capabilities = event.info, event.capabilities
         self._sent_context = dict(self.context)
 
     def over(self) -> None:
-        """The session with it has ended."""
+        """Handle the end of the session."""
         self._open = False
         self._frame.stop_resizing()
         self.messages.close()

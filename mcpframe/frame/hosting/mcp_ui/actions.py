@@ -1,4 +1,4 @@
-"""The page of a UI resource while it is shown: its actions, its size and its render data."""
+"""The displayed page of a UI resource: its actions, size and render data."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Json = Mapping[str, Any]
 Handler = Callable[..., Any]
 
 MOST = 100
-"""How many actions of one page are handled at once."""
+"""The most actions of one page that are handled at once."""
 
 
 class NotHandled(AnswerRefused):
@@ -46,7 +46,7 @@ class UiAction:
 
     Attributes:
         kind: `"tool"`, `"intent"`, `"prompt"`, `"link"`, `"notify"` or `"ui-request-data"`.
-        payload: its payload, as the page has posted it; the `url` of a link is as browsers read it.
+        payload: its payload as posted; the `url` of a link is normalized as browsers do.
         id: its id; None if the page waits for no answer.
     """
 
@@ -57,7 +57,7 @@ class UiAction:
 
 @dataclass(frozen=True, kw_only=True)
 class Actions:
-    """The functions that handle actions; None for actions that are not handled. See `UiHost`."""
+    """The functions that handle actions; None for actions that are not. See `UiHost`."""
 
     client: Client | None = None
     on_tool: Handler | None = None
@@ -78,7 +78,7 @@ class Actions:
         """Return the answer to an action.
 
         Raises:
-            NotHandled: nothing handles it.
+            NotHandled: if no function handles it.
         """
         action, content = asked.kind, asked.payload
         params = content.get("params") or {}
@@ -123,13 +123,13 @@ class ShownUi:
     """A displayed page.
 
     Attributes:
-        closed: set when its window is gone, when another document is in the place of one at an opaque origin, or when
-            the host has removed it.
+        closed: set when its window is gone, when a document at an opaque origin was replaced, or when the host has
+            removed it.
         frame: its frame.
     """
 
     def __init__(self, actions: Actions, axes: Sequence[str]) -> None:
-        """Made by `UiHost.show`."""
+        """Created by `UiHost.show`."""
         self.closed = asyncio.Event()
         self.frame = ShownFrame()
         self._actions = actions
@@ -138,7 +138,7 @@ class ShownUi:
 
     @property
     def size(self) -> tuple[float | None, float | None]:
-        """The width and height that the page has reported last; None if it has not."""
+        """The width and height that the page reported last; None if it has not."""
         return self.frame.size
 
     @property
@@ -147,7 +147,7 @@ class ShownUi:
         return self.frame.session
 
     def render(self, data: Json) -> None:
-        """Send the page other render data, now and whenever it asks.
+        """Replace the render data, and send it to the page now and at each request.
 
         Raises:
             StateError: once the page is not shown any more.
@@ -155,12 +155,12 @@ class ShownUi:
         self.session.act(EmbedderAct.RENDER, plain(data))
 
     def loaded(self) -> None:
-        """The page has loaded: it gets its render data."""
+        """Send the render data once the page has loaded."""
         with suppress(StateError):
             self.session.act(EmbedderAct.LOADED)
 
     def close(self) -> None:
-        """End: actions in progress are cancelled."""
+        """Cancel the actions in progress."""
         self.closed.set()
         self.frame.stop_resizing()
         self._answers.close()
@@ -168,10 +168,10 @@ class ShownUi:
     # session.Intercept
 
     def begun(self, session: Session, event: SessionBegun) -> None:
-        """Do nothing: the page has sent its first message."""
+        """Do nothing at the page's first message."""
 
     def take(self, message: Json) -> bool:
-        """Take an action of the page, or its size."""
+        """Handle an action of the page, or its size."""
         action, content, id_ = message["method"], message.get("params") or {}, message.get("id")
         if action == SIZE_CHANGE:
             self.frame.follow(content, axes=self._axes)

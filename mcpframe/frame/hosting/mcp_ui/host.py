@@ -4,10 +4,10 @@
     async with host.show("#board") as shown:
         ...
 
-HTML text runs at an opaque origin, a page of another origin at its own; a page of this page's origin gets an opaque
-one, or it could reach everything here. HTML text inherits the policy of the page that it is in, which for a bundle
-forbids inline scripts and styles. So a page frames it in the sandbox proxy of another origin
-(`static/app/sandbox.html`), which it has if it was built with `sandbox_origin`.
+HTML text runs at an opaque origin, a page of another origin at its own. A page of this page's origin gets an opaque
+one, as it could otherwise reach everything here. HTML text inherits the policy of the page around it, which for a
+bundle forbids inline scripts and styles. So it is framed through the sandbox proxy of another origin
+(`static/app/sandbox.html`), which a page has if it was built with `sandbox_origin`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _SIZE = ("100%", "100%")
 
 
 class UiHost:
-    """The host of one UI resource, which can be shown any number of times.
+    """The host of one UI resource, which can be shown repeatedly.
 
     Attributes:
         content: the content of the resource.
@@ -72,7 +72,7 @@ class UiHost:
         on_wire: WireHook | None = None,
         **actions: Any,
     ) -> None:
-        """Read the resource; nothing is shown yet.
+        """Read the resource; it is shown by `show`.
 
         Args:
             resource: the content block of a tool's result, or the resource in it: an object, or a model of the SDK.
@@ -99,7 +99,7 @@ class UiHost:
             UiError: for a resource that cannot be shown; the message says why.
             OriginError: for a sandbox, a permission or an address that cannot be used.
             StateError: for HTML text in a page that has no sandbox proxy.
-            TypeError: for an action of another name.
+            TypeError: for an unknown action name.
         """
         self.content = read_ui_resource(resource)
         tokens = sandbox.lower().split()
@@ -119,7 +119,7 @@ class UiHost:
 
     @asynccontextmanager
     async def show(self, place: Any) -> AsyncIterator[ShownUi]:
-        """Show the page for as long as the block lasts.
+        """Show the page for the duration of the block.
 
         Args:
             place: where to put it: a selector, an element, or a `Place`.
@@ -195,7 +195,7 @@ class UiHost:
 
 
 def _own_origin(place: Any) -> str:
-    """Return the origin of the page that is the host: outside of a browser its `Place` knows it."""
+    """Return the origin of the host's page; outside of a browser, its `Place` provides it."""
     if sys.platform == "emscripten":
         from mcpframe.frame.browser.frames import own_origin
 

@@ -1,6 +1,7 @@
 """UI resources of mcp-ui: content blocks that a server returns and a host shows.
 
-    return [TextContent(type="text", text="2 tasks"), ui_resource("ui://tasks/board", url="https://tools.example/board/")]
+    return [TextContent(type="text", text="2 tasks"), ui_resource("ui://tasks/board",
+    url="https://tools.example/board/")]
 
 Source: mcp-ui, `UIResource` and the metadata `mcpui.dev/ui-…`.
 """
@@ -44,7 +45,7 @@ class PublishedView(Protocol):
 
     Attributes:
         uri: its name, `ui://…`.
-        url: the bundle's address; empty for one that is in the text.
+        url: the bundle's address; empty if the bundle is in the text.
         html: the view as HTML text.
     """
 
@@ -66,7 +67,7 @@ def ui_resource(
     """Return a content block for the result of a tool, which hosts of mcp-ui show as a page.
 
     Args:
-        uri: its name, `ui://…`; or a `View` of `mcpframe.views`, which has a name and a content.
+        uri: its name, `ui://…`; or a `View` of `mcpframe.views`, which has a name and content.
         html: the page as HTML text; hosts show it at an opaque origin.
         url: the page's address, such as that of one of your bundles.
         size: the width and height that the page prefers: CSS lengths, or pixels.
@@ -75,7 +76,7 @@ def ui_resource(
         meta: further metadata of the resource.
 
     Raises:
-        UiError: if the URI is none, there is not exactly one content, or a size is none that hosts accept.
+        UiError: for an invalid URI or size, or if there is not exactly one content.
         OriginError: if the URL is not one that can be framed.
     """
     if not isinstance(uri, str):
@@ -112,8 +113,8 @@ class UiContent:
         uri: the name of the resource.
         html: the text; None for an address.
         url: the address; empty for a text.
-        size: the size that it prefers; None for none that is valid.
-        data: the render data that it begins with; None for none.
+        size: the preferred size; None if it is missing or invalid.
+        data: the initial render data; None for none.
     """
 
     uri: str
@@ -130,7 +131,7 @@ def read_ui_resource(resource: Any) -> UiContent:
         resource: the content block, or the resource in it: an object, or a model of the SDK.
 
     Raises:
-        UiError: if it is none that can be shown; the message says why.
+        UiError: if it cannot be shown; the message says why.
     """
     found = plain(resource)
     if isinstance(found, dict) and isinstance(found.get("resource"), dict):
@@ -165,7 +166,7 @@ def first_address(uris: str) -> str:
 
 
 def waiting_address(url: str) -> str:
-    """Return an address that says to wait for render data; the rest of its query and its hash stay."""
+    """Return an address whose query tells the page to wait for render data; the rest of it is unchanged."""
     parts = urlsplit(url)
     query = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if pair[0] != WAIT]
     return parts._replace(query=urlencode([*query, (WAIT, "true")])).geturl()
