@@ -4,6 +4,6 @@
                   (in the tab)      (tab, domain)       (official SDK)
 
 No I/O and no browser: the tabs, their ports, the storage and the clock are injected (`interfaces`). Names are resolved
-by a table (`names`), what is offered is in `registry`, what outlives a tab in `storage`. `relay` is the other end: the
-proxy of one page server.
+by a table (`names`), `registry` has the tools on offer, `cached_tools` those that outlive a tab. `relay` is the other
+end: the proxy of one page server.
 """

@@ -1,1 +1,1 @@
-"""The rules of the hub: which tools there are, what they are called, and which tab executes a call. No I/O."""
+"""The rules of the hub: its tools, their names, and the tab that executes a call. No I/O."""

@@ -1,4 +1,4 @@
-"""The browser's tabs with deadlines: a browser that is gone or silent holds nobody up."""
+"""The browser's tabs with deadlines: a browser that is gone or silent blocks no call."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class BoundedTabs:
-    """The tabs. What the browser raises is logged, and what it does not say in time is not known.
+    """`Tabs` with deadlines. The browser's errors are logged; after one, or after the deadline, the result is unknown.
 
     Args:
         options: The hub's deadlines.
@@ -30,19 +30,18 @@ class BoundedTabs:
         self._options = options
 
     async def url(self, tab: int) -> str | None:
-        """Return the address of a tab; None where it is not known."""
+        """Return the address of a tab; None if unknown."""
         return await self._known(self._tabs.url(tab), "The address of a tab could not be read.")
 
     async def active(self) -> int | None:
-        """Return the tab that the user looks at; None where it is not known."""
+        """Return the tab that the user looks at; None if unknown."""
         return await self._known(self._tabs.active(), "The active tab could not be read.")
 
     async def open(self, url: str, domain: str) -> int:
-        """Open a tab, with as many tries as the options say.
+        """Open a tab, with the retries of the options.
 
         Args:
-            url: Its address.
-            domain: Its domain, for the log and the error.
+            domain: For the log and the error.
 
         Raises:
             TabLoadError: It cannot be loaded.

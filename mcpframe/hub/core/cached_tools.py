@@ -1,10 +1,10 @@
-"""What outlives a tab: the tools of each domain whose annotation `cache` is true, and where their page was.
+"""The tools that outlive a tab: of each domain, those whose annotation `cache` is true, and the address of their page.
 
-A domain has no scheme and no port, but a record is of one origin: pages of others, such as those of a server at another
+A domain has no scheme and no port, but a record is of one origin: pages of another origin, such as a server at another
 port of the host, can neither add to it nor move it, and one of https is not replaced by one of http.
 
 One record for each domain, JSON text under `mcpframe:hub:1:<domain>`; `1` is the version of this format. Records are
-read once, at the start. Those that were not touched for an hour are dropped then, and so is what cannot be read.
+read once, at the start. Those untouched for an hour, and unreadable ones, are dropped then.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ log = logging.getLogger(__name__)
 PREFIX = "mcpframe:hub:1:"
 STALE_SECONDS = 3600.0
 MAX_DOMAINS = 200
-"""How many domains are kept; those touched longest ago are dropped."""
+"""The number of domains kept; the least recently touched are dropped."""
 MAX_CACHED_TOOLS = 64
-"""How many tools of one domain are kept; the oldest are dropped."""
+"""The number of tools kept of one domain; the oldest are dropped."""
 
 _MAX_BYTES = 32 * 1024 * 1024
 _MAX_NESTING = 64
@@ -35,10 +35,10 @@ _MAX_NESTING = 64
 
 @dataclass(eq=False)
 class CachedDomain:
-    """What is kept of a domain.
+    """The record of a domain.
 
     Attributes:
-        url: The address of the page that has had the tools; None for none.
+        url: The address of the page that had the tools; None for none.
         tools: Its cached tools by name, the newest last.
         touched: When a tab of it last had them, in seconds since 1970.
     """
@@ -48,7 +48,7 @@ class CachedDomain:
     touched: float = 0.0
 
     def is_of(self, url: str) -> bool:
-        """Return whether a page is of the origin of these tools, where that is known."""
+        """Return whether a page is of the origin of these tools; True if their origin is unknown."""
         return self.url is None or origin_of(self.url) == origin_of(url)
 
 
@@ -76,25 +76,24 @@ class DomainToolStorage:
         return cached.tools if cached else {}
 
     def may_have(self, domain: str, tool: str, url: str) -> bool:
-        """Return whether a page may execute a tool of a domain: one that is cached is that of one origin."""
+        """Return whether a page may execute a tool of a domain: a cached tool belongs to one origin."""
         cached = self._domains.get(domain)
         return cached is None or tool not in cached.tools or cached.is_of(url)
 
     def url(self, domain: str) -> str | None:
-        """Return where the page of a domain was; None where that is not known."""
+        """Return the last address of a domain's page; None if unknown."""
         cached = self._domains.get(domain)
         return cached.url if cached else None
 
     def put(self, domain: str, url: str, tools: Mapping[str, PageTool]) -> list[str]:
-        """Keep the cached ones among the tools of a tab. Those that it had before are kept as well.
+        """Add the cacheable tools of a tab to those of its domain.
 
         Args:
-            domain: The tab's domain.
             url: The tab's address.
             tools: All of its tools by name.
 
         Returns:
-            The domains that were dropped for it.
+            The domains dropped to make room.
         """
         if domain == UNKNOWN:
             return []
@@ -123,7 +122,7 @@ class DomainToolStorage:
             self._touch(domain, cached)
 
     async def load(self) -> None:
-        """Read the store. Nothing in it raises anything."""
+        """Read the store. Never raises."""
         try:
             keys = [key for key in await self._store.keys() if key.startswith(PREFIX)]
         except Exception:
@@ -134,7 +133,7 @@ class DomainToolStorage:
             domain = key.removeprefix(PREFIX)
             try:
                 cached = _read(domain, await self._store.get(key))
-            except Exception:  # whatever else is in the store
+            except Exception:  # any error of the store
                 log.exception("The stored tools of %.80r cannot be read: they are dropped.", domain)
                 cached = None
             if cached is None or not abs(self._clock.wall() - cached.touched) <= STALE_SECONDS:
@@ -145,7 +144,7 @@ class DomainToolStorage:
             self._domains.setdefault(domain, cached)
 
     async def save(self) -> None:
-        """Write what has changed. What the store raises is logged; the next change is written again."""
+        """Write the changes. Errors of the store are logged; the next change is written again."""
         while self._unsaved:
             domain = next(iter(self._unsaved))
             del self._unsaved[domain]
@@ -172,7 +171,7 @@ class DomainToolStorage:
 
 
 def _read(domain: str, text: Any) -> CachedDomain | None:
-    """Return a stored record; None where it is none."""
+    """Return a stored record; None if it is invalid."""
     if not isinstance(text, str):
         return None
     record = payload.decode(text, max_bytes=_MAX_BYTES, max_nesting=_MAX_NESTING)

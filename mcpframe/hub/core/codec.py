@@ -10,8 +10,8 @@
 | hub to proxy: list the tools again | `browser/requestToolsRefresh` | `request-tools-refresh` |
 
 The hub answers a proxy in the form that the proxy uses. Progress, cancellation and the JSON-RPC form of the refresh are
-additions of mcpframe, which others ignore. A reader returns None for every other message: it is ignored. Sources:
-MCP-B, "Message Formats" and "Transport Specifications"; for the extension's form the content script of MCP-B.
+additions of mcpframe, which other implementations ignore. A reader returns None for every other message: it is ignored.
+Sources: MCP-B, "Message Formats" and "Transport Specifications"; for the extension's form the content script of MCP-B.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _LISTS = {
     "register-tools": True,
     "tools-updated": False,
 }
-"""The messages with a list of tools: whether it is the first one."""
+"""The messages with a list of tools, and whether it is the first one."""
 _PROGRESS = "notifications/progress"
 _CANCELLED = "notifications/cancelled"
 _EXECUTE = "browser/executeTool"
@@ -57,7 +57,7 @@ _REFRESH = "browser/requestToolsRefresh"
 
 
 class ProxyCodec:
-    """The hub's codec for one proxy, which is answered in the form that its last list of tools had."""
+    """The hub's codec for one proxy, which is answered in the form of its last list of tools."""
 
     def __init__(self) -> None:
         self._form: Form = "json-rpc"
@@ -66,7 +66,7 @@ class ProxyCodec:
         """Read a message of the proxy; None for one that is ignored.
 
         Raises:
-            MessageError: It is not JSON, over a limit, has content that is not allowed, or is malformed.
+            MessageError: It is not JSON, over a limit, malformed, or has forbidden content.
         """
         message = payload.parse(text, **LIMITS)
         kind, form = _kind(message) if isinstance(message, dict) else (None, self._form)
@@ -74,14 +74,14 @@ class ProxyCodec:
             read = proxy_message(message)
             self._form = form
             return read
-        payload.check_content(text, message)  # in a list, one bad tool costs itself: see `tools.checked_tools`
+        payload.check_content(text, message)  # one bad tool of a list is left out alone: see `tools.checked_tools`
         return proxy_message(message)
 
     def write(self, message: FromHub) -> str:
         """Return a message for the proxy.
 
         Raises:
-            MessageError: The arguments of a call have no such form: see `encode`.
+            MessageError: The arguments of a call cannot be encoded: see `encode`.
         """
         return encode(to_proxy(message, self._form))
 
@@ -90,7 +90,7 @@ def read_from_hub(text: str) -> FromHub | None:
     """Read a message of the hub, in the proxy; None for one that is ignored.
 
     Raises:
-        MessageError: It is not JSON, over a limit, or has content that is not allowed.
+        MessageError: It is not JSON, over a limit, or has forbidden content.
     """
     return hub_message(payload.decode(text, **LIMITS))
 
@@ -104,7 +104,7 @@ def encode(message: Any) -> str:
     """Return a value as JSON text within the limits.
 
     Raises:
-        MessageError: It has no such form: it is over a limit, or has content that is not allowed.
+        MessageError: It is not JSON, over a limit, or has forbidden content.
     """
     try:
         text = payload.encode(message, exact=True)
@@ -116,7 +116,7 @@ def encode(message: Any) -> str:
 
 
 def id_of_answer(text: str) -> str | None:
-    """Return the id of the call that a proxy answers with text that cannot be read; None for other messages."""
+    """Return the id of the call that an unreadable answer of a proxy belongs to; None for other messages."""
     members = sketch(text, ("id", "method", "requestId", "type"))
     if "method" in members or members.get("type", "tool-result") != "tool-result":
         return None
@@ -125,16 +125,16 @@ def id_of_answer(text: str) -> str | None:
 
 
 def proxy_message(message: Any) -> FromProxy | None:
-    """Read what a proxy has sent.
+    """Read a message of a proxy.
 
     Args:
         message: A parsed JSON value.
 
     Returns:
-        The message; None where it is none that the hub takes.
+        The message; None for one that the hub ignores.
 
     Raises:
-        MalformedMessage: It is one of those, but its content is not.
+        MalformedMessage: Its kind is known, but its content is invalid.
     """
     if not isinstance(message, dict):
         return None
@@ -155,13 +155,13 @@ def proxy_message(message: Any) -> FromProxy | None:
 
 
 def hub_message(message: Any) -> FromHub | None:
-    """Read what the hub has sent, in the proxy.
+    """Read a message of the hub, in the proxy.
 
     Args:
         message: A parsed JSON value.
 
     Returns:
-        The message; None where it is none that a proxy takes, or a call without an id or a tool's name.
+        The message; None for one that a proxy ignores, or a call without an id or a tool's name.
     """
     if not isinstance(message, dict):
         return None
@@ -221,7 +221,7 @@ def to_proxy(message: FromHub, form: Form = "json-rpc") -> dict[str, Any]:
 
 
 def capabilities_of(browser: Any) -> frozenset[str]:
-    """Return those of a page's `browser` capabilities that are known and switched on."""
+    """Return the known `browser` capabilities of a page that are switched on."""
     on = browser if isinstance(browser, dict) else {}
     return frozenset(name for name in _CAPABILITIES if on.get(name) is True)
 
@@ -282,10 +282,10 @@ def _read_response(message: dict[str, Any]) -> ToolAnswer:
 
 
 def progress_of(id_: Any, params: Json) -> ToolProgress:
-    """Read the parameters of a message about progress.
+    """Read the parameters of a progress notification.
 
     Raises:
-        MalformedMessage: They are not what MCP allows, or the id is no text.
+        MalformedMessage: They are invalid in MCP, or the id is not text.
     """
     value, total, text = params.get("progress"), params.get("total"), params.get("message")
     if not _is_number(value) or not (total is None or _is_number(total)) or not (text is None or isinstance(text, str)):

@@ -1,7 +1,7 @@
-"""Consent to calls: the user is asked, one question at a time, and what is always allowed is remembered.
+"""Consent to calls: the user is asked, one question at a time; permanent permissions are remembered.
 
-The client itself is not asked (MCP's elicitation): it is the one that wants the call, and many answer for their users.
-How the user is asked is up to the home of the hub.
+The client itself is not asked (MCP's elicitation): it requested the call, and many clients answer for their users. The
+home of the hub asks the user.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mcpframe.hub.core.names import UNKNOWN, domain_of
 log = logging.getLogger(__name__)
 
 ASK_SECONDS = 45.0
-"""How long the user has: many clients wait for a call for 60 seconds, and the page needs some of them."""
+"""Seconds for the user's answer: many clients wait 60 seconds for a call, and the page needs some of them."""
 _DELAY = 600
 """Milliseconds before a call can be allowed."""
 _LONGEST = 20_000
@@ -27,19 +27,17 @@ _LONGEST_NAME = 100
 
 
 class Asks(Protocol):
-    """Asks the user."""
-
     async def __call__(self, question: Mapping[str, Any]) -> str:
-        """Return the answer: `once`, `tool`, `origin` or `deny`. Raises `McpFrameError` where nobody can be asked."""
+        """Return the answer: `once`, `tool`, `origin` or `deny`. Raises `McpFrameError` if the user cannot be asked."""
         ...
 
 
 class Consent:
-    """`HubOptions.consents`: asks the user, once for what a client is always allowed, and one question at a time.
+    """`HubOptions.consents`: asks the user, one question at a time, unless the call is always allowed.
 
     Args:
         asks: Asks the user.
-        seconds: How long the user has for all questions before this one, and this one.
+        seconds: The time for this question and those queued before it.
     """
 
     def __init__(self, asks: Asks, seconds: float = ASK_SECONDS) -> None:
@@ -52,11 +50,8 @@ class Consent:
     async def __call__(self, request: CallRequest) -> bool:
         """Return whether a call is allowed. No answer, or a page that was closed, denies it.
 
-        Args:
-            request: The call.
-
         Raises:
-            McpFrameError: Nobody can be asked: the browser has ended.
+            McpFrameError: The user cannot be asked: the browser has ended.
         """
         try:
             async with asyncio.timeout(self._seconds), self._turn:
@@ -77,7 +72,7 @@ class Consent:
 
 
 def question(request: CallRequest) -> dict[str, Any]:
-    """Return what `consent.js` shows: what could mislead a reader is written as escapes."""
+    """Return the question that `consent.js` shows, with misleading characters as escapes."""
     text = visible(json.dumps(request.arguments, indent=2, ensure_ascii=False))
     if len(text) > _LONGEST:
         text = f"{text[:_LONGEST]}\n… and {len(text) - _LONGEST:,} more characters"
@@ -94,5 +89,5 @@ def question(request: CallRequest) -> dict[str, Any]:
 
 
 def shown_name(name: str) -> str:
-    """Return the name that a client gives itself, as one short line that misleads nobody."""
+    """Return a client's own name as one short line without misleading characters."""
     return " ".join(visible(name[:_LONGEST_NAME]).split())

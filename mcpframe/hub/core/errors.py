@@ -1,7 +1,7 @@
 """Errors of the hub.
 
 McpFrameError
-└── HubError                 a call that the hub could not have executed; `code` and `data` are those of JSON-RPC
+└── HubError                 a call failed in the hub; `code` and `data` are those of JSON-RPC
     ├── UnknownTool          no tool has this name, or had it lately
     ├── InvalidArguments     the arguments cannot be passed to a page: too large, too deep, or not JSON
     ├── CallDenied           the user has not allowed the call
@@ -24,11 +24,11 @@ from mcpframe.frame.core import jsonrpc
 from mcpframe.frame.core.errors import McpFrameError
 
 TAB_NOT_FOUND = -32001
-"""The code of errors of tabs (MCP-B, "Errors"). SDKs use it for their own time-outs: `data.reason` says which it is."""
+"""The code of errors of tabs (MCP-B, "Errors"). SDKs use it for their own time-outs: `data.reason` tells them apart."""
 
 
 class HubError(McpFrameError, RuntimeError):
-    """A call that the hub could not have executed.
+    """A call failed in the hub.
 
     Attributes:
         code: The JSON-RPC code.
@@ -62,7 +62,7 @@ class InvalidArguments(HubError):
 
 
 class CallDenied(HubError):
-    """The user has not allowed the call, or was not there to. The page has not executed it.
+    """The user denied the call, or did not answer. The page has not executed it.
 
     `data` has `reason`, `origin` and `tool`.
     """
@@ -94,7 +94,7 @@ class HubChanged(HubError):
 class HubClosed(HubError):
     """The hub has ended.
 
-    `data` has `reason`, and `mayHaveRun`, whether the page may have executed the call all the same.
+    `data` has `reason`, and `mayHaveRun`, whether the page may still have executed the call.
     """
 
     code = jsonrpc.CONNECTION_CLOSED
@@ -107,7 +107,7 @@ class TabFailed(HubError):
     """No tab executed the call.
 
     `data` has `reason`, a word for each class; `tab`, the tab's id or null; `domain` and `tool`; and `mayHaveRun`,
-    whether the page may have executed the call all the same.
+    whether the page may still have executed the call.
 
     Attributes:
         tab: The tab; None where there is none.
@@ -136,7 +136,7 @@ class TabNotFound(TabFailed):
 
 
 class TabLoadError(TabNotFound):
-    """A tab was opened, but its page cannot be loaded. Raised by `Tabs.open`, too: the hub then tries again."""
+    """A tab was opened, but its page cannot be loaded. `Tabs.open` raises it, too: the hub then retries."""
 
     reason = "TabLoadFailed"
 

@@ -1,7 +1,7 @@
-"""The tabs that are open when the hub starts: the first lists of tools wait for theirs, for a few seconds.
+"""The tabs open at the start of the hub: the first lists of tools wait for them, for a few seconds.
 
-Clients ask for the list at once, and not all of them ask again when it has changed. Pages without tools say nothing,
-so that a hub beside such pages waits for the whole time; after that no list waits any more, whatever comes.
+Clients ask for the list at once, and not all of them ask again after a change. Pages without tools send nothing, so a
+hub beside such pages waits for the whole time. After that no list waits.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ log = logging.getLogger(__name__)
 
 
 class FirstTabs:
-    """The tabs.
+    """The tabs open at the start.
 
     Attributes:
-        settled: Set once they have listed their tools, or the time is over.
+        settled: Set once all have listed their tools, or the time is over.
     """
 
     def __init__(self, tabs: Tabs, clock: Clock, options: HubOptions) -> None:
@@ -35,12 +35,7 @@ class FirstTabs:
         self.settled = asyncio.Event()
 
     async def wait(self, changes: Changes, registry: ToolRegistry) -> None:
-        """Wait for them, and set `settled`.
-
-        Args:
-            changes: The changes of the hub.
-            registry: The tools of all tabs.
-        """
+        """Wait for them, and set `settled`."""
         until = self._clock.now() + self._options.first_seconds
         try:
             tabs = await within(self._clock, self._options.first_seconds, self._tabs.list(), TabLoadError)

@@ -6,37 +6,37 @@ tab 7 ── its page: 7 ── its first frame: 10000000007 ── its second f
 from __future__ import annotations
 
 _STRIDE = 10**10
-"""More than any browser's number of a tab; and every number of a frame is exact in JavaScript."""
+"""Larger than any browser's tab number; every frame's number is exact in JavaScript."""
 QUIET_SECONDS = 3.0
-"""How long the page's own scripts have to begin a session with a frame, before the hub does."""
+"""Seconds for the page's own scripts to begin a session with a frame, before the hub does."""
 MOST_KNOWN = 500
-"""How many frames of a tab have a number that is kept."""
+"""The number of frames of a tab whose numbers are remembered."""
 
 
 def frame_tab(tab: int, number: int) -> int:
-    """Return the tab that stands for a frame.
+    """Return the number of the tab that represents a frame.
 
     Args:
-        tab: The tab of its page.
+        tab: The number of its page's tab.
         number: The frame's number, from 1.
     """
     return tab + number * _STRIDE
 
 
 def page_tab(tab: int) -> int:
-    """Return the tab of the page that a frame is in; a tab itself where it stands for no frame."""
+    """Return the tab of a frame's page; a tab that represents no frame is returned as it is."""
     return tab % _STRIDE
 
 
 def frame_number(tab: int) -> int:
-    """Return the number of the frame that a tab stands for; 0 where it stands for a page."""
+    """Return the number of the frame that a tab represents; 0 if it represents a page."""
     return tab // _STRIDE
 
 
 class FrameNumbers:
     """The numbers of the frames in a tab.
 
-    A frame has the same number again when its page is loaded again, so that its tools keep their names.
+    A frame keeps its number when its page is reloaded, so that its tools keep their names.
     """
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class FrameNumbers:
         self._last = 0
 
     def take(self, url: str) -> int:
-        """Return the number of a frame with this address, which no other has until it is given back."""
+        """Reserve and return a number for a frame with this address."""
         at = 0
         while (number := self._numbers.get((url, at))) in self._used:
             at += 1
@@ -57,5 +57,5 @@ class FrameNumbers:
         return number
 
     def give_back(self, number: int) -> None:
-        """Note that the frame is not relayed any more."""
+        """Release the number of a frame that is no longer relayed."""
         self._used.discard(number)

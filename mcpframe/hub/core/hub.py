@@ -1,12 +1,12 @@
-"""The hub: takes the tools of tabs, offers them, and has each call executed in the right tab.
+"""The hub: collects the tools of tabs, offers them, and sends each call to the right tab.
 
 A call goes through `find → tab → consent → send`:
 
-1. The table says what the name means: a tool of one tab, or of a domain.
-2. A tool of a tab goes to that tab, and to no other; if that is being loaded again, the hub waits for it. A tool of a
+1. The table resolves the name: a tool of one tab, or of a domain.
+2. A tool of a tab goes to that tab, and to no other; if that is reloading, the hub waits for it. A tool of a
    domain, or a cached one whose tab is gone, goes to the best tab, or to a new one.
-3. Where consent is asked for, it is for the origin that the page has then; if that is another one afterwards, again.
-4. If the tab ends meanwhile, a call is sent again only if its tool says that this does no harm.
+3. Consent is for the page's origin at that moment; if the origin changes meanwhile, the user is asked again.
+4. If the tab ends meanwhile, the call is retried only if its tool is declared repeatable.
 """
 
 from __future__ import annotations
@@ -48,16 +48,15 @@ from mcpframe.hub.core.tools import checked_tools, is_repeatable
 log = logging.getLogger(__name__)
 
 _ELSEWHERE_SECONDS = 5.0
-"""How long a tab that was opened may show a page of another domain, as it does on the way through a login."""
+"""Seconds for which an opened tab may show a page of another domain, as during a login."""
 
 
 class Hub:
-    """The tools of all tabs, and their execution.
+    """The tools of all tabs, and calls to them.
 
     Args:
         transport: Messages to and from the tabs.
-        storage: Where cached tools are kept.
-        options: See `HubOptions`.
+        storage: The cached tools.
     """
 
     def __init__(
@@ -98,7 +97,7 @@ class Hub:
 
     @property
     def browser(self) -> dict[str, bool]:
-        """The `browser` capabilities: those that the page of any tab has."""
+        """The union of the `browser` capabilities of all tabs' pages."""
         return dict.fromkeys(sorted(frozenset().union(*(entry.browser for entry in self._registry))), True)
 
     @property
@@ -107,12 +106,12 @@ class Hub:
         return bool(self._changes or self._openings)
 
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Have a function be called whenever `definitions` has changed. Returns a function that ends that."""
+        """Call a function whenever `definitions` has changed. The returned function ends that."""
         return self._listeners.add(listener)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Load what is stored, and serve for as long as the block lasts. What has changed is stored at the end."""
+        """Load the stored tools, and serve for the duration of the block. Changes are stored at the end."""
         await self._storage.load()
         self._changed(self._registry.load())
         try:
@@ -133,21 +132,21 @@ class Hub:
         await self._first.settled.wait()
 
     def activated(self, tab: int | None) -> None:
-        """Note which tab the user looks at, where that has changed; None for none."""
+        """Note which tab the user looks at now; None for none."""
         self._changed(self._registry.activate(tab))
 
     async def call(
         self, name: str, arguments: Mapping[str, Any], on_progress: OnProgress | None = None, client: Caller = UNNAMED
     ) -> Any:
-        """Have a tool executed. To cancel this is to cancel the call in its page.
+        """Call a tool. Cancelling this cancels the call in its page.
 
         Args:
             name: The tool's name, as clients see it.
-            on_progress: Called with the call's progress; None where nobody wants it.
-            client: Who wants it, for whoever has to consent.
+            on_progress: Called with the call's progress; None to ignore it.
+            client: The caller, for the user's consent.
 
         Returns:
-            The page's `CallToolResult`, unchanged; for a failure of the page one that says so.
+            The page's `CallToolResult`, unchanged; if the page fails, a result with `isError`.
 
         Raises:
             UnknownTool: No tool has this name.
@@ -186,7 +185,7 @@ class Hub:
             except (TabFailed, CallDenied) as error:
                 if lost is None or isinstance(error, RequestTimedOut):
                     raise
-                raise lost from error  # the call was sent: what came after that does not say that it has not run
+                raise lost from error  # the call was sent: later errors do not mean that it has not run
             else:
                 if answer.result is not None:
                     return answer.result
@@ -197,15 +196,16 @@ class Hub:
     async def _allowed_tab(
         self, key: ToolKey, arguments: Mapping[str, Any], client: Caller, consented: set[tuple[int, str]]
     ) -> TabEntry:
-        """Return a tab that has a tool, and whose page may get the call.
+        """Return a tab that has a tool, and whose page the user allows to get the call.
 
         Args:
             key: The tool.
             arguments: The call's arguments.
-            client, consented: Who wants it, and the pages that may get it already; another one is added.
+            client: The caller.
+            consented: The pages allowed already; the returned tab's page is added.
 
         Raises:
-            TabNotFound: There is none.
+            TabNotFound: No tab has it, and none could be opened.
             CallDenied: The user has not allowed it.
         """
         while True:
@@ -214,13 +214,13 @@ class Hub:
             if self._options.consents is None or page in consented:
                 return entry
             await self._consent(CallRequest(*page, key.tool, arguments, client))
-            consented.add(page)  # while somebody was asked, the tab may have ended or gone elsewhere
+            consented.add(page)  # during the question the tab may have ended or navigated
 
     async def _consent(self, request: CallRequest) -> None:
         """Wait for the consent to a call.
 
         Raises:
-            CallDenied: There is none.
+            CallDenied: The user has not allowed it.
         """
         assert self._options.consents is not None
         try:
@@ -234,10 +234,10 @@ class Hub:
             raise CallDenied(message, origin=request.origin, tool=request.tool)
 
     async def _tab_for(self, key: ToolKey) -> TabEntry:
-        """Return a tab that has a tool, after opening one if there has to be one.
+        """Return a tab that has a tool; one is opened if necessary.
 
         Raises:
-            TabNotFound: There is none.
+            TabNotFound: No tab has it, and none could be opened.
         """
         if key.tab is not None:
             entry = self._with_tool(key.tab, key)
@@ -248,11 +248,11 @@ class Hub:
             if key.tool not in self._storage.tools(key.domain):
                 raise TabNotFound("The tab of this tool is closed, or does not offer it any more.", tab=key.tab)
         active = await self._tabs.active()
-        # From here to the sending of the call nothing else runs: the tab is there.
+        # From here to the sending of the call nothing else runs: the tab stays.
         return best_tab(self._registry.with_tool(key.domain, key.tool), active) or await self._opened(key)
 
     async def _reloaded(self, tab: int, key: ToolKey) -> TabEntry | None:
-        """Return a tab that is loaded again and has a tool; None where it is not there in time."""
+        """Return a reloading tab once it has a tool again; None if it has not in time."""
         seconds = self._options.start_seconds + (QUIET_SECONDS if page_tab(tab) != tab else 0.0)
         if await self._changes.until(lambda: self._connected(tab, key.domain), seconds) is None:
             return None
@@ -267,7 +267,7 @@ class Hub:
         return entry if entry is not None and entry.domain == key.domain and key.tool in entry.tools else None
 
     async def _opened(self, key: ToolKey) -> TabEntry:
-        """Return a new tab that has a tool. Calls for one domain share it."""
+        """Open a tab for a tool, and return it. Concurrent calls for one domain share it."""
         opening = self._openings.get(key.domain)
         if opening is None:
             if self._tasks is None:
@@ -298,10 +298,10 @@ class Hub:
                 opening.set_result(outcome)
 
     async def _started(self, tab: int, domain: str) -> TabEntry | None:
-        """Return a tab that was opened, once it has tools of a domain; None where it has none in time.
+        """Return an opened tab once it has tools of a domain; None if it has none in time.
 
         Raises:
-            TabNotFound: It was sent to another domain, and stays there.
+            TabNotFound: It was redirected to another domain, and stays there.
         """
         seconds = self._options.start_seconds
         first = min(seconds, _ELSEWHERE_SECONDS)
@@ -323,7 +323,7 @@ class Hub:
         return await self._tabs.open(url, domain)
 
     async def _is_open(self, tab: int, domain: str) -> bool:
-        """Return whether the page of a tab may offer a tool of a domain again: also one that had it in a frame."""
+        """Return whether a tab's page is still of a domain; for the tab of a frame, whether its page is open."""
         url = await self._tabs.url(page_tab(tab))
         return domain_of(url) == domain or (url is not None and page_tab(tab) != tab)
 
@@ -360,7 +360,7 @@ class Hub:
         log.info("Tool %.80r %s %s.%s", key.tool, what, self._where(key.domain, tab), f" {more}" if more else "")
 
     def _where(self, domain: str, tab: int | None) -> str:
-        """Return a domain with the number that a tab has in the names of its tools, which is not the browser's."""
+        """Return a domain with the tab's number in tool names, which is not the browser's."""
         number = None if tab is None else self._registry.number(domain, tab)
         return domain if number is None else f"{domain}, tab {number}"
 
@@ -379,5 +379,5 @@ class Hub:
 
 
 def _same(error: TabFailed) -> TabFailed:
-    """Return an error anew: several calls raise it, each with data of its own."""
+    """Return a copy of an error: several calls raise it, each with its own data."""
     return type(error)(str(error), tab=error.tab)

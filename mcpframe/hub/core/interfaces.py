@@ -1,4 +1,4 @@
-"""What the hub needs of the place where it runs (MCP-B, "Tab-Hub Transport Interface", and sections 1 and 5)."""
+"""The hub's requirements of its home (MCP-B, "Tab-Hub Transport Interface", and sections 1 and 5)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ PROGRAM = "a program on this machine"
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The client that wants a call.
+    """The client that requests a call.
 
     Attributes:
-        origin: Its origin, as the browser has it; in words for a client that has none.
-        name: The name that it gives itself, which may be any; empty for none.
+        origin: Its origin, from the browser; a description for a client without one.
+        name: Its own name, which is not verified; empty for none.
     """
 
     origin: str = PROGRAM
@@ -32,12 +32,12 @@ UNNAMED = Caller()
 
 @dataclass(frozen=True, slots=True)
 class CallRequest:
-    """A call that is about to be sent, for whoever has to consent to it.
+    """A call that needs the user's consent.
 
     Attributes:
-        origin: The origin of its page, as the browser has it.
+        origin: The origin of its page, from the browser.
         tool: The tool's name in its page.
-        client: Who wants it.
+        client: The caller.
     """
 
     tab: int
@@ -48,7 +48,7 @@ class CallRequest:
 
 
 Consents = Callable[[CallRequest], Awaitable[bool]]
-"""Returns whether a call may be sent. It has a deadline of its own; what it raises fails the call."""
+"""Returns whether a call may be sent. It has its own deadline; an exception fails the call."""
 
 
 class TabTransport(Protocol):
@@ -57,12 +57,12 @@ class TabTransport(Protocol):
     async def send_request(
         self, tab: int, message: ToolCall, seconds: float, on_progress: OnProgress | None = None
     ) -> ToolAnswer:
-        """Send a call, and return its answer. To cancel this is to cancel the call.
+        """Send a call, and return its answer. Cancelling this cancels the call.
 
         Args:
-            message: The call; its id is the transport's to give.
-            seconds: The time after which it fails; progress begins them anew.
-            on_progress: Called with the call's progress; None where nobody wants it.
+            message: The call; the transport sets its id.
+            seconds: The time-out; progress restarts it.
+            on_progress: Called with the call's progress; None to ignore it.
 
         Raises:
             TabFailed: There is no such tab, it ended meanwhile, or did not answer in time.
@@ -71,11 +71,11 @@ class TabTransport(Protocol):
         ...
 
     def on_list(self, callback: Callable[[int, ToolList], None]) -> None:
-        """Have every list of tools be passed to a function, with the tab."""
+        """Call a function with each list of tools, and its tab."""
         ...
 
     def on_disconnect(self, tab: int, callback: Callable[[], None]) -> None:
-        """Have the end of a tab's present connection be passed to a function, in the place of an earlier one."""
+        """Call a function when a tab's present connection ends; it replaces an earlier one."""
         ...
 
     def disconnect(self, tab: int) -> None:
@@ -83,7 +83,7 @@ class TabTransport(Protocol):
         ...
 
     def url(self, tab: int) -> str | None:
-        """Return the address of the page that is connected, as the browser has it, and not the page."""
+        """Return the address of the connected page, from the browser and not from the page."""
         ...
 
 
@@ -91,7 +91,7 @@ class Tabs(Protocol):
     """The browser's tabs."""
 
     async def list(self) -> Mapping[int, str | None]:
-        """Return the addresses of all tabs, once the browser has started; None for those that are not known."""
+        """Return the addresses of all tabs, once the browser has started; None for unknown ones."""
         ...
 
     async def active(self) -> int | None:
@@ -112,7 +112,7 @@ class Tabs(Protocol):
 
 
 class KeyValues(Protocol):
-    """A store of texts that survives a restart. Whatever a method raises is logged."""
+    """A store of texts that survives a restart. Exceptions are logged."""
 
     async def get(self, key: str) -> str | None: ...
     async def set(self, key: str, value: str) -> None: ...

@@ -1,4 +1,4 @@
-"""Tasks that browser events start: outside of any task, where no task group can be entered."""
+"""Tasks started by browser events: outside of any task, where no task group can be entered."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def _log_error(error: BaseException) -> None:
 
 
 class Jobs:
-    """Tasks of one owner, who may end them. What one of them raises ends none of the others.
+    """Tasks of one owner, who may end them. An exception in one leaves the others running.
 
     Args:
-        on_error: Called with what a task has raised; it is logged if this is not given.
+        on_error: Called with an exception of a task; by default it is logged.
     """
 
     def __init__(self, on_error: Callable[[BaseException], None] = _log_error) -> None:
@@ -33,7 +33,7 @@ class Jobs:
         return task
 
     async def end(self) -> None:
-        """Cancel all, and wait for their ends."""
+        """Cancel all tasks, and wait until they have ended."""
         for task in self._tasks:
             task.cancel()
         if self._tasks:

@@ -1,4 +1,4 @@
-"""Messages between the hub and the proxy in a tab. `codec` has them as JSON text."""
+"""Messages between the hub and the proxy in a tab. `codec` writes them as JSON text."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class ToolList:
     """The tools of a page: always the full list.
 
     Attributes:
-        tools: The tools as the page has them, not checked: see `tools.checked_tools`.
-        first: Whether the proxy registers, and does not update.
-        url: The address of the page as the message has it, which must not be relied upon; None for none.
-        browser: The page's `browser` capabilities that are switched on.
+        tools: The tools of the page, unchecked: see `tools.checked_tools`.
+        first: Whether this is a registration, and not an update.
+        url: The address of the page according to the message, which is not trusted; None for none.
+        browser: The enabled `browser` capabilities of the page.
     """
 
     tools: Sequence[Any]
@@ -33,7 +33,7 @@ class ToolAnswer:
     Attributes:
         id: The call's id.
         result: The `CallToolResult` of the page; None for a failure.
-        error: Why there is none.
+        error: The reason of a failure.
     """
 
     id: str
@@ -53,7 +53,7 @@ class ToolProgress:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call, as the proxy gets it.
+    """A call for the proxy.
 
     Attributes:
         tool: The tool's name in its page.
@@ -68,7 +68,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class CallCancelled:
-    """A call has been cancelled: nobody waits for its result."""
+    """A call has been cancelled; its result is dropped."""
 
     id: str
     reason: str = ""
@@ -76,7 +76,7 @@ class CallCancelled:
 
 @dataclass(frozen=True, slots=True)
 class RefreshRequest:
-    """The proxy is asked to list the tools again."""
+    """A request to the proxy to list the tools again."""
 
 
 FromProxy = ToolList | ToolAnswer | ToolProgress

@@ -3,8 +3,8 @@
     website_tool_<domain>_tab<N>_<tool>    a tool of a tab
     website_tool_<domain>_<tool>           a tool of a domain: of its best tab, or of a new one
 
-Domain and tool are sanitised, so that different ones may look alike, and a name cannot be parsed: the table alone says
-what it means. Two keys never share a name, and a name that was given out never means another key while it is kept.
+Domain and tool are sanitised, so different ones may look alike, and a name cannot be parsed: only the table resolves
+it. Two keys never share a name, and a name in the table never changes its meaning.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _DIGITS = 8
 
 
 class ToolKey(NamedTuple):
-    """What a name means.
+    """The meaning of a name.
 
     Attributes:
         tool: The tool's name in its page.
@@ -43,15 +43,15 @@ class ToolKey(NamedTuple):
 
 
 def sanitised(text: str) -> str:
-    """Return a text with an underscore in place of each character that a name must not have."""
+    """Return a text with an underscore in place of each character that is invalid in a name."""
     return _NOT_ALLOWED.sub("_", text)
 
 
 def domain_of(url: str | None) -> str:
-    """Return the domain of an address: its host, for this machine `localhost` and the port; else `unknown`.
+    """Return the domain of an address: its host; `localhost` and the port for this machine; else `unknown`.
 
     Args:
-        url: The address of a tab, as the browser has it.
+        url: The address of a tab, from the browser.
     """
     try:
         parts = urlsplit(url or "")
@@ -66,7 +66,7 @@ def domain_of(url: str | None) -> str:
 
 
 def origin_of(url: str) -> str:
-    """Return the origin of an address, as browsers write it: `null` for one that is neither http nor https."""
+    """Return the origin of an address, as browsers write it: `null` unless it is http or https."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
@@ -79,17 +79,17 @@ def origin_of(url: str) -> str:
 
 
 def address_of(domain: str) -> str | None:
-    """Return where a tab of a domain is opened if no address is known; None where there is none."""
+    """Return the default address for a tab of a domain; None if there is none."""
     if domain == UNKNOWN:
         return None
     return f"http://{domain}" if domain.startswith("localhost:") else f"https://{domain}"
 
 
 def address_for(domain: str, known: str | None) -> str | None:
-    """Return where a tab of a domain is opened; None where there is no such address.
+    """Return the address to open for a tab of a domain; None if there is none.
 
     Args:
-        known: Where its page was, if that is known: taken only where it is an address of this domain.
+        known: The last address of its page, if known: used only if it is of this domain.
     """
     return known if known is not None and domain_of(known) == domain else address_of(domain)
 
@@ -97,14 +97,13 @@ def address_for(domain: str, known: str | None) -> str | None:
 class ToolNames:
     """The table of names.
 
-    The digits of a hash are of the domain, the tool and the number in the name, so that they are the same at each
-    start.
+    A hash is taken over the domain, the tool and the number in the name, so that it is the same at each start.
 
     Args:
         longest: The longest name, at least 40.
-        most_retired: How many names are kept whose tool is gone. Those of the domain that has most are forgotten, the
-            oldest first: no domain can have the names of others forgotten. Once any is, each new name has a hash at its
-            end, also of the browser's number of the tab, so that none is given out anew.
+        most_retired: How many names of removed tools are kept. Beyond that, the oldest of the domain with most is
+            forgotten, so no domain can displace the names of others. Once any is forgotten, each new name ends with a
+            hash that covers the browser's tab number too, so that no name is reused.
     """
 
     def __init__(self, *, longest: int = LONGEST_NAME, most_retired: int = 5000) -> None:
@@ -119,14 +118,12 @@ class ToolNames:
         self._has_forgotten = False
 
     def __len__(self) -> int:
-        """Return how many names are kept."""
         return len(self._names)
 
     def name(self, key: ToolKey, index: int | None = None) -> str:
         """Return the name of a key, always the same one while it is kept.
 
         Args:
-            key: What it means.
             index: The tab's number in its domain.
         """
         self._revive(key)
@@ -146,11 +143,11 @@ class ToolNames:
         return name
 
     def find(self, name: str) -> ToolKey | None:
-        """Return what a name means; None where it means nothing."""
+        """Return the key of a name; None if it is unknown."""
         return self._keys.get(name)
 
     def retire(self, keys: Iterable[ToolKey]) -> None:
-        """Note that tools are gone: their names still mean them, until there are too many such names."""
+        """Note that tools are gone: their names are kept until there are too many."""
         for key in keys:
             if key in self._names:
                 of_domain = self._retired.setdefault(key.domain, {})
@@ -164,7 +161,7 @@ class ToolNames:
             self._has_forgotten = True
 
     def _revive(self, key: ToolKey) -> None:
-        """Note that a tool is not gone."""
+        """Note that a tool is there again."""
         of_domain = self._retired.get(key.domain, {})
         if key in of_domain:
             del of_domain[key]
@@ -174,15 +171,15 @@ class ToolNames:
 
 
 class TabNumbers:
-    """The numbers of tabs in their domains, from 1: a tab keeps its number, also over a reload.
+    """The numbers of tabs in their domains, from 1: a tab keeps its number over a reload.
 
-    A number is given to one tab only, so that no name of a tab that is gone comes to mean another one.
+    A number is never reused, so that a name of a closed tab never means another tab.
 
     Args:
-        most: How many tabs, and how many domains, are kept; the oldest are forgotten.
+        most: The largest number of tabs, and of domains, kept; the oldest are forgotten.
 
     Attributes:
-        on_new: Called whenever a tab has got a number.
+        on_new: Called whenever a tab gets a number.
     """
 
     def __init__(self, *, most: int = 5000) -> None:
@@ -192,7 +189,7 @@ class TabNumbers:
         self._last: dict[str, int] = {}
 
     def number(self, domain: str, tab: int) -> int:
-        """Return the number of a tab."""
+        """Return the number of a tab; a new tab gets the next one."""
         key = (domain, tab)
         number = self._numbers.pop(key, None)
         is_new = number is None
@@ -209,7 +206,7 @@ class TabNumbers:
         return number
 
     def known(self, domain: str, tab: int) -> int | None:
-        """Return the number that a tab has got; None for none."""
+        """Return the number of a tab; None if it has none."""
         return self._numbers.get((domain, tab))
 
     def dump(self) -> str:
@@ -217,7 +214,7 @@ class TabNumbers:
         return json.dumps([[[*key, number] for key, number in self._numbers.items()], self._last])
 
     def restore(self, text: str) -> None:
-        """Take the numbers of another hub, whose tabs are still there.
+        """Continue with the numbers of an earlier hub, whose tabs are still open.
 
         Raises:
             ValueError: They are not from `dump`.

@@ -14,19 +14,19 @@ class HubOptions:
     """The settings of a hub.
 
     Attributes:
-        longest_name: The longest name of a tool; 64 where clients demand it.
-        request_seconds: How long a tab may take for a call, or between two messages about its progress.
-        connect_seconds: How long a tab that is connected may take to register the tool that is called.
-        start_seconds: How long a tab that was opened, or is loaded again, may take to register its first tools.
-        first_seconds: How long lists of tools wait, after the start, for the tabs that were open then.
+        longest_name: The longest name of a tool; use 64 if clients demand it.
+        request_seconds: How long a tab may take for a call, or between two of its progress notifications.
+        connect_seconds: How long a connected tab may take to register the called tool.
+        start_seconds: How long an opened or reloaded tab may take to register its first tools.
+        first_seconds: How long lists of tools wait, after the start, for the tabs open then.
         load_seconds: How long a tab may take to load.
-        load_retries: How often loading is tried again.
-        retry_seconds: How long to wait before that.
-        most_sends: How often a call is sent at most, if its tab ends and its tool may be called again.
-        allows: Whether the tools of a page are taken, by its address.
-        consents: Asked before a call is sent; None for no need to ask.
-        numbers: The numbers of tabs in names, where they outlast the hub; None for new ones.
-        own_numbers: Whether the tabs' ids are their numbers in names, as in a page, whose tabs are of one domain.
+        load_retries: The number of retries of loading.
+        retry_seconds: The pause before a retry.
+        most_sends: How often a repeatable call is sent at most, if its tab ends.
+        allows: Returns whether the tools of a page are accepted, given its address.
+        consents: Asked before a call is sent; None to allow all calls.
+        numbers: The numbers of tabs in names, if they outlast the hub; None for new ones.
+        own_numbers: Whether the tabs' ids are their numbers in names, as in a page hub, whose tabs are of one domain.
     """
 
     longest_name: int = LONGEST_NAME

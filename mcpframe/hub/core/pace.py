@@ -1,6 +1,6 @@
-"""Lists of tools of a page that changes all the time: some at once, and then the newest one every so often.
+"""Rate limit for a page's lists of tools: a burst at once, then the newest one at a fixed rate.
 
-Proxies wait half a second for further changes, but they cannot be relied upon (MCP-B, "Security Considerations").
+Proxies wait half a second for further changes, but they are not trusted (MCP-B, "Security Considerations").
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any
 from mcpframe.frame.waiting.clock import Timers, TokenBucket
 
 BURST = 50
-"""How many lists of a tab are taken at once."""
+"""The number of lists of a tab accepted at once."""
 SECONDS = 0.25
-"""After how long one more is taken."""
+"""Seconds until one more is accepted."""
 
 
 class _Paced:
@@ -26,21 +26,15 @@ class _Paced:
 
 
 class Pace:
-    """Passes on what tabs say, at a limited rate for each tab."""
+    """Passes on items of tabs, at a limited rate for each tab."""
 
     def __init__(self, clock: Timers, take: Callable[[int, Any], None]) -> None:
-        """Start without a tab.
-
-        Args:
-            clock: the clock of the rate.
-            take: called with a tab, and what it has said.
-        """
         self._clock = clock
         self._take = take
         self._tabs: dict[int, _Paced] = {}
 
     def put(self, tab: int, item: Any) -> None:
-        """Pass on what a tab says: now, or a little later, unless it has said something else by then."""
+        """Pass on an item of a tab: now, or later, unless a newer one has replaced it by then."""
         paced = self._tabs.setdefault(tab, _Paced(self._clock.now))
         if paced.waits:
             paced.waits = [item]
@@ -58,5 +52,5 @@ class Pace:
     def _late(self, tab: int, paced: _Paced) -> None:
         [item] = paced.waits
         paced.waits = []
-        paced.tokens.take()  # the one that it got meanwhile
+        paced.tokens.take()  # the token refilled meanwhile
         self._take(tab, item)

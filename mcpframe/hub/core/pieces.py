@@ -1,6 +1,7 @@
 """Long text in pieces, for channels whose messages have a limit. Without I/O.
 
-A piece says whether others of the same text follow: with a mark before it (`+`, and `.` for the last), or otherwise.
+Each piece indicates whether more of the same text follow: by a mark before it (`+`, and `.` for the last), or by a
+flag.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from mcpframe.frame.core.errors import MessageTooLarge
 
 
 def cut(text: str, longest: int) -> Iterator[tuple[str, bool]]:
-    """Yield the pieces of a text, at least one, and whether others follow."""
+    """Yield the pieces of a text, at least one, and whether more follow."""
     for start in range(0, len(text) or 1, longest):
         yield text[start : start + longest], start + longest < len(text)
 
@@ -37,7 +38,7 @@ class Joiner:
         self._size = 0
 
     def add(self, piece: str, *, more: bool) -> str | None:
-        """Return the text that is complete with this piece; None if others follow.
+        """Return the text that this piece completes; None if more follow.
 
         Raises:
             MessageTooLarge: It is too long, or has too many pieces. All of them are dropped.
@@ -54,7 +55,7 @@ class Joiner:
         return whole
 
     def add_marked(self, text: str) -> str | None:
-        """As `add`, for a piece with its mark."""
+        """Add a piece with its mark; see `add`."""
         return self.add(text[1:], more=text[:1] != ".")
 
     def clear(self) -> None:

@@ -1,7 +1,7 @@
 """The tools of all tabs, as clients see them.
 
 A tab has one entry, with all of its tools; registering again replaces it. Tools of different tabs are never merged:
-each is offered under a name of its own. A cached tool that no tab has is offered under the name of its domain.
+each has its own name. A cached tool that no tab has is offered under the name of its domain.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from mcpframe.hub.core.tools import PageTool
 
 @dataclass(frozen=True)
 class TabEntry:
-    """A tab with a page server. It is replaced, and never changed.
+    """A tab with a page server. Immutable: an update replaces it.
 
     Attributes:
-        domain: Its domain, as the transport knows it.
-        url: Its address, as the transport knows it.
+        domain: Its domain, from the transport.
+        url: Its address, from the transport.
         number: Its number in its domain.
         tools: Its tools by name.
         browser: The page's `browser` capabilities.
@@ -41,14 +41,14 @@ class TabEntry:
 
 @dataclass
 class _DomainTools:
-    """The tools of one domain as clients see them: by key, the label they were made with, and their definitions."""
+    """The tools of one domain for clients: by key, with their definitions and the label in them."""
 
     label: str = ""
     tools: dict[ToolKey, tuple[PageTool, dict[str, Any]]] = field(default_factory=dict)
     texts: dict[str | None, str] = field(default_factory=dict)
 
     def described(self, tool: PageTool) -> str:
-        """Return the description of a tool, which tools of several tabs may share."""
+        """Return the description of a tool; tools of several tabs may share it."""
         own = tool.get("description")
         if (text := self.texts.get(own)) is None:
             text = self.texts[own] = described(self.label, own)
@@ -60,9 +60,8 @@ class ToolRegistry:
 
     Args:
         storage: The cached tools.
-        names: The table of names.
-        own_numbers: Whether the ids of tabs are their numbers.
-        numbers: The numbers of tabs, where they are not; None for new ones.
+        own_numbers: Whether the tabs' ids are their numbers.
+        numbers: The numbers of tabs if they are not their ids; None for new ones.
     """
 
     def __init__(
@@ -82,32 +81,31 @@ class ToolRegistry:
         self._active: int | None = None
 
     def __iter__(self) -> Iterator[TabEntry]:
-        """Yield the tabs."""
+        """Yield the registered tabs."""
         return iter(tuple(self._tabs.values()))
 
     def __len__(self) -> int:
-        """Return how many tabs there are."""
         return len(self._tabs)
 
     def tab(self, tab: int) -> TabEntry | None:
-        """Return a tab; None where it has not registered."""
+        """Return a tab; None if it has not registered."""
         return self._tabs.get(tab)
 
     def number(self, domain: str, tab: int) -> int | None:
-        """Return the number of a tab in its domain, also of one that is gone; None where it has none."""
+        """Return the number of a tab in its domain, even of a closed one; None if it has none."""
         return self._numbers.known(domain, tab) if self._numbers else tab
 
     def with_tool(self, domain: str, tool: str) -> Sequence[TabEntry]:
-        """Return the tabs of a domain that have a tool; of a cached one, those of its origin."""
+        """Return the tabs of a domain that have a tool; of a cached tool, those of its origin."""
         entries = self._by_domain.get(domain, {}).values()
         return [each for each in entries if tool in each.tools and self._storage.may_have(domain, tool, each.url)]
 
     def definitions(self) -> list[dict[str, Any]]:
-        """Return all tools as clients see them; each time the same objects, where nothing has changed."""
+        """Return all tools for clients; the same objects until something changes."""
         return [definition for seen in self._seen.values() for _, definition in seen.tools.values()]
 
     def find(self, name: str) -> ToolKey | None:
-        """Return what a name means, also one that is not offered any more; None where it means nothing."""
+        """Return the key of a name, even of a tool no longer offered; None if it is unknown."""
         return self._names.find(name)
 
     def put(
@@ -120,16 +118,15 @@ class ToolRegistry:
         browser: frozenset[str] = frozenset(),
         now: float,
     ) -> bool:
-        """Take the tools of a tab, in the place of those that it had.
+        """Replace the tools of a tab.
 
         Args:
             url: Its address.
             tools: All of its tools by name.
             browser: The page's `browser` capabilities.
-            now: The time.
 
         Returns:
-            Whether clients see anything else than before.
+            Whether the definitions have changed.
         """
         before = self._tabs.get(tab)
         touched = {domain}
@@ -138,7 +135,7 @@ class ToolRegistry:
             touched.add(before.domain)
             before = None
         if before is not None and before.tools == tools:
-            tools, now = before.tools, before.updated  # the same objects: nothing is made anew
+            tools, now = before.tools, before.updated  # the same objects: nothing is rebuilt
         number = self._numbers.number(domain, tab) if self._numbers else tab
         entry = TabEntry(tab, domain, url, number, tools, browser, now)
         self._tabs[tab] = self._by_domain.setdefault(domain, {})[tab] = entry
@@ -146,7 +143,7 @@ class ToolRegistry:
         return self._refresh(touched)
 
     def remove(self, tab: int) -> bool:
-        """Forget a tab, with all of its tools that are not cached. Returns what `put` does."""
+        """Forget a tab, and all of its tools that are not cached. Returns whether the definitions have changed."""
         entry = self._tabs.get(tab)
         if entry is None:
             return False
@@ -155,13 +152,13 @@ class ToolRegistry:
         return self._refresh({entry.domain})
 
     def activate(self, tab: int | None) -> bool:
-        """Note which tab the user looks at. Returns what `put` does."""
+        """Note which tab the user looks at. Returns whether the definitions have changed."""
         touched = {entry.domain for entry in self._tabs.values() if page_tab(entry.tab) in (self._active, tab)}
         self._active = tab
         return self._refresh(touched)
 
     def load(self) -> bool:
-        """Offer what the storage has. Returns what `put` does."""
+        """Offer the stored tools. Returns whether the definitions have changed."""
         return self._refresh(self._storage)
 
     def _forget(self, entry: TabEntry) -> None:
@@ -192,13 +189,13 @@ class ToolRegistry:
         for key, (tool, _) in now.tools.items():
             old = before.tools.get(key)
             if old is not None and (old[0] is tool or old[0] == tool):
-                # Where another tab has come or gone, this is all that is done for each tool of its domain.
+                # The tool is unchanged: at most the label in its description is new.
                 now.tools[key] = old if same_label else (tool, {**old[1], "description": now.described(tool)})
                 continue
             name = self._names.name(key, numbers.get(key))
             shown = {**tool, **_titles(domain, tool), "name": name, "description": now.described(tool)}
             now.tools[key] = (tool, shown)
-            self._names.name(ToolKey(domain, key.tool))  # accepted without a tab, too
+            self._names.name(ToolKey(domain, key.tool))  # reserved for calls without a tab
         self._retire(domain, before, now)
         if now.tools:
             self._seen[domain] = now
@@ -222,7 +219,7 @@ class ToolRegistry:
 
 
 def _titles(domain: str, tool: PageTool) -> dict[str, Any]:
-    """Return the members of a tool that have a title: clients show it in the place of its name and description."""
+    """Return the titles of a tool: clients show them instead of its name and description."""
     titles: dict[str, Any] = {"title": titled(domain, tool["title"])} if "title" in tool else {}
     if "title" in (annotations := tool.get("annotations", {})):
         titles["annotations"] = {**annotations, "title": titled(domain, annotations["title"])}
@@ -230,10 +227,10 @@ def _titles(domain: str, tool: PageTool) -> dict[str, Any]:
 
 
 def best_tab(entries: Sequence[TabEntry], active: int | None) -> TabEntry | None:
-    """Return the best one of the tabs that have a tool; None for none.
+    """Return the active one of the tabs, else the one updated last; None for none.
 
     Args:
-        entries: The tabs.
-        active: The one that the user looks at, which is the best; otherwise it is the one that was updated last.
+        entries: The tabs that have a tool.
+        active: The tab that the user looks at.
     """
     return max(entries, key=lambda entry: (page_tab(entry.tab) == active, entry.updated, entry.tab), default=None)

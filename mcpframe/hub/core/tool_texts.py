@@ -1,19 +1,19 @@
-"""The texts and pictures of a page's tool, as clients may show them to people and models.
+"""The texts and icons of a page's tool, made safe for display to people and models.
 
-| part | with characters that nobody sees |
+| part | with invisible characters |
 |---|---|
-| titles and descriptions, also those within schemas | are passed on without them |
-| names, values and keys, which the page compares | the tool is left out: it would be another one without them |
-| `_meta`, which is for programs | is passed on as it is |
+| titles and descriptions, also within schemas | are passed on without them |
+| names, values and keys, which the page compares | the tool is left out: removing them would change it |
+| `_meta`, which is for programs | is passed on unchanged |
 
-Before the page's own text, descriptions have a label with its domain and tabs:
+Descriptions start with a label of the domain and its tabs:
 
 [shop.example] …                            one tab, or none
 [shop.example • Active] …                   one tab, which the user looks at
 [shop.example - 2 tabs] …
 [shop.example - 2 tabs • Tab 2 Active] …    by its number in the names of its tools
 
-A title, which stays as it is while tabs come and go, has the domain alone.
+A title has the domain alone, and does not change as tabs come and go.
 """
 
 from __future__ import annotations
@@ -29,29 +29,29 @@ _PICTURE = "data:image/"
 
 
 class Unfit(Exception):
-    """A tool is left out; the text is why, as the end of a sentence."""
+    """The reason why a tool is left out, as the end of a sentence."""
 
 
 def readable(tool: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a tool without characters that nobody sees.
+    """Return a tool without invisible characters.
 
     Args:
         tool: A valid tool.
 
     Raises:
-        Unfit: They are where the page compares what it is sent.
+        Unfit: They are in names, values or keys, which the page compares.
     """
     return {member: value if member == "_meta" else _readable(value, member) for member, value in tool.items()}
 
 
 def own_icons(tool: Mapping[str, Any], url: str | None) -> list[Any]:
-    """Return the icons of a tool that are pictures in themselves, or of its page's origin.
+    """Return the icons of a tool that are data URLs, or of its page's origin.
 
-    Others could be of another site, or no pictures at all: `javascript:`, `file:` (MCP, "Icons").
+    Others could be of another site, or not images at all: `javascript:`, `file:` (MCP, "Icons").
 
     Args:
         tool: A valid tool.
-        url: The address of its page; None where that is not known.
+        url: The address of its page; None if unknown.
     """
     origin = origin_of(url or "")
     return [
@@ -65,7 +65,7 @@ def _readable(value: Any, member: str | None = None) -> Any:
     if isinstance(value, str):
         if member in _TEXTS:
             return plain(value)
-        if visible(value) != value.replace("\r", "\\r"):  # which is known from line ends
+        if visible(value) != value.replace("\r", "\\r"):  # line ends excepted
             raise Unfit(f"it has characters that nobody sees, in '{visible(value)[:80]}'")
         return value
     if isinstance(value, list):
@@ -80,7 +80,7 @@ def label(domain: str, tabs: int, active: int | None) -> str:
 
     Args:
         tabs: How many tabs with tools it has.
-        active: The number of the one that the user looks at; None for none.
+        active: The number of the tab that the user looks at; None for none.
     """
     several = f" - {tabs} tabs" if tabs > 1 else ""
     if active is None:
@@ -89,15 +89,15 @@ def label(domain: str, tabs: int, active: int | None) -> str:
 
 
 def described(label: str, description: str | None) -> str:
-    """Return a tool's description with its label, which nothing in it can hide.
+    """Return a tool's description after its label, which nothing in it can hide.
 
     Args:
-        label: As `label` returns it.
+        label: From `label`.
         description: The page's own; None for none.
     """
     return f"{label} {plain(description or '')}".rstrip()
 
 
 def titled(domain: str, title: str) -> str:
-    """Return a title of a tool as one line with its domain, as people read titles in the place of descriptions."""
+    """Return a tool's title as one line with its domain."""
     return f"[{domain}] {' '.join(plain(title).split())}".rstrip()

@@ -1,7 +1,7 @@
-"""Tools of pages, checked: an invalid one is left out, and would else spoil the whole list for strict clients.
+"""Validation of a page's tools: an invalid one is left out, as it would spoil the whole list for strict clients.
 
-What passes is passed on as it is: schemas, annotations, `_meta`, and members that nobody here knows; but for characters
-that nobody sees, and icons of others (`tool_texts`).
+Valid tools are passed on unchanged (schemas, annotations, `_meta`, unknown members), except for invisible characters
+and icons of other origins (`tool_texts`).
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from mcpframe.hub.core.tool_texts import Unfit, own_icons, readable
 PageTool = Mapping[str, Any]
 
 MAX_TOOLS = 256
-"""How many tools of one page are taken."""
+"""The largest number of tools accepted from one page."""
 MAX_TOOL_BYTES = 64 * 1024
 MAX_PAGE_CHARACTERS = 1024 * 1024
-"""How long the tools of one page may be in all, as JSON text: clients get those of all pages in one list."""
+"""The longest JSON text of one page's tools together: clients get those of all pages in one list."""
 MAX_TOOL_NESTING = 32
 LONGEST_TOOL_NAME = 256
 
@@ -31,11 +31,11 @@ def checked_tools(tools: Sequence[Any], url: str | None) -> tuple[dict[str, Page
     """Check the tools of a page.
 
     Args:
-        tools: What a proxy has sent.
-        url: The address of the page; None where that is not known.
+        tools: The list from a proxy.
+        url: The address of the page; None if unknown.
 
     Returns:
-        The valid tools by name; and sentences about what was left out.
+        The valid tools by name, and a sentence about each omission.
     """
     valid: dict[str, PageTool] = {}
     problems: list[str] = []
@@ -71,12 +71,12 @@ def checked_tools(tools: Sequence[Any], url: str | None) -> tuple[dict[str, Page
 
 
 def is_cached(tool: PageTool) -> bool:
-    """Return whether a tool outlives its tab: only if its annotation `cache` is true, and not merely truthy."""
+    """Return whether a tool outlives its tab: only if its annotation `cache` is exactly true."""
     return _annotation(tool, "cache")
 
 
 def is_repeatable(tool: PageTool) -> bool:
-    """Return whether a call that may have run can be repeated: it changes nothing, or nothing more the second time."""
+    """Return whether a call that may have run can be repeated: its tool is read-only or idempotent."""
     return _annotation(tool, "readOnlyHint") or _annotation(tool, "idempotentHint")
 
 
@@ -125,7 +125,7 @@ def _is_object(value: Any) -> bool:
 
 
 def _is_schema(value: Any) -> bool:
-    """Return whether a value is a schema that clients of every revision take (MCP until 2025-11-25, `Tool`)."""
+    """Return whether a value is a schema that clients of every revision accept (MCP until 2025-11-25, `Tool`)."""
     if not isinstance(value, dict) or value.get("type") != "object":
         return False
     properties, required = value.get("properties", {}), value.get("required", [])

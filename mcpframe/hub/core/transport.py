@@ -1,7 +1,7 @@
 """`TabTransport` over ports: one connection for each tab.
 
-The home of the hub says that a port is there, what it has sent, and that it has closed. Only the newest port of a tab
-counts: what an older one still says, its end included, changes nothing.
+The home of the hub reports new ports, their messages, and their ends. Only the newest port of a tab counts: messages of
+an older one, and its end, change nothing.
 """
 
 from __future__ import annotations
@@ -34,27 +34,25 @@ from mcpframe.hub.core.names import domain_of
 log = logging.getLogger(__name__)
 
 LONGEST_SECONDS = 600.0
-"""Seconds after which a call ends, even if its page goes on to report progress."""
+"""Seconds after which a call ends, even if its page still reports progress."""
 
 MAX_PENDING = 256
-"""How many calls of one tab may wait for their answers."""
+"""The largest number of unanswered calls of one tab."""
 
 
 class TabPort(Protocol):
     """One connection to the proxy in a tab."""
 
     @property
-    def tab(self) -> int:
-        """The tab."""
-        ...
+    def tab(self) -> int: ...
 
     @property
     def url(self) -> str:
-        """The address of the page, as the browser had it when the page connected."""
+        """The address of the page when it connected, from the browser."""
         ...
 
     def post(self, message: FromHub) -> None:
-        """Post a message. Whatever else it raises means that the connection has ended.
+        """Post a message. Any other exception means that the connection has ended.
 
         Raises:
             MessageError: The arguments of a call cannot be passed to a page.
@@ -62,7 +60,7 @@ class TabPort(Protocol):
         ...
 
     def close(self) -> None:
-        """End the connection; nothing where it has ended."""
+        """End the connection. Does nothing if it has ended."""
         ...
 
 
@@ -74,7 +72,7 @@ class _Connected:
 
 
 class PortTransport:
-    """The transport."""
+    """`TabTransport` over ports."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -83,17 +81,17 @@ class PortTransport:
 
     @property
     def pending(self) -> int:
-        """How many calls wait for an answer."""
+        """The number of unanswered calls."""
         return sum(len(connected.calls) for connected in self._tabs.values())
 
     def connected(self, port: TabPort) -> None:
-        """Take a new port, in the place of an earlier one of its tab: the page was loaded again, or another one."""
+        """Take a new port. It replaces an earlier one of its tab, whose page was reloaded or replaced."""
         self.disconnect(port.tab)
         ids = (str(uuid.uuid4()) for _ in itertools.repeat(None))
         self._tabs[port.tab] = _Connected(port, Peer(ids, limit=MAX_PENDING, clock=self._clock))
 
     def received(self, port: TabPort, message: FromProxy) -> None:
-        """Take a message of a port. Nothing in it raises anything here."""
+        """Take a message of a port. Never raises."""
         connected = self._current(port)
         if connected is None:
             return
@@ -105,11 +103,11 @@ class PortTransport:
                     on_progress(message)
             elif not connected.calls.answered(message.id, message):
                 log.debug("%s answered a call that does not wait, which is ignored.", domain_of(port.url))
-        except Exception:  # whatever one tab causes must not end the others
+        except Exception:  # one tab must not end the others
             log.exception("A message of %s could not be handled.", domain_of(port.url))
 
     def closed(self, port: TabPort) -> None:
-        """Note that a port has ended."""
+        """Note that a port has closed."""
         if self._current(port) is not None:
             self._end(port.tab)
 
@@ -156,12 +154,10 @@ class PortTransport:
         return connected.port.url if (connected := self._tabs.get(tab)) else None
 
     def refresh(self, tab: int) -> None:
-        """Ask a tab for its list of tools."""
         if connected := self._tabs.get(tab):
             _guarded(lambda: connected.port.post(RefreshRequest()))
 
     def close(self) -> None:
-        """Close all ports."""
         for tab in list(self._tabs):
             self.disconnect(tab)
 
@@ -181,8 +177,8 @@ class TextPort:
     """A `TabPort` to a proxy that speaks JSON text, in either form of `codec`.
 
     Args:
-        url: The address of its page, as the browser has it.
-        post: Posts JSON text. Whatever it raises means that the connection has ended.
+        url: The address of its page, from the browser.
+        post: Posts JSON text. Any exception means that the connection has ended.
         close: Ends the connection.
     """
 
@@ -203,7 +199,7 @@ class TextPort:
         self._close()
 
     def received(self, text: str) -> None:
-        """Take text of the proxy. Nothing in it raises anything here."""
+        """Take text of the proxy. Never raises."""
         try:
             message = self._codec.read(text)
         except MessageError as error:
@@ -234,5 +230,5 @@ def _post(port: TabPort, call: ToolCall) -> None:
 def _guarded(action: Callable[[], None]) -> None:
     try:
         action()
-    except Exception:  # a port of a browser that has gone may raise anything
+    except Exception:  # a port of a closed browser may raise anything
         log.exception("A port, or what waits for its end, has failed.")

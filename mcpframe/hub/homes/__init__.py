@@ -1,4 +1,4 @@
 """The places where a hub runs: a page of an app, and an extension.
 
-The third is a program of this machine, `mcpframe.kit.hub`: it needs the tool chain.
+The third is a program on this machine, `mcpframe.kit.hub`: it needs the tool chain.
 """

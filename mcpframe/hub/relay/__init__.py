@@ -1,1 +1,1 @@
-"""The proxy of one page: a client of what the page offers, at one end of a port to the hub."""
+"""The proxy of one page: a client of the page's tools, at one end of a port to the hub."""

@@ -1,6 +1,7 @@
 """The tools of a document's `modelContext` (WebMCP, `webmcp.client.ToolSource`), and their relay.
 
-The page's half is `static/hub/document-tools.js`. `webmcp.client` makes a server of them; `Relay` does the rest.
+The page's half is `static/hub/document-tools.js`. `webmcp.client` serves them as an MCP server, and `Relay` relays
+that.
 """
 
 from __future__ import annotations
@@ -26,18 +27,18 @@ from mcpframe.hub.relay.half import HalfFailed, HalfGone, PageHalf
 from mcpframe.hub.relay.relay import Relay
 
 _END_SECONDS = 2.0
-"""How long the end of a document is waited for."""
+"""Seconds to wait for the end of a document."""
 
 
 class DocumentTools:
-    """The tools.
+    """The tools of one document.
 
     Args:
         half: The script in the page.
 
     Attributes:
-        hidden: Returns the names of tools of frames that are left out: a browser lists those of frames of the same
-            origin, too.
+        hidden: Returns the names of frames' tools to leave out: a browser also lists those of frames of the same
+            origin.
     """
 
     def __init__(self, half: PageHalf) -> None:
@@ -65,7 +66,7 @@ class DocumentTools:
                     self._there.clear()
                 self._changed()
         except (HalfGone, HalfFailed, MessageError):
-            return  # a document's end is seen by its page
+            return  # the page reports a document's end
 
     def stop(self) -> None:
         """End the page's half."""
@@ -97,14 +98,14 @@ class DocumentTools:
             self._tell("cancel", id_)
             raise
         except HalfGone as error:
-            # The browser may say so before it reports the document's end, which is what has to end the call: this is
-            # no answer of the tool.
+            # The browser may report this before the document's end, and only the latter ends the call: this is no
+            # answer of the tool.
             await anyio.sleep(_END_SECONDS)
             raise Rejected("Error", str(error)) from None
         return answer if isinstance(answer, str) else None
 
     def changed(self) -> None:
-        """Have the tools be listed again: `hidden` has changed."""
+        """List the tools again: `hidden` has changed."""
         self._changed()
 
     def watch(self, changed: Callable[[], None]) -> Callable[[], None]:
@@ -135,15 +136,15 @@ async def relay_tools(
     *,
     url: str | None = None,
 ) -> AsyncIterator[Relay]:
-    """Relay the tools of a document for as long as the block lasts. At its end they are gone, and calls fail.
+    """Relay the tools of a document for the duration of the block. At its end they are removed, and calls fail.
 
     Args:
-        source: Where the tools are.
+        source: The document's tools.
         to_hub: Posts a message to the hub.
         url: The page's address, for the hub.
 
     Yields:
-        The relay, to which the hub's messages go (`Relay.from_hub`).
+        The relay; pass the hub's messages to `Relay.from_hub`.
 
     Raises:
         StateError: The tools cannot be listed.
@@ -151,7 +152,7 @@ async def relay_tools(
     async with tools_session(source, PlainMessages()) as (read, server):
 
         def to_page(message: Json) -> None:
-            encode(message)  # which raises where it has no form in JSON
+            encode(message)  # raises if it is not JSON
             server.take(message)
 
         relay = Relay(to_page, to_hub, clock, url=url)

@@ -1,23 +1,24 @@
-"""One frame of a page, whose document may be an MCP-B server for the page around it: whether and when it is relayed.
+"""The state machine of one frame of a page, which decides whether and when its MCP-B server is relayed.
 
-The page's own scripts may be the host of such a server. They are before the hub: for the server both are one peer, as
-they are in one window. So nothing is posted to a frame before it is clear that nobody else has, and nothing afterwards.
+The page's own scripts may be the host of such a server, and have precedence over the hub: to the server both are one
+peer, as they share a window. So the hub posts nothing to a frame until it is clear that it has no host, and nothing
+once it has one.
 
 | state | event | leads to |
 |---|---|---|
 | idle | the server is ready | quiet |
-| quiet | it is ready again: it answers somebody's check | quiet, from the beginning |
+| quiet | it is ready again, in answer to a check | quiet, from the beginning |
 | quiet | it speaks with a host, in any dialect | hosted |
 | quiet | `QUIET_SECONDS` have passed | relayed: a session begins |
-| relayed | it answers what this client has not asked | hosted: the session ends |
-| relayed | it is ready again: another document, or somebody's check | quiet: the session ends |
-| relayed | the server stops, or does not introduce itself | idle |
+| relayed | it answers a request that is not this client's | hosted: the session ends |
+| relayed | it is ready again: another document, or an answer to a check | quiet: the session ends |
+| relayed | the server stops, or does not answer `initialize` | idle |
 | relayed | the hub closes the port | hosted |
-| hosted | another document, which was ready since | quiet |
+| hosted | another document, which has been ready since | quiet |
 | any | another document | idle |
 
-A server that was there before the page's half listened has not said that it is ready: nobody can tell whether it has a
-host, and it is not relayed.
+A server that started before `page.js` listened has not been seen to be ready: whether it has a host is unknown, so it
+is not relayed.
 """
 
 from __future__ import annotations
@@ -44,12 +45,12 @@ from mcpframe.hub.relay.link import RelayPort, ServerLink
 log = logging.getLogger(__name__)
 
 START_SECONDS = 60.0
-"""How long a frame may take to introduce itself: bundles say that they are ready before they have started."""
+"""Seconds for a frame to answer `initialize`: bundles are ready before they have started."""
 _OPTIONS = Options(handshake_timeout=None, unresponsive_after=None)
 
 
 class FrameState(StrEnum):
-    """The state of a frame: see the table."""
+    """The state of a frame: see the table of the module."""
 
     IDLE = "idle"
     QUIET = "quiet"
@@ -62,10 +63,10 @@ class FrameRelay:
 
     Args:
         post: Posts JSON text to a target origin, in the frame's window.
-        watch: Has all messages of the frame be forwarded, or only that it is ready or has stopped.
-        connect: Returns a port for the frame with this address, which calls a function when the hub closes it; None
-            where it is not relayed.
-        disconnect: Called when the port is not used any more.
+        watch: Switches between forwarding all messages of the frame, and only that it is ready or has stopped.
+        connect: Returns a port for the frame with this address, which calls a function when the hub closes it; None if
+            the frame is not to be relayed.
+        disconnect: Called when the port is no longer used.
     """
 
     def __init__(
@@ -93,14 +94,14 @@ class FrameRelay:
         self._port: RelayPort | None = None
 
     def names_at(self, origin: str) -> frozenset[str]:
-        """Return the names of its tools, where it is relayed and of this origin."""
+        """Return the names of the frame's tools if it is relayed and of this origin."""
         return self._link.relay.names if self._link is not None and self._origin == origin else frozenset()
 
     def receive(self, inbound: Inbound, url: str) -> None:
-        """Take a message of the frame. Nothing that it posts raises anything here.
+        """Take a message of the frame. Never raises.
 
         Args:
-            inbound: The message event, whose origin is what the browser says.
+            inbound: The message event, with its origin from the browser.
             url: The address of the frame, of that origin.
         """
         try:
@@ -113,7 +114,7 @@ class FrameRelay:
         if inbound.origin != self._origin:
             if kind != READY:
                 return
-            self._leave(FrameState.IDLE)  # another document, whatever was there before
+            self._leave(FrameState.IDLE)  # another document, in any state
             self._origin = inbound.origin
         if kind == READY:
             self._is_ready(text, url)
@@ -127,7 +128,7 @@ class FrameRelay:
             self._pass_on(inbound)
 
     def replaced(self) -> None:
-        """Note that another document was loaded in the frame, which may have said already that it is ready."""
+        """Note that another document was loaded in the frame; it may have been ready already."""
         if self.state is FrameState.HOSTED and self._ready_since:
             self._begin_quiet()
         elif self.state is not FrameState.QUIET:
@@ -149,7 +150,7 @@ class FrameRelay:
         self._stop_timer = self._clock.call_later(QUIET_SECONDS, self._begin)
 
     def _begin(self) -> None:
-        """Begin a session: nobody else has one."""
+        """Begin a session: the frame has no other host."""
         port = self._connect(self._url, lambda: self._leave(FrameState.HOSTED))
         if port is None:
             self._leave(FrameState.IDLE)
@@ -180,7 +181,7 @@ class FrameRelay:
             self._link.receive(inbound)
 
     def _leave(self, state: FrameState) -> None:
-        """Go to another state; a session ends without a word to the frame, and its port before it."""
+        """Change the state. A session ends without a message to the frame; its port ends before it."""
         self._stop_timer()
         self._stop_timer = lambda: None
         before, self.state = self.state, state
@@ -225,7 +226,7 @@ def is_past_opening(message: Any) -> bool:
 
 
 def _inner(message: Any) -> Any:
-    """Return the value of a message that was posted as its JSON text."""
+    """Return the value of a message posted as JSON text."""
     if not isinstance(message, str):
         return message
     try:

@@ -1,8 +1,8 @@
-"""The half of a page that only forwards: what Python needs of it, and how it is called.
+"""The interface to the scripts in a page, which only forward.
 
 Two scripts of `static/hub` are such halves: `page.js`, which forwards the messages of the page's window and of its
-frames, and `document-tools.js`, which forwards the tools of its document. Both are objects with functions. How a call
-gets there is up to the home of the hub: over DevTools, or with `PortHalf` over any port.
+frames, and `document-tools.js`, which forwards the tools of its document. Both are objects with functions. The home of
+the hub transports the calls: over DevTools, or with `PortHalf` over any port.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ class HalfGone(Exception):
 
 
 class HalfFailed(Exception):
-    """A function of the page's half has failed: the page's own scripts have replaced what it uses."""
+    """A function of a script in the page has failed: the page's own scripts have replaced an API that it uses."""
 
 
 class TellingHalf(Protocol):
     """A script in the page whose functions are called without waiting for an answer."""
 
     def tell(self, function: str, *arguments: Any) -> None:
-        """Call a function without waiting. Nothing happens where the document is gone."""
+        """Call a function without waiting. Does nothing if the document is gone."""
         ...
 
 
@@ -35,7 +35,7 @@ class PageHalf(TellingHalf, Protocol):
     """A script in the page."""
 
     async def ask(self, function: str, *arguments: Any) -> Any:
-        """Call a function, and return what it returns.
+        """Call a function, and return its result.
 
         Raises:
             HalfGone: The document is gone.
@@ -48,7 +48,7 @@ class PortHalf:
     """A script behind a port: calls are `{half, call, arguments, id}`, answers `{kind: "answer", id, value, error}`.
 
     Args:
-        half: The name of the script, where several are behind one port.
+        half: The name of the script, as several may share one port.
         post: Posts an object to the port.
     """
 
@@ -67,21 +67,21 @@ class PortHalf:
         return await self._peer.ask(lambda id_: self._post({**call, "id": id_}))
 
     def answered(self, report: Mapping[str, Any]) -> None:
-        """Take an answer. One that nobody waits for is ignored."""
+        """Take an answer. An unknown one is ignored."""
         outcome = HalfFailed(str(report["error"])) if "error" in report else report.get("value")
         self._peer.answered(report.get("id"), outcome)
 
     def close(self) -> None:
-        """Note that the port has closed: those who wait for an answer get none."""
+        """Note that the port has closed: pending calls fail."""
         self._over = True
         self._peer.close(lambda: HalfGone("The page is gone."))
 
 
 def read_text(read: str | list[str] | None) -> str:
-    """Return the text that `textOrReason` of `static/host/host-json.js` has read.
+    """Return the text in a result of `textOrReason` of `static/host/host-json.js`.
 
     Raises:
-        ValueError: The message is nothing in JSON.
+        ValueError: The message has no form in JSON.
         Unreadable: It cannot be read.
     """
     if isinstance(read, str):

@@ -1,4 +1,4 @@
-"""A session with one MCP-B server in a window, and its relay. It is without I/O, as `core.connection` and `relay` are.
+"""A session with one MCP-B server in a window, and its relay. Without I/O, as `core.connection` and `relay`.
 
 window ── message events ─▶ connection ── JSON-RPC ─▶ relay ── messages of the hub ─▶ port
 """
@@ -30,13 +30,12 @@ class RelayPort:
     """The port of a page, or of a frame in it, with the hub (`transport.TabPort`).
 
     Args:
-        url: Its address.
         on_close: Called when the hub closes it.
         on_say: Called after each message to the hub.
 
     Attributes:
         url: Its address.
-        relay: Takes the hub's messages; None for nobody.
+        relay: Takes the hub's messages; None to drop them.
     """
 
     def __init__(
@@ -55,7 +54,7 @@ class RelayPort:
         self._on_say = on_say
 
     def post(self, message: FromHub) -> None:
-        """As `TabPort.post`. Raises `StateError` where there are no tools at present."""
+        """Post a message to the relay. Raises `StateError` if there are no tools at present."""
         if self.relay is None:
             raise StateError("The page has no tools at present.")
         self.relay.from_hub(message)
@@ -64,7 +63,7 @@ class RelayPort:
         self._on_close()
 
     def say(self, message: FromProxy) -> None:
-        """Pass a message to the hub. An answer over a limit, or with content that is not allowed, fails its call."""
+        """Pass a message to the hub. For an answer over a limit, or with forbidden content, the call fails instead."""
         if isinstance(message, ToolAnswer):
             try:
                 encode(message.result)
@@ -79,14 +78,13 @@ class ServerLink:
     """One session with an MCP-B server, from `start` to `on_end`.
 
     Args:
-        role: The client's half: of a page's own window, or of a frame.
-        origin: The origin of the server: nobody else is heard, and nothing is posted to others.
+        role: The client's role: for a page's own window, or for a frame.
+        origin: The origin of the server: messages of others are dropped, and nothing is posted to them.
         post: Posts JSON text to a target origin, in the server's window.
         port: The port with the hub.
-        clock: The time.
         options: Deadlines.
-        on_open: Called when the server is ready, before anything is asked.
-        on_end: Called once, with the reason; None where this side has ended it.
+        on_open: Called when the server is ready, before the first request.
+        on_end: Called once, with the reason; None if this side has ended it.
         answer_seconds: How long the server may take to introduce itself.
     """
 
@@ -103,7 +101,7 @@ class ServerLink:
         on_end: Callable[[SessionError | None], None],
         answer_seconds: float = ANSWER_SECONDS,
     ) -> None:
-        # One bad tool must not cost the others: the hub checks each, and all other messages as a whole.
+        # One bad tool must not cost the others: the hub checks each tool, and all other messages as a whole.
         role = replace(role, checks_content=False)
         options = replace(options, max_message_bytes=MAX_MESSAGE_BYTES, max_nesting=MAX_NESTING)
         connection = Connection([Candidate(role, AllowedOrigins(frozenset({origin})))], options=options)
@@ -116,7 +114,7 @@ class ServerLink:
         self.relay.on_close = self.close
 
     def start(self) -> None:
-        """Wait for the server, which is asked whether it is ready if it is one of the page's own window."""
+        """Wait for the server. One in the page's own window is asked whether it is ready."""
         self._driver.start()
 
     def receive(self, inbound: Inbound) -> None:

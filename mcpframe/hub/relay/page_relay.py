@@ -1,27 +1,27 @@
-"""The proxy of one page: finds out what the page offers, and relays it. Every home of the hub has one per document.
+"""The proxy of one page: finds the tools of the page, and relays them. Every home of the hub has one per document.
 
     window ── page.js ─────────── report ─▶ PageRelay ═ port of the tab ═══════▶ hub
     frames ──────┘                              ║
     document ── document-tools.js ◀─ ask ───────╨══════ port of each frame ════▶ hub
 
-A page server on MCP-B's channel of the tab is relayed as the page itself, for as long as it is there; while there is
-none, the tools of the document (WebMCP) are. An MCP-B server in a frame that has no other host is relayed as a page of
-its own, with the frame's domain and origin: see `frame`.
+A page server on MCP-B's channel of the tab is relayed as the page itself; while there is none, the tools of the
+document (WebMCP) are. An MCP-B server in a frame that has no other host is relayed as a page of its own, with the
+frame's domain and origin: see `frame`.
 
 A home takes these steps for each document of a tab:
 
 1. It lets the two scripts run: `page.js` in a world that the page cannot reach, from the document's first byte on, and
    `document-tools.js` in the page's own.
-2. It makes a `PageRelay`, if the origin of the page is allowed, with that origin and address as the browser has them.
-3. It runs `serve`, and passes each report of `page.js` to `report`, until the document is gone or not looked after any
-   more; then it calls `close` first, so that the hub's calls fail at once, and cancels `serve`.
+2. It creates a `PageRelay`, if the origin of the page is allowed, with the browser's origin and address.
+3. It runs `serve`, and passes each report of `page.js` to `report`, until the document is gone or left. Then it calls
+   `close` first, so that the hub's calls fail at once, and cancels `serve`.
 
-Reports are JSON objects, which only `page.js` can make. Each has a `source`: 0 for the page's own window, else the
+Reports are JSON objects, which only `page.js` can send. Each has a `source`: 0 for the page's own window, else the
 number of a frame.
 
 | `kind` | means |
 |---|---|
-| `message` | a message event: its `origin`, the `text` that `textOrReason` has read, the `url` of the frame's element |
+| `message` | a message event: its `origin`, the `text` from `textOrReason`, the `url` of the frame's element |
 | `loaded` | another document is in the frame |
 | `gone` | the frame was removed |
 
@@ -58,11 +58,11 @@ from mcpframe.hub.relay.relay import Relay
 log = logging.getLogger(__name__)
 
 OWN_WINDOW = 0
-"""The source of a message of the page's own window."""
+"""The source of messages of the page's own window."""
 MOST_FRAMES = 32
-"""How many frames of a page are looked at."""
+"""The largest number of frames of a page that are watched."""
 _PAUSE = 1.0
-"""Seconds before a page server, or a document's tools, are looked for again once they have ended."""
+"""Seconds before a page server, or a document's tools, are looked for again after they have ended."""
 _LONGEST_URL = 8192
 
 
@@ -75,25 +75,25 @@ def _options(patience: float | None, interval: float) -> Options:
 
 
 _EAGER = _options(5.0, 1.0)
-"""For a page that has just been loaded: its server is asked for each second, as old ones answer but do not call."""
+"""For a page just loaded: its server is polled each second, as old ones answer but do not announce themselves."""
 _PATIENT = _options(None, 60.0)
-"""For a page without a server: one may come, and says so. Others' pages are not to be posted to all the time."""
+"""For a page without a server: one may still come, and announces itself. Pages of others are not to be polled often."""
 
 
 class PageRelay:
     """The proxy of one document.
 
     Args:
-        url: Its address, as the browser has it.
-        origin: Its origin, as the browser has it.
+        url: Its address, from the browser.
+        origin: Its origin, from the browser.
         page: The script `page.js` in it.
         tools: The tools of its `modelContext`; None for none.
-        allows: Whether a page may be relayed, by its address: asked for each frame.
+        allows: Returns whether a page may be relayed, given its address; called for each frame.
         numbers: The numbers of the frames in the tab, which outlast a document.
         on_close: Called when the hub closes the port of the page.
 
     Attributes:
-        frames: The frames that have said that they have a server, by their number in the page.
+        frames: The frames whose server has been ready, by their number in the page.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class PageRelay:
             self.close()
 
     def close(self) -> None:
-        """End all that is relayed: the document is gone, or the hub leaves it. Closing again does nothing."""
+        """End all relays: the document is gone, or the hub leaves it. Closing again does nothing."""
         if self._over:
             return
         self._over = True
@@ -160,10 +160,10 @@ class PageRelay:
         self._page.tell("stop")
 
     def report(self, report: Mapping[str, Any]) -> None:
-        """Take a report of the page's half.
+        """Take a report of `page.js`.
 
         Raises:
-            KeyError, TypeError, ValueError: It is none.
+            KeyError, TypeError, ValueError: It is malformed.
         """
         kind, source = report["kind"], int(report["source"])
         if self._over:
@@ -230,7 +230,7 @@ class PageRelay:
                         await self._until_ended(relay)
 
     async def _until_ended(self, relay: Relay) -> None:
-        """Let the hub's messages go to the relay of the tools until it ends."""
+        """Pass the hub's messages to the relay of the tools until it ends."""
         closed = asyncio.Event()
         relay.on_close = closed.set
         self._port.relay = self._tools_relay = relay
@@ -268,7 +268,7 @@ class PageRelay:
         frame.receive(inbound, address if known else f"{inbound.origin}/")
 
     def _connect(self, url: str, on_close: Callable[[], None]) -> RelayPort | None:
-        """Return a port for a frame with this address; None where it is not allowed, or has no origin."""
+        """Return a port for a frame with this address; None if it is not allowed, or has no origin."""
         if origin_of(url) == "null" or not self._allows(url):
             return None
         tab = frame_tab(self._port.tab, self._numbers.take(url))
@@ -279,7 +279,7 @@ class PageRelay:
         self._hide()
 
     def _hide(self) -> None:
-        """Leave out of the document's tools what frames of its origin offer themselves."""
+        """Leave out of the document's tools those that frames of its origin offer themselves."""
         hidden = frozenset[str]().union(*(frame.names_at(self._origin) for frame in self.frames.values()))
         if hidden != self._hidden:
             self._hidden = hidden
@@ -288,11 +288,11 @@ class PageRelay:
 
 
 class PortDocument:
-    """A document whose two scripts are behind one port, and its relay, which may be started again after its end.
+    """A document whose two scripts share one port, and its relay, which may be restarted.
 
     Args:
-        post: Posts a command to the scripts, as `PortHalf` has it.
-        relay: Returns a relay of the document, with these halves.
+        post: Posts a command of `PortHalf` to the scripts.
+        relay: Returns a relay of the document, given its two scripts.
     """
 
     def __init__(
@@ -312,7 +312,7 @@ class PortDocument:
         self._serving.add_done_callback(log_failure)
 
     def end(self) -> None:
-        """Relay the document no more, at once: its tools are gone."""
+        """Stop relaying the document, at once: its tools are removed."""
         relay, self._relay = self._relay, None
         if relay is not None:
             relay.close()
@@ -321,7 +321,7 @@ class PortDocument:
             self._serving.cancel()
 
     def report(self, report: Mapping[str, Any]) -> None:
-        """Take a report, or an answer, of the scripts. Raises as `PageRelay.report`."""
+        """Take a report, or an answer, of the scripts. Raises as `PageRelay.report` does."""
         if report["kind"] == "answer":
             self._tools.answered(report)
         elif self._relay is not None:
@@ -329,6 +329,6 @@ class PortDocument:
 
 
 def log_failure(serving: asyncio.Task[None]) -> None:
-    """Log what has ended the work for a document: it must not end that for others."""
+    """Log an error in the work for a document, so that it does not end that for others."""
     if not serving.cancelled() and (error := serving.exception()):
         log.error("A page cannot be relayed any more.", exc_info=error)

@@ -2,8 +2,8 @@
 
     page server ── messages of MCP ── relay ── messages of `messages` ── port ── hub
 
-JSON-RPC as the page has it, and not the SDK's models, which keep of a tool what MCP knows and so lose `cache`. Without
-I/O: whoever owns it connects `to_page` and `to_hub`, and calls it back with what they say.
+It uses the page's raw JSON-RPC and not the SDK's models, which drop unknown members of a tool such as `cache`. Without
+I/O: its owner connects `to_page` and `to_hub`, and passes their messages to it.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ log = logging.getLogger(__name__)
 
 PROTOCOL_VERSION = "2025-11-25"
 DEBOUNCE_SECONDS = 0.5
-"""How long further changes of the list are waited for."""
+"""Seconds to wait for further changes of the list."""
 POLL_SECONDS = 60.0
-"""How often the list of a page is read that does not say when it changes."""
+"""Seconds between reads of the list of a page that does not notify of changes."""
 ANSWER_SECONDS = 10.0
-"""How long a page may take to introduce itself, or for its list."""
+"""Seconds for a page to answer `initialize`, or to list its tools."""
 MAX_LISTED = 1000
-"""How many tools are relayed; the hub takes fewer."""
+"""The largest number of tools relayed; the hub takes fewer."""
 _MOST_PAGES = 50
 
 _Answered = Callable[[Json], None]
@@ -41,10 +41,10 @@ class Relay:
     """One session with a page server, which begins with `start`.
 
     Args:
-        to_page: Posts a JSON-RPC message to the page. Raises `MessageError` where it has no form in JSON.
+        to_page: Posts a JSON-RPC message to the page. Raises `MessageError` if it has no form in JSON.
         to_hub: Posts a message to the hub.
         url: The page's address, for the hub; None to leave it out.
-        introduction_seconds: How long the page may take to introduce itself.
+        introduction_seconds: How long the page may take to answer `initialize`.
 
     Attributes:
         on_close: Called once, when the session ends.
@@ -65,7 +65,7 @@ class Relay:
         self._url = url
         self._introduction_seconds = introduction_seconds
         self.on_close: Callable[[], None] = lambda: None
-        self._prefix = f"hub-{uuid.uuid4().hex}-"  # all clients in a window hear every answer
+        self._prefix = f"hub-{uuid.uuid4().hex}-"  # all clients in a window receive every answer
         ids = (f"{self._prefix}{number}" for number in itertools.count(1))
         self._requests: Requests[str, ToolCall | _Answered] = Requests(ids)
         """The hub's calls, and this client's own requests with the function that takes the answer."""
@@ -77,27 +77,27 @@ class Relay:
 
     @property
     def names(self) -> frozenset[str]:
-        """The names of the page's tools, as they were listed last."""
+        """The names of the page's tools, as listed last."""
         tools = (tool.get("name") for tool in self._listed or () if isinstance(tool, dict))
         return frozenset(name for name in tools if isinstance(name, str))
 
     @property
     def pending(self) -> int:
-        """How many requests wait for the page."""
+        """The number of requests that wait for the page."""
         return len(self._requests)
 
     def start(self) -> None:
-        """Introduce this client to the page, whose server has to be ready; then its tools go to the hub."""
+        """Send `initialize` to the page, whose server has to be ready; then its tools go to the hub."""
         info = {"name": "mcpframe-hub", "version": "1"}
         params = {"protocolVersion": PROTOCOL_VERSION, "capabilities": {}, "clientInfo": info}
         self._ask("initialize", params, self._introduced, self._introduction_seconds)
 
     def has_asked(self, id_: object) -> bool:
-        """Return whether the id of a response is one of this client's requests, and not of another client's."""
+        """Return whether a response's id is of this client's requests, and not of another client's."""
         return isinstance(id_, str) and id_.startswith(self._prefix)
 
     def from_page(self, message: Any) -> None:
-        """Take a message of the page, a parsed JSON value. Nothing in it raises anything here."""
+        """Take a message of the page, a parsed JSON value. Never raises."""
         if self._closed or not isinstance(message, dict):
             return
         try:
@@ -131,7 +131,7 @@ class Relay:
             self._list()
 
     def page_ended(self) -> None:
-        """Note that the page's server has stopped: its tools are gone, and calls fail."""
+        """Note that the page's server has stopped: its tools are removed, and calls fail."""
         if self._closed:
             return
         for request in self._requests.take_all():
@@ -215,7 +215,7 @@ class Relay:
 
     def _list(self) -> None:
         if self._lists:
-            self._again = True  # a change meanwhile: once more afterwards
+            self._again = True  # a change meanwhile: read once more afterwards
             return
         self._stop_timer()
         self._lists, self._again = True, False
@@ -240,7 +240,7 @@ class Relay:
         self._ask("tools/list", {} if cursor is None else {"cursor": cursor}, answered)
 
     def _read(self, tools: list[Any] | None) -> None:
-        """Send the list that was read if it is another one than before; None where it could not be read."""
+        """Send a list if it differs from the last one; None if it could not be read."""
         self._lists = False
         if tools is not None and (self._refreshes or tools != self._listed):
             if not tools:

@@ -2,11 +2,11 @@
 
     {"session": "7", "begin": true}                 program to extension: a client is there
     {"session": "7", "text": "…"}                   a message of this session, as JSON text
-    {"session": "7", "text": "…", "more": true}     a piece of one: what belongs to it follows
-    {"session": "7", "end": "why"}                  the session has ended; empty where nothing is wrong
-    {"state": {…}}                                  program to extension: what it serves, for the popup
+    {"session": "7", "text": "…", "more": true}     a piece of one: more follow
+    {"session": "7", "end": "why"}                  the session has ended; empty without an error
+    {"state": {…}}                                  program to extension: its state, for the popup
 
-Browsers end a host that sends more than 1 MiB in a frame, so that long messages cross in pieces. The program's side
+Browsers end a host that sends more than 1 MiB in a frame, so long messages are sent in pieces. The program's side
 numbers the sessions. Without I/O. Source: Chrome's documentation, "Native messaging".
 """
 
@@ -34,24 +34,22 @@ TO_EXTENSION = 80_000
 TO_PROGRAM = 1_000_000
 """Characters of a piece in the other direction, where browsers allow 64 MiB."""
 MOST_JOINED = 64 * 1024 * 1024
-"""Characters of a message that is joined."""
+"""The longest joined message, in characters."""
 _MOST_PIECES = 8192
 _LONGEST_FRAME = 32 * 1024 * 1024
 
 
 def frames_of(session: str, text: str, longest: int) -> Iterator[Frame]:
-    """Yield the frames of a message, which is JSON text, with so many characters each at most."""
+    """Yield the frames of a message, which is JSON text, with at most this many characters each."""
     for piece, more in cut(text, longest):
         yield {"session": session, "text": piece} | ({"more": True} if more else {})
 
 
 def begin_of(session: str) -> Frame:
-    """Return the frame that begins a session."""
     return {"session": session, "begin": True}
 
 
 def end_of(session: str, reason: str = "") -> Frame:
-    """Return the frame that ends a session."""
     return {"session": session, "end": reason}
 
 
@@ -62,10 +60,10 @@ class FrameJoiner:
         self._joiner = Joiner(MOST_JOINED, _MOST_PIECES)
 
     def add(self, frame: Mapping[str, Any]) -> str | None:
-        """Return the message that is complete with this frame; None if others follow.
+        """Return the message that this frame completes; None if more follow.
 
         Raises:
-            MessageError: It is no piece, or its message is too large.
+            MessageError: It is not a piece, or its message is too large.
         """
         text = frame.get("text")
         if not isinstance(text, str):
@@ -104,10 +102,10 @@ class NativeClients:
         self._ports: dict[str, _SessionPort] = {}
 
     def received(self, text: str) -> Frame | None:
-        """Take a frame of the program, as JSON text. Nothing in it raises anything here.
+        """Take a frame of the program, as JSON text. Never raises.
 
         Returns:
-            The program's state, if it is that; else None.
+            The program's state, if the frame has it; else None.
         """
         try:
             frame = payload.parse(text, max_bytes=_LONGEST_FRAME, max_nesting=MAX_NESTING)

@@ -1,7 +1,7 @@
 """Clients of the hub over ports: raw JSON-RPC, one session of `HubServer` for each port.
 
-The home of the hub says that a port is there, what it has sent, and that it has closed, as for `PortTransport`. When a
-port closes, its session ends, and so do its calls.
+The home of the hub reports new ports, their messages, and their ends, as for `PortTransport`. When a port closes, its
+session and its calls end.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ log = logging.getLogger(__name__)
 _MOST_CLIENTS = 64
 _MOST_PENDING = 1024
 MAX_ANSWER_BYTES = 60 * 1024 * 1024
-"""How long an answer may be: ports of extensions, and native messaging, take 64 MiB, and would end the session else."""
+"""The largest answer: ports of extensions, and native messaging, take 64 MiB, and a larger one would end the session.
+"""
 _BUSY = "The hub has {0} clients already: end one first."
 
 
@@ -38,21 +39,21 @@ class ClientPort(Protocol):
     """One connection to a client."""
 
     def post(self, text: str) -> None:
-        """Post JSON text. What it raises means that the connection has ended."""
+        """Post JSON text. Any exception means that the connection has ended."""
         ...
 
     def close(self) -> None:
-        """End the connection; nothing where it has ended."""
+        """End the connection. Does nothing if it has ended."""
         ...
 
 
 class HubClients:
-    """The clients.
+    """The clients of a hub.
 
     Args:
         server: The hub's server, which is running.
-        most: How many clients there may be.
-        changed: Called when there are more or fewer.
+        most: The largest number of clients.
+        changed: Called when their number changes.
     """
 
     def __init__(
@@ -74,7 +75,7 @@ class HubClients:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Serve clients for as long as the block lasts; its end closes all ports."""
+        """Serve clients for the duration of the block; its end closes all ports."""
         self._runs = True
         try:
             yield
@@ -87,10 +88,10 @@ class HubClients:
                 await asyncio.wait(set(self._tasks))
 
     def connected(self, port: ClientPort, origin: str = PROGRAM) -> bool:
-        """Take a new port, and return whether there was room for it; else it is closed.
+        """Take a new port, and return whether there was room; otherwise it is closed.
 
         Args:
-            origin: Who is at it: see `Caller.origin`.
+            origin: The client's origin: see `Caller.origin`.
         """
         if not self._runs or len(self._clients) >= self._most:
             log.warning(_BUSY.format(len(self._clients)))
@@ -104,16 +105,12 @@ class HubClients:
         return True
 
     def received(self, port: ClientPort, text: str) -> None:
-        """Take what a port has sent. Nothing that it sends raises anything here.
-
-        Args:
-            text: JSON text.
-        """
+        """Take a message of a port, JSON text. Never raises."""
         if client := self._clients.get(port):
             client.take(text)
 
     def closed(self, port: ClientPort) -> None:
-        """Note that a port has ended: its session ends, and its calls are cancelled."""
+        """Note that a port has closed: its session ends, and its calls are cancelled."""
         if client := self._clients.pop(port, None):
             client.cancel()
             self._changed()
@@ -134,7 +131,7 @@ class HubClients:
 
 
 class _Client(WriteStream):
-    """One client: `read` is the server's stream of its messages, and itself that of those to it."""
+    """One client: `read` is the stream of its messages to the server; the object is the stream to the client."""
 
     def __init__(self, port: ClientPort, origin: str) -> None:
         self.port = port
@@ -144,11 +141,11 @@ class _Client(WriteStream):
         self._pending = jsonrpc.Pending(_MOST_PENDING)
 
     def take(self, text: str) -> None:
-        """Take a message of the client. A request that cannot be read is answered; other messages are ignored."""
+        """Take a message of the client. An unreadable request is answered; other unreadable messages are ignored."""
         try:
             message = payload.decode(text, max_bytes=MAX_MESSAGE_BYTES, max_nesting=MAX_NESTING)
             if not isinstance(message, dict) or "jsonrpc" not in message:
-                return  # keep-alive, and whatever else is not JSON-RPC
+                return  # keep-alive, and anything else that is not JSON-RPC
             jsonrpc.request_id(message)
             item = SessionMessage(jsonrpc_message_adapter.validate_python(message, by_name=False))
             self._pending.asked(message)
@@ -174,7 +171,6 @@ class _Client(WriteStream):
         self._post(text)
 
     def cancel(self) -> None:
-        """End the session."""
         if self.task is not None:
             self.task.cancel()
 
@@ -198,7 +194,7 @@ class _Client(WriteStream):
 
 
 def _size(text: str) -> int:
-    """Return the length of a text in UTF-8; of one that is short in any case, in characters."""
+    """Return the length of a text in UTF-8; for one certainly within the limit, in characters."""
     return len(text) if len(text) <= MAX_ANSWER_BYTES // 4 else len(text.encode("utf-8", "surrogatepass"))
 
 

@@ -1,7 +1,7 @@
 """The hub as an MCP server, for any number of clients at once: the official SDK's, in both protocol eras.
 
-The SDK keeps of a tool, and of a result, what its own revision of the protocol knows. What a page has said is put back
-after that, so that clients see titles, schemas, annotations, results and `_meta` as the page has them.
+The SDK drops the members of tools and results that its own revision of the protocol lacks. They are restored
+afterwards, so clients see titles, schemas, annotations, results and `_meta` unchanged.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from mcpframe.hub.core.messages import ToolProgress
 log = logging.getLogger(__name__)
 
 _MOST_PROGRESS = 64
-"""How many reports of progress wait for a slow client; further ones are left out."""
+"""The number of progress reports queued for a slow client; further ones are dropped."""
 
 _KEY = "mcpframe.hub"
 
 client_origin: ContextVar[str] = ContextVar("mcpframe_client_origin", default=PROGRAM)
-"""Who is the client of the session that runs in this context: see `Caller.origin`."""
+"""The client of the session that runs in this context: see `Caller.origin`."""
 
 _INSTRUCTIONS = (
     "The tools of the web pages that the user has open. Each name and description says which site a tool belongs to. "
@@ -49,11 +49,11 @@ Lifespan = Callable[[Server[Any]], AbstractAsyncContextManager[Any]]
 
 
 class ServedHub(Protocol):
-    """The hub as the server needs it: `hub.Hub`."""
+    """The hub's interface for the server; `hub.Hub` is one."""
 
     @property
     def definitions(self) -> list[dict[str, Any]]:
-        """The tools as clients see them."""
+        """The tools, as `tools/list` has them."""
         ...
 
     @property
@@ -67,12 +67,10 @@ class ServedHub(Protocol):
 
     async def call(
         self, name: str, arguments: Mapping[str, Any], on_progress: OnProgress | None = None, client: Caller = UNNAMED
-    ) -> Any:
-        """Call a tool for a client."""
-        ...
+    ) -> Any: ...
 
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Have changes of the tools be notified; the returned function ends that."""
+        """Call a function after changes of the tools; the returned function ends that."""
         ...
 
 
@@ -82,10 +80,10 @@ class HubServer:
     Args:
         name: The server's name.
         version: The server's version.
-        lifespan: What each session of the server is in; None for nothing.
+        lifespan: A context manager around each session of the server; None for none.
 
     Attributes:
-        server: The lowlevel server; serve it within `running`, as often as there are clients.
+        server: The lowlevel server; serve it within `running`, once for each client.
     """
 
     def __init__(
@@ -111,12 +109,12 @@ class HubServer:
 
     @property
     def options(self) -> InitializationOptions:
-        """What `server.run` answers to `initialize`."""
+        """The server's options for `initialize`, for `server.run`."""
         return self.server.create_initialization_options(NotificationOptions(tools_changed=True))
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Notify the clients of changes for as long as the block lasts."""
+        """Notify the clients of changes for the duration of the block."""
         end = self._hub.subscribe(self._changed.set)
         try:
             async with anyio.create_task_group() as tasks:
@@ -127,9 +125,9 @@ class HubServer:
             end()
 
     def end(self) -> None:
-        """Fail the calls that wait, and all later ones, and end the subscriptions: the hub ends.
+        """Fail the pending and all later calls, and end the subscriptions: the hub ends.
 
-        Clients that are not told wait until their own time-out.
+        Otherwise clients would wait until their own time-out.
         """
         self._is_over = True
         for calling in list(self._calls):
@@ -137,7 +135,7 @@ class HubServer:
         self._listen.close()
 
     async def _publish(self) -> None:
-        """Publish changes: several at once are one."""
+        """Publish changes; several at once cause one notification."""
         while True:
             await self._changed.wait()
             self._changed.clear()
@@ -195,7 +193,7 @@ class HubServer:
             while (each := await reports.get()) is not None:
                 await ctx.session.report_progress(each.progress, each.total, each.message)
 
-        # Not a task group, which would wrap what the call raises.
+        # Not a task group, which would wrap the exceptions of the call.
         passing = asyncio.ensure_future(pass_on())
         try:
             result = await self._hub.call(params.name, params.arguments or {}, report, _caller(ctx))
@@ -207,7 +205,7 @@ class HubServer:
             await asyncio.wait({passing})
 
     async def _as_the_page_has_it(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        """The middleware: put back what the SDK leaves out."""
+        """The middleware that restores the members that the SDK drops."""
         if ctx.method == "tools/call":
             return await self._called(ctx, call_next)
         result = await call_next(ctx)
@@ -221,7 +219,7 @@ class HubServer:
             capabilities = {
                 **result["capabilities"],
                 "tools": {"listChanged": True},
-            }  # not all of the SDK's ways say so
+            }  # not set by every code path of the SDK
             if browser := self._hub.browser:
                 capabilities["browser"] = browser
             return {**result, "capabilities": capabilities}
@@ -247,7 +245,7 @@ class HubServer:
 
 
 class _Announcer:
-    """Sends changes to one client: while one is on its way, all further ones are one."""
+    """Sends changes to one client: all changes during a notification cause one more."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -272,7 +270,7 @@ class _Announcer:
 
 @asynccontextmanager
 async def client_streams(server: HubServer) -> AsyncIterator[Any]:
-    """Serve a client in this process for as long as the block lasts.
+    """Serve a client in this process for the duration of the block.
 
     Args:
         server: The server, which is running.
@@ -296,7 +294,7 @@ def _failure(text: str) -> types.CallToolResult:
 
 
 def _caller(ctx: ServerRequestContext[Any, Any]) -> Caller:
-    """Return who has sent a request: over HTTP, a web page has its origin in a header that only its browser writes."""
+    """Return the sender of a request: over HTTP, a web page's origin is in a header that only its browser writes."""
     headers = getattr(ctx.request, "headers", {})
     params = ctx.session.client_params
     info = None if params is None else params.client_info

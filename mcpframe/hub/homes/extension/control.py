@@ -1,4 +1,4 @@
-"""What the user sees and decides: consent to calls, pages that are not offered, clients, and the log of calls."""
+"""The user's controls: consent to calls, excluded pages, clients, and the log of calls."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ log = logging.getLogger(__name__)
 CLIENT_PORT = "mcp"
 """Ports of MCP clients."""
 NATIVE_PORT = "mcpframe-native"
-"""The port of `mcpframe hub --native`, which the service worker has started."""
+"""The port of `mcpframe hub --native`, started by the service worker."""
 CHOICES_KEY = "mcpframe:choices"
-"""Where the user's choices are stored, as JSON text: whether to ask, and the origins that are not offered."""
+"""The storage key of the user's choices, as JSON text: whether to ask, and the excluded origins."""
 _LOGGED = "mcpframe"
 
 
@@ -37,8 +37,7 @@ class Control:
     """The user's control over the hub.
 
     Args:
-        store: Where choices are kept.
-        asks: Whether the user is asked before each call, until they choose otherwise.
+        asks: The default for asking before each call, until the user chooses.
         clients: The origins of clients that may connect.
     """
 
@@ -61,12 +60,11 @@ class Control:
     def serve(
         self, hub: Hub, server: HubServer, ports: Ports, sites: Callable[[], Sequence[str]], check: Callable[[], None]
     ) -> HubClients:
-        """Serve clients and popups; the returned clients have to run.
+        """Serve clients and popups. Run the returned clients.
 
         Args:
-            ports: The extension's ports.
             sites: Returns the origins whose pages are offered.
-            check: Leaves the pages that are not offered any more.
+            check: Leaves the pages that are no longer offered.
         """
         self._hub, self._sites, self._check = hub, sites, check
         changed = self._popup.changed
@@ -87,7 +85,7 @@ class Control:
         return self._clients
 
     async def load(self) -> None:
-        """Read the choices, before anybody is served."""
+        """Read the choices; call it before serving."""
         text = await self._store.get(CHOICES_KEY)
         try:
             choices = json.loads(text) if text else {}
@@ -100,11 +98,11 @@ class Control:
         await self._outside.load()
 
     def begin(self) -> None:
-        """Start the program of this machine, if it is installed."""
+        """Start the program on this machine, if it is installed."""
         self._programs.start()
 
     def end(self) -> None:
-        """Wait for nothing, and keep no more lines of the log."""
+        """End all waits, and stop recording the log."""
         self._outside.end()
         self._programs.end()
         logger = logging.getLogger(_LOGGED)
@@ -119,12 +117,11 @@ class Control:
         return not self._asks or await self._consent(request)
 
     def on_event(self, event: Mapping[str, Any]) -> None:
-        """Take an event of the service worker."""
         if event.get("event") == "native":
             self._programs.failed(visible(str(event.get("error") or "")))
 
     def activated(self, tab: int | None, url: str | None) -> None:
-        """Take note of the tab that the user looks at."""
+        """Note which tab the user looks at."""
         self._active, origin = tab, origin_of(url) if url else None
         self._active_origin = origin if origin and origin.startswith("http") else None
         self._popup.changed()
@@ -145,7 +142,7 @@ class Control:
             "log": self._recent.lines,
         }
 
-    # What the user does
+    # The user's actions
 
     async def _set_ask(self, message: Mapping[str, Any]) -> None:
         self._asks = message.get("on") is True
@@ -173,7 +170,7 @@ class Control:
         choices = {"ask": self._asks, "denied": sorted(self._denied)}
         await self._store.set(CHOICES_KEY, payload.encode(choices))
 
-    # What the service worker does
+    # Requests to the service worker
 
     async def _open_window(self) -> None:
         await self._worker.ask("window")
@@ -187,12 +184,12 @@ class Control:
     async def _ask_for_program(self) -> None:
         try:
             await self._worker.ask("native")
-        except TabLoadError as error:  # then no port comes whose end would have it started again
+        except TabLoadError as error:  # no port will come, so no end of one will restart the program
             self._programs.failed(visible(str(error)))
             self._programs.later()
 
     def _take_own(self, port: ExtensionPort) -> None:
-        """Take a port of a document of this extension; a content script is as much as its page."""
+        """Take a port of a document of this extension; a content script is only as trusted as its page."""
         if port.sender.tab is not None and not port.sender.url.startswith("chrome-extension://"):
             port.close()
             return

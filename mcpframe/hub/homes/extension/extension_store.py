@@ -1,4 +1,4 @@
-"""The hub's stores: the extension's, which its service worker reads and writes."""
+"""The hub's stores in the extension, read and written by the service worker."""
 
 from __future__ import annotations
 
@@ -22,27 +22,24 @@ class ExtensionStore:
         self._worker = worker
 
     async def get(self, key: str) -> str | None:
-        """Return the text of a key; None where there is none."""
+        """Return the text of a key; None if there is none."""
         value = await self._worker.ask("read", key=key, area="local")
         return value if isinstance(value, str) else None
 
     async def set(self, key: str, value: str) -> None:
-        """Store a text."""
         await self._worker.ask("write", key=key, value=value, area="local")
 
     async def delete(self, key: str) -> None:
-        """Remove a key."""
         await self._worker.ask("forget", key=key)
 
     async def keys(self) -> Sequence[str]:
-        """Return the keys."""
         return [str(key) for key in await self._worker.ask("keys")]
 
 
 class KeptNumbers:
-    """The numbers of tabs, which last as long as the browser: it keeps its tabs while the hub starts again.
+    """The numbers of tabs, stored until the browser ends: it keeps its tabs while the hub restarts.
 
-    Without that, a name that an assistant still knows could mean another tab afterwards.
+    Otherwise a name that an assistant remembers could mean another tab after a restart.
     """
 
     def __init__(self, worker: Worker) -> None:
@@ -52,7 +49,7 @@ class KeptNumbers:
         self.numbers.on_new = self._changed.set
 
     async def load(self) -> None:
-        """Take the numbers of the hub before.
+        """Load the numbers of the previous hub.
 
         Raises:
             TabLoadError: They cannot be read.
@@ -65,7 +62,7 @@ class KeptNumbers:
             log.warning("The numbers of tabs cannot be read, and begin anew: %s", error)
 
     async def keep(self) -> None:
-        """Store the numbers whenever there are new ones, until this is cancelled."""
+        """Store the numbers whenever they change, until this is cancelled."""
         while True:
             await self._changed.wait()
             self._changed.clear()

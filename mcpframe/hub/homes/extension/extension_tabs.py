@@ -1,4 +1,4 @@
-"""The browser's tabs (`hub.core.interfaces.Tabs`), over the service worker."""
+"""The browser's tabs (`hub.core.interfaces.Tabs`), through the service worker."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ExtensionTabs:
     """The tabs, by the browser's own numbers.
 
     Args:
-        is_there: Whether the page of a tab has connected.
+        is_there: Returns whether the page of a tab has connected.
     """
 
     def __init__(self, worker: Worker, is_there: Callable[[int], bool]) -> None:
@@ -26,12 +26,12 @@ class ExtensionTabs:
         self._is_there = is_there
         self._loading: dict[int, asyncio.Future[bool]] = {}
         self._early: dict[int, bool] = {}
-        """What has happened to tabs while `open` did not know their numbers yet."""
+        """Events of tabs whose number `open` does not know yet."""
         self._opening = 0
         self._closing = Jobs(lambda error: log.debug("A tab could not be closed: %s", error))  # it is closed already
 
     async def list(self) -> Mapping[int, str | None]:
-        """As `Tabs.list`; without those that the browser has put aside, and loads when they are looked at."""
+        """Return the addresses of all tabs, except those that the browser has discarded until they are looked at."""
         return {int(tab["id"]): tab["url"] for tab in await self._worker.ask("tabs") if tab["status"] != "unloaded"}
 
     async def active(self) -> int | None:
@@ -39,7 +39,7 @@ class ExtensionTabs:
         return int(tab["id"]) if tab else None
 
     async def url(self, tab: int) -> str | None:
-        """As `Tabs.url`: None also for pages that the extension has no permission for."""
+        """Return the address of a tab; None also for pages that the extension has no permission for."""
         try:
             found = await self._worker.ask("tab", tab=tab)
         except TabLoadError:
@@ -47,7 +47,7 @@ class ExtensionTabs:
         return found["url"] if found else None
 
     async def open(self, url: str) -> int:
-        """As `Tabs.open`. A tab that cannot be loaded, or not in time, is closed."""
+        """Open a tab; see `Tabs.open`. A tab that fails to load, or not in time, is closed."""
         self._opening += 1
         opening = asyncio.ensure_future(self._worker.ask("open", url=url))
         try:
@@ -56,7 +56,7 @@ class ExtensionTabs:
             if tab in self._early:
                 loading.set_result(self._early[tab])
         except asyncio.CancelledError:
-            opening.add_done_callback(self._close_opened)  # nobody else knows it
+            opening.add_done_callback(self._close_opened)  # no other code knows the tab
             raise
         finally:
             self._opening -= 1
@@ -65,7 +65,7 @@ class ExtensionTabs:
         try:
             if not await loading:
                 raise TabLoadError("The tab was closed.")
-            if not self._is_there(tab):  # an error page of the browser's, which has no content script
+            if not self._is_there(tab):  # an error page of the browser, without a content script
                 raise TabLoadError(f"{url} cannot be loaded, or the extension may not run there.")
             return tab
         except BaseException:
@@ -82,7 +82,6 @@ class ExtensionTabs:
         self._closing.start(self._worker.ask("close", tab=tab))
 
     def on_event(self, event: Mapping[str, Any]) -> None:
-        """Take an event of the service worker."""
         loaded = event.get("event") == "updated" and event.get("status") == "complete"
         if not loaded and event.get("event") != "removed":
             return

@@ -1,4 +1,4 @@
-"""The whole hub in an extension: the core, its tabs and store over the service worker, and who is at which port."""
+"""The hub in an extension: the core, its tabs and store through the service worker, and the owners of its ports."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ PROXY_PORT = "mcp-content-script-proxy"
 """Ports of MCP-B's content scripts."""
 SETTINGS = "settings.json"
 SITES_KEY = "mcpframe:sites"
-"""Where the user's own list of origins is stored, as JSON text."""
+"""The storage key of the user's own list of origins, as JSON text."""
 
 
 @dataclass(frozen=True)
 class ExtensionSettings:
-    """What the build has set.
+    """The settings from the build.
 
     Attributes:
         sites: The origins whose pages' tools are offered.
         longest_name: The longest name of a tool.
         version: The version of mcpframe.
-        ask: Whether the user is asked before each call, until they choose otherwise.
+        ask: The default for asking before each call, until the user chooses.
         clients: The origins of web pages that may be clients.
     """
 
@@ -56,7 +56,7 @@ class ExtensionSettings:
 
 
 async def serve(runtime: ExtensionApi) -> None:
-    """Serve pages and clients for as long as the document is there."""
+    """Serve pages and clients for the lifetime of the document."""
     settings = ExtensionSettings(**json.loads(await runtime.file(SETTINGS)))
     async with ExtensionHub(runtime, settings, LoopClock()).running():
         await asyncio.Event().wait()
@@ -65,13 +65,10 @@ async def serve(runtime: ExtensionApi) -> None:
 class ExtensionHub:
     """The hub.
 
-    Args:
-        settings: What the build has set.
-
     Attributes:
         hub: The core.
         server: The server for clients.
-        ports: The extension's ports; others may serve more of them.
+        ports: The extension's ports; more may be served.
     """
 
     def __init__(self, runtime: ExtensionApi, settings: ExtensionSettings, clock: Clock) -> None:
@@ -103,7 +100,7 @@ class ExtensionHub:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Serve pages and clients for as long as the block lasts."""
+        """Serve pages and clients for the duration of the block."""
         await self._control.load()
         await self.load_sites()
         await self._kept.load()
@@ -122,7 +119,7 @@ class ExtensionHub:
         return origin_of(url) in self._allowed and self._control.allows(url)
 
     async def load_sites(self) -> None:
-        """Read the user's own list of origins, which counts in the place of the build's.
+        """Read the user's own list of origins, which replaces the build's.
 
         Raises:
             TabLoadError: It cannot be read.

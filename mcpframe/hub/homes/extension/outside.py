@@ -1,7 +1,7 @@
-"""Clients from outside the extension: other extensions, web pages, and the programs of this machine.
+"""Clients from outside the extension: other extensions, web pages, and programs on this machine.
 
-Who may connect is up to the user. A client that is not known yet waits for the user's decision, for a minute at most;
-what it has sent meanwhile is kept. Programs come over native messaging, which the user has allowed by installing it.
+The user decides who may connect. An unknown client waits for the decision, for a minute at most; its messages are
+queued meanwhile. Programs connect over native messaging, which the user has allowed by installing it.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from mcpframe.hub.serving.port_clients import HubClients
 log = logging.getLogger(__name__)
 
 CLIENTS_KEY = "mcpframe:clients"
-"""Where the user's decisions are stored, as JSON text."""
+"""The storage key of the user's decisions, as JSON text."""
 NAMES_KEY = "mcpframe:client-names"
-"""Where the names are stored that clients give themselves who were decided about, as JSON text."""
+"""The storage key of the names that decided clients give themselves, as JSON text."""
 DECISION_SECONDS = 60.0
 KEEP_ALIVE_SECONDS = 20.0
-"""Browsers stop a service worker whose ports are silent for 30 s, and the ports of clients go through it."""
+"""Browsers stop a service worker whose ports are silent for 30 s, and the clients' ports go through it."""
 _MOST_KEPT = 64
 _MOST_KEPT_CHARACTERS = MAX_MESSAGE_BYTES
-"""How much of a client is kept that waits for the decision: one that sends more is turned away."""
+"""The largest queue of a waiting client; one that sends more is rejected."""
 _MOST_WAITING = 16
 _MOST_OF_ONE = 4
-"""How many ports of one origin wait for the decision: it is one, and others are to be decided about as well."""
+"""The largest number of waiting ports of one origin, so that it leaves room for others."""
 _SHORTEST, _LONGEST = 5.0, 300.0
 _LONGEST_FIRST = 64 * 1024
 _CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
@@ -48,17 +48,16 @@ _CHROME_SAYS = {
     "Native host has exited.": "It has ended.",
     "Error when communicating with the native messaging host.": "It sent something other than messages.",
 }
-"""Chrome's errors about a native messaging host, as the popup shows them."""
+"""Texts for the popup in place of Chrome's errors about a native messaging host."""
 
 
 class OutsideClients:
     """The clients from outside.
 
     Args:
-        store: Where decisions are kept.
         allowed: The origins that the build has allowed.
-        changed: Called when there is something else to show.
-        asks: Called with whether any client waits for a decision, when that may have changed.
+        changed: Called when `shown` has changed.
+        asks: Called with whether any client waits for a decision, whenever that may have changed.
     """
 
     def __init__(
@@ -84,7 +83,6 @@ class OutsideClients:
         self._stop_tick: Callable[[], None] | None = None
 
     async def load(self) -> None:
-        """Read the decisions."""
         self._decided = {origin: allow is True for origin, allow in (await self._stored(CLIENTS_KEY)).items()}
         self._names = {origin: str(name) for origin, name in (await self._stored(NAMES_KEY)).items()}
 
@@ -97,7 +95,7 @@ class OutsideClients:
         return stored if isinstance(stored, dict) else {}
 
     def shown(self) -> list[dict[str, Any]]:
-        """Return what the popup shows."""
+        """Return the clients for the popup."""
         asking = {str(origin_of_client(port.sender)) for port in self._waiting}
         known = {**self._built, **self._decided}
         return [
@@ -112,7 +110,6 @@ class OutsideClients:
         ]
 
     def take(self, port: ExtensionPort) -> None:
-        """Take a port of a client."""
         origin = origin_of_client(port.sender)
         allowed = {**self._built, **self._decided}.get(origin) if origin is not None else False
         if allowed:
@@ -124,7 +121,7 @@ class OutsideClients:
             self._hold(port)
 
     async def decide(self, origin: str, allow: bool) -> None:
-        """Take the user's decision about an origin, for those who wait and those who come."""
+        """Apply the user's decision about an origin, to waiting and to later clients."""
         self._decided[origin] = allow
         for port, waiting in list(self._waiting.items()):
             if origin_of_client(port.sender) == origin:
@@ -141,7 +138,7 @@ class OutsideClients:
         await self._store.set(NAMES_KEY, payload.encode(names))
 
     def end(self) -> None:
-        """Wait for nothing any more."""
+        """End all waits."""
         for waiting in self._waiting.values():
             waiting.stop()
         if self._stop_tick is not None:
@@ -187,7 +184,7 @@ class OutsideClients:
         self._changed()
 
     def _name(self, port: ExtensionPort, text: str) -> None:
-        """Take note of the name that a client gives itself with its first message: an origin may be no word at all."""
+        """Note the name that a client gives itself with its first message: its origin may be unreadable."""
         if port in self._named:
             return
         self._named.add(port)
@@ -211,20 +208,20 @@ class OutsideClients:
             try:
                 port.post(text)
             except OSError:
-                continue  # its end is heard of separately
+                continue  # its end is reported separately
         self._stop_tick = self._clock.call_later(KEEP_ALIVE_SECONDS, self._tick) if self._served else None
 
 
 @dataclass
 class _Waiting:
-    """A client that waits for the user's decision, and what it has sent meanwhile."""
+    """A client that waits for the user's decision, and its queued messages."""
 
     stop: Callable[[], None]
     kept: list[str] = field(default_factory=list)
     size: int = 0
 
     def keep(self, text: str) -> bool:
-        """Keep a message. Returns whether there was room for it."""
+        """Queue a message. Returns whether there was room."""
         self.size += len(text)
         if len(self.kept) >= _MOST_KEPT or self.size > _MOST_KEPT_CHARACTERS:
             return False
@@ -233,11 +230,11 @@ class _Waiting:
 
 
 class Programs:
-    """The programs of this machine, over native messaging. The program is started again when it has ended.
+    """Programs on this machine, over native messaging. The native host is restarted when it ends.
 
     Args:
-        start: Has the service worker start the program.
-        changed: Called when there is something else to show.
+        start: Has the service worker start the native host.
+        changed: Called when there is something new to show.
     """
 
     def __init__(
@@ -254,14 +251,14 @@ class Programs:
         self.error = ""
 
     def start(self) -> None:
-        """Start the program now, unless it runs."""
+        """Start the native host now, unless it runs."""
         self._stop()
         if self._port is None:
             self._start()
 
     def take(self, port: ExtensionPort) -> None:
-        """Take the port of the program, in the place of an earlier one. Others may name their port so, too."""
-        if port.sender != Sender():  # the browser says who it is: another extension, or a web page
+        """Take a port of the native host; it replaces an earlier one. Other senders may use the same port name."""
+        if port.sender != Sender():  # the browser reports another sender: an extension, or a web page
             log.warning("A client of %s is not the program of this machine.", origin_of_client(port.sender))
             port.close()
             return
@@ -284,33 +281,33 @@ class Programs:
         self._port, port.on_message, port.on_close = port, received, closed
 
     def end(self) -> None:
-        """Start the program no more."""
+        """Stop restarting the native host."""
         self._stop()
 
     def failed(self, error: str) -> None:
-        """Note why the program could not be started, or has ended."""
+        """Record why the native host could not be started, or has ended."""
         self.error = _CHROME_SAYS.get(error, error)
         self._changed()
 
     def later(self) -> None:
-        """Start the program a while later, each time a longer one."""
+        """Start the native host later, with a growing delay."""
         self._stop()
         self._stop = self._clock.call_later(self._pause, self.start)
         self._pause = min(2 * self._pause, _LONGEST)
 
 
 def origin_of_client(sender: Sender) -> str | None:
-    """Return the origin of a client, as the browser says; None for one without."""
+    """Return the origin of a client, from the browser; None if it has none."""
     if sender.extension is not None:
         return f"chrome-extension://{sender.extension}"
     return sender.origin if sender.origin and sender.origin != "null" else None
 
 
 def name_of_client(text: str) -> str:
-    """Return the name that a client gives itself in a message, visible and short; empty for none.
+    """Return a client's own name in a message, visible and short; empty for none.
 
     Args:
-        text: JSON text: the request that begins a session, or any of the protocol era without sessions.
+        text: JSON text: `initialize`, or any request of the protocol era without sessions.
     """
     try:
         message = payload.decode(text, max_bytes=_LONGEST_FIRST, max_nesting=MAX_NESTING)

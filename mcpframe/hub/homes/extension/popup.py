@@ -1,4 +1,4 @@
-"""The extension's popup, and the window that asks before a call: what they show, and what the user does in them.
+"""The extension's popup, and the window that asks before a call: their content, and the user's actions in them.
 
 All text of pages and clients is made visible here (`visible`), and the page sets it as text.
 """
@@ -37,8 +37,8 @@ class HubPopup:
     """The open popups.
 
     Args:
-        state: Returns what they show, as JSON.
-        actions: What the user may do, by name.
+        state: Returns their content, as JSON.
+        actions: The user's actions, by name.
         open_window: Opens the window that asks.
     """
 
@@ -68,12 +68,12 @@ class HubPopup:
         self.changed()
 
     def changed(self) -> None:
-        """Show what there is now, soon: several changes at once are one."""
+        """Update the popups soon; several changes cause one update."""
         if self._ports and self._later is None:
             self._later = asyncio.get_running_loop().call_later(_PAUSE, self._show)
 
     async def __call__(self, question: Mapping[str, Any]) -> str:
-        """Ask the user: as `consent.Asks`."""
+        """Ask the user; see `consent.Asks`."""
         self._question = {"id": uuid.uuid4().hex, **question}
         self._answered = asyncio.get_running_loop().create_future()
         try:
@@ -109,7 +109,7 @@ class HubPopup:
             self._jobs.start(action(message)).add_done_callback(lambda _: self.changed())
 
     async def _answer(self, message: Mapping[str, Any]) -> None:
-        """Take the answer to the question that is shown, and to no other."""
+        """Take the answer to the displayed question, and to no other."""
         if self._question is None or message.get("id") != self._question["id"]:
             return
         if self._answered is not None and not self._answered.done():
@@ -117,11 +117,11 @@ class HubPopup:
 
 
 class RecentLog(logging.Handler):
-    """The latest lines of the log. Of too many, the oldest of the most common kind is left out: pages cause some kinds
-    without end, which must not hide what is called.
+    """The latest lines of the log. When full, the oldest line of the most common kind is dropped: pages can cause some
+    kinds without end, and must not displace the record of calls.
 
     Args:
-        changed: Called when there is another one.
+        changed: Called when there is a new line.
     """
 
     def __init__(self, changed: Callable[[], None]) -> None:
@@ -146,12 +146,7 @@ class RecentLog(logging.Handler):
 
 
 def shown_tabs(entries: list[TabEntry], active: int | None) -> list[dict[str, Any]]:
-    """Return what is shown of the tabs and their tools: the active one first.
-
-    Args:
-        entries: The tabs.
-        active: The active one.
-    """
+    """Return the tabs and their tools for the popup, the active tab first."""
     ordered = sorted(entries, key=lambda entry: (entry.tab != active, entry.domain, entry.number))
     return [
         {
@@ -175,6 +170,6 @@ def _shown_tool(name: str, tool: Mapping[str, Any]) -> dict[str, str]:
 
 
 def shortened(text: str) -> str:
-    """Return text for a reader: control characters as escapes, and not too long."""
+    """Return text for a reader: control characters as escapes, and shortened."""
     text = visible(text)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

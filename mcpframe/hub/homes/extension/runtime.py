@@ -1,4 +1,4 @@
-"""What the hub needs of an extension: ports that others open, and the service worker's answers."""
+"""The hub's interface to its extension: ports opened by others, and the service worker's answers."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from mcpframe.hub.core.codec import LIMITS
 from mcpframe.hub.core.errors import TabLoadError
 
 WORKER_SECONDS = 10.0
-"""How long the service worker may take, which may have to be started for it."""
+"""Seconds for an answer of the service worker, which may have to be started first."""
 
 
 class ExtensionApi(Protocol):
-    """The extension, as one of its documents has it. Ports are numbers, and messages JSON text."""
+    """The extension's API in one of its documents. Ports are numbers, and messages JSON text."""
 
     def listen(self, deliver: Callable[[str, int, str], None]) -> None:
-        """Have a function be called with everything that has come and comes: what it is, its port, and its text.
+        """Call a function with all events so far and from now on: their kind, port and text.
 
-        It is `opened` (a JSON object with `name`, `external` and `sender`), `message`, `closed`, or an `event` of the
-        service worker.
+        The kind is `opened` (text: a JSON object with `name`, `external` and `sender`), `message`, `closed`, or an
+        `event` of the service worker.
         """
         ...
 
@@ -37,7 +37,7 @@ class ExtensionApi(Protocol):
         ...
 
     def close(self, number: int) -> None:
-        """Close a port; nothing where it has ended."""
+        """Close a port. Does nothing if it has ended."""
         ...
 
     async def ask(self, text: str) -> str:
@@ -58,14 +58,14 @@ class ExtensionApi(Protocol):
 
 
 class Worker:
-    """The service worker, which the browser starts for each call if it has stopped it."""
+    """The service worker; the browser starts it again for a call if necessary."""
 
     def __init__(self, runtime: ExtensionApi, clock: Clock) -> None:
         self._runtime = runtime
         self._clock = clock
 
     async def ask(self, call: str, **more: Any) -> Any:
-        """Return what one of the worker's calls returns.
+        """Call a function of the worker, and return its result.
 
         Raises:
             TabLoadError: It fails, or the worker does not answer in time.
@@ -84,16 +84,16 @@ class Worker:
 
 @dataclass(frozen=True)
 class Sender:
-    """Who has opened a port, as the browser says.
+    """The opener of a port, from the browser.
 
     Attributes:
         extension: The id of the extension; None for a web page.
         url: The address of the document.
         origin: Its origin; None where it is opaque.
-        tab: Its tab; None for a document of an extension that is in none.
+        tab: Its tab; None for a document of an extension outside of tabs.
         frame: The number of its frame; 0 for the page of a tab.
         document: The browser's id of the document; None where there is none.
-        lifecycle: `active`, or `prerender` for one that is not shown yet.
+        lifecycle: `active`, or `prerender` before it is displayed.
     """
 
     extension: str | None = None
@@ -106,7 +106,7 @@ class Sender:
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Sender:
-        """Return the sender of `ports.js`."""
+        """Return the sender that `ports.js` has sent."""
         return cls(
             data.get("id"),
             data.get("url") or "",
@@ -120,11 +120,11 @@ class Sender:
 
 @dataclass(eq=False)
 class ExtensionPort:
-    """A port that somebody has opened.
+    """A port that another document has opened.
 
     Attributes:
-        sender: Who has opened it.
-        external: Whether that is another extension, or a web page.
+        sender: Its opener.
+        external: Whether the opener is another extension, or a web page.
         on_message: Called with each message, as JSON text.
         on_close: Called once, when the other end has closed it.
     """
@@ -139,17 +139,17 @@ class ExtensionPort:
     on_close: Callable[[], None] = field(default=lambda: None)
 
     def post(self, text: str) -> None:
-        """Post JSON text. Raises `OSError` where the port has ended."""
+        """Post JSON text. Raises `OSError` if the port has ended."""
         self._runtime.post(self.number, text)
 
     def close(self) -> None:
-        """Close the port: neither `on_message` nor `on_close` is called any more. Nothing where it has ended."""
+        """Close the port: neither `on_message` nor `on_close` is called any more. Does nothing if it has ended."""
         self._forget(self.number)
         self._runtime.close(self.number)
 
 
 class Ports:
-    """All ports of the extension: each goes to the one that its name is for.
+    """All ports of the extension, routed by their names.
 
     Args:
         on_event: Called with each event of the service worker.
@@ -162,7 +162,7 @@ class Ports:
         self._takers: dict[tuple[str, bool], Callable[[ExtensionPort], None]] = {}
 
     def serve(self, name: str, take: Callable[[ExtensionPort], None], *, external: bool = False) -> None:
-        """Have a function be called with each port of a name.
+        """Call a function with each port of a name.
 
         Args:
             take: The function. It sets the port's `on_message` and `on_close`, or closes the port.
@@ -171,7 +171,7 @@ class Ports:
         self._takers[name, external] = take
 
     def listen(self) -> None:
-        """Take the ports that are there, and those that come. Ports that are for nobody are closed."""
+        """Take the present and all later ports. A port without a `serve` for its name is closed."""
         self._runtime.listen(self._deliver)
 
     def _deliver(self, kind: str, number: int, text: str) -> None:

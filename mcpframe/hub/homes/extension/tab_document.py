@@ -1,4 +1,4 @@
-"""The document of a tab, whose content script (`static/extension/content.js`) has opened a port."""
+"""The document of a tab whose content script (`static/extension/content.js`) has opened a port."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mcpframe.hub.relay.page_relay import PageRelay, PortDocument
 log = logging.getLogger(__name__)
 
 PIECE = 4_000_000
-"""Characters of a message that cross at once: Chrome takes 64 MiB, and escapes what it has to."""
+"""Characters per piece of a message: Chrome takes 64 MiB, after its own escaping."""
 _MOST_PIECES = 64
 _LIMITS = {"max_bytes": 4 * MAX_MESSAGE_BYTES, "max_nesting": 64}
 
@@ -32,8 +32,8 @@ class TabDocument:
 
     Args:
         port: The content script's.
-        origin: The document's origin, as the browser has it.
-        allows: Whether a page may be relayed, by its address: asked for each frame.
+        origin: The document's origin, from the browser.
+        allows: Returns whether a page may be relayed, given its address; called for each frame.
         numbers: The numbers of the frames in the tab.
     """
 
@@ -71,7 +71,7 @@ class TabDocument:
         port.on_close = self.end
 
     def is_document(self, document: str | None) -> bool:
-        """Return whether this is the document with an id of the browser's; False for none."""
+        """Return whether this is the document with a browser's id; False for None."""
         return document is not None and self._port.sender.document == document
 
     def start(self) -> None:
@@ -80,7 +80,7 @@ class TabDocument:
         self._document.start()
 
     def end(self) -> None:
-        """Relay the document no more: its tools are gone."""
+        """Stop relaying the document: its tools are removed."""
         self._document.end()
 
     def close(self) -> None:
@@ -89,7 +89,7 @@ class TabDocument:
         self._port.close()
 
     def leave(self) -> None:
-        """Have the content script leave the page, and not come back."""
+        """Make the content script leave the page for good."""
         self._post({"half": "page", "call": "leave", "arguments": []})
         self.close()
 
@@ -97,7 +97,7 @@ class TabDocument:
         try:
             for piece in cut_marked(payload.encode(command), PIECE):
                 self._port.post(payload.encode(piece))
-        except OSError as error:  # the port has ended, which is heard of separately
+        except OSError as error:  # the port has ended, which is reported separately
             log.debug("A page of %s is gone: %s", domain_of(self.url), error)
 
     def _received(self, text: str) -> None:

@@ -1,10 +1,10 @@
-"""The ports of tabs: who is at them is up to the browser, and whether they are served to the list of sites.
+"""The ports of tabs. The browser identifies their senders; the list of sites decides which are served.
 
-A page may have two content scripts: that of the extension, whose page is relayed here, and one of MCP-B, which relays
-the page itself and speaks to the hub. While the second is there, the first has nothing to do.
+A page may have two content scripts: the extension's, whose page is relayed here, and MCP-B's, which relays the page
+itself and speaks to the hub. While MCP-B's is there, the extension's is idle.
 
-A newer port of a tab takes the place of the older one. If both are of one document, the older one's script leaves for
-good: it would only open its port again.
+A newer port of a tab replaces the older one. If both are of one document, the older one's script leaves for good, as it
+would only open its port again.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ log = logging.getLogger(__name__)
 
 
 class TabPorts:
-    """The ports.
+    """The ports of all tabs.
 
     Args:
-        allows: Whether the tools of a page are offered, by its address.
+        allows: Returns whether the tools of a page are offered, given its address.
     """
 
     def __init__(self, transport: PortTransport, clock: Clock, allows: Callable[[str], bool]) -> None:
@@ -42,7 +42,7 @@ class TabPorts:
         return tab in self._pages or tab in self._proxies
 
     def check(self) -> None:
-        """Leave the pages that are not allowed any more."""
+        """Leave the pages that are no longer allowed."""
         for tab, page in list(self._pages.items()):
             if not self._allows(page.url):
                 del self._pages[tab]
@@ -106,6 +106,6 @@ class TabPorts:
         port.on_close = closed
 
     def _is_served(self, port: ExtensionPort) -> bool:
-        """Return whether it is the page of a tab, of an allowed origin: not a frame, and not a sandboxed document."""
+        """Return whether the sender is a tab's page of an allowed origin: not a frame, and not a sandboxed document."""
         sender = port.sender
         return sender.frame == 0 and sender.origin == origin_of(sender.url) and self._allows(sender.url)

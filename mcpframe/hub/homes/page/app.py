@@ -1,11 +1,11 @@
-"""The hub in a page: for an app of several tabs, which need neither an extension nor a program beside the browser.
+"""The hub in a page: for an app with several tabs, without an extension or a program beside the browser.
 
     async with AppHub("shop").running() as hub:
         async with hub.offering(server), mcp.Client(hub.client()) as client:
             print(await client.list_tools())  # those of all open tabs
 
-Every tab of the app joins, of one origin, under one name. One of them leads: it has the hub. When it is closed, crashes
-or is frozen, the next one does. Tabs without Python join with `static/host/app-hub.js`.
+All tabs of one origin that use one name form the app. One of them leads: it runs the hub. When it is closed, crashes or
+is frozen, the next one leads. Tabs without Python join with `static/host/app-hub.js`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from mcpframe.hub.homes.page.remote import RemoteHub
 from mcpframe.hub.homes.page.wire import AppNames
 from mcpframe.hub.serving.server import HubServer, client_streams
 
-if in_pyodide():  # now, as a page that restores a snapshot would have to fetch it later
+if in_pyodide():  # now: a page that restores a snapshot would have to fetch it later
     from mcpframe.frame.browser import app_tab
 
 if TYPE_CHECKING:
@@ -39,19 +39,19 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 READY_SECONDS = 2.0
-"""How long the server's first answer waits for a hub."""
+"""Seconds that the server's first answer waits for a hub."""
 _RETRY_SECONDS = 1.0
-"""How long a tab whose hub has failed does not lead."""
+"""Seconds for which a tab whose hub has failed does not lead."""
 
 
 class AppHub:
-    """The hub of an app, as one of its tabs has it.
+    """The hub of an app, in one of its tabs.
 
     Args:
         name: The name of the app: tabs of one origin and one name are one app.
-        options: The hub's, for when this tab leads. All tabs should have the same ones.
+        options: The hub's settings, used when this tab leads. All tabs should have the same.
         leads: Whether this tab may lead.
-        place: The browser; None for that of this page.
+        place: The browser; None for this page's.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class AppHub:
 
     @property
     def is_running(self) -> bool:
-        """Whether this tab is one of the app's."""
+        """Whether this tab is part of the app."""
         return self._place is not None
 
     @property
@@ -89,7 +89,7 @@ class AppHub:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[AppHub]:
-        """Be one of the app's tabs for as long as the block lasts.
+        """Join the app for the duration of the block.
 
         Yields:
             This object.
@@ -120,13 +120,13 @@ class AppHub:
 
     @asynccontextmanager
     async def offering(self, server: Any) -> AsyncIterator[None]:
-        """Offer the tools of a server as this tab's, for as long as the block lasts.
+        """Offer the tools of a server as this tab's, for the duration of the block.
 
         Args:
             server: The server object: a `FrameServer`, a server of the official SDK, or one of FastMCP.
 
         Raises:
-            EntryError: `server` is no server object.
+            EntryError: `server` is not a server object.
             StateError: This is not running.
         """
         place = self._running_place()
@@ -142,16 +142,16 @@ class AppHub:
             await offer.end()
 
     async def ready(self, seconds: float = 10.0) -> bool:
-        """Wait until there is a hub. Returns whether there is one, after these seconds."""
+        """Wait for a hub, for this many seconds at most. Returns whether there is one."""
         self._running_place()
         return await self._remote.ready(seconds)
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[Any]:
-        """Open a session with the hub's MCP server, for as long as the block lasts.
+        """Open a session with the hub's MCP server, for the duration of the block.
 
-        It goes on when another tab leads: calls that were under way fail with the reason `HubChanged`, and the list of
-        tools has changed.
+        It survives a change of the leading tab: calls in flight fail with the reason `HubChanged`, and the list of
+        tools changes.
 
         Yields:
             `(read, write)` of the SDK, for `mcp.Client(hub.client())`.
@@ -167,11 +167,11 @@ class AppHub:
     def server(self) -> Server[Any]:
         """The hub as a lowlevel server of the SDK, for a bundle whose tools are those of the app's open tabs.
 
-        This tab is one of the app's as long as the server has a session; it does not have to be `running` for that.
+        This tab is part of the app while the server has a session; it does not have to be `running` for that.
         """
         return self._server.server
 
-    # What happens to this tab
+    # Events of this tab
 
     def _lead(self, hub: str) -> None:
         assert self._place is not None
@@ -213,7 +213,7 @@ class AppHub:
             self._election.usurp()
 
     def _away(self) -> None:
-        """Nothing of this page runs from here on, perhaps for ever: others must not wait for it."""
+        """Leave the app: the page is frozen, perhaps for ever, and the other tabs must not wait for it."""
         self._is_away = True
         self._stop_leading()
         if self._election is not None:
@@ -240,7 +240,7 @@ class AppHub:
 
 
 class _Users:
-    """The sessions of an app's server: the app runs in this tab as long as there is one."""
+    """The sessions of an app's server: the app runs in this tab while there is one."""
 
     def __init__(self, app: AppHub) -> None:
         self._app = app
@@ -251,7 +251,7 @@ class _Users:
 
     @asynccontextmanager
     async def session(self, server: Server[Any]) -> AsyncIterator[None]:
-        """Be one session. Raises `StateError` as `AppHub.running`."""
+        """Hold one session open. Raises `StateError` as `AppHub.running` does."""
         if self._app.is_running and not self._count:  # by its author
             yield
             return

@@ -1,15 +1,15 @@
-"""A tab's port to the hub, whichever tab that is: it is dialled again when another one leads.
+"""A tab's port to the leading tab's hub. It is dialled again when another tab leads.
 
-`static/host/app-port.js` is the same in JavaScript; `tests/vectors/app_tabs` has what both of them do.
+`static/host/app-port.js` is the same in JavaScript; `tests/vectors/app_tabs` tests both.
 
     off ── start ──> numbering ── the tab's number is its own, or not ──> locking
     locking ── the port's lock is held ──> calling ── open ──> open ── lost ──> locking …
 
-Lost means: the hub's lock is released, another hub says that it leads, the hub closes the port, or it does not respond.
-Each time the port gets a new id, and with it new channels and a new lock.
+Lost means: the hub's lock is released, another hub announces that it leads, the hub closes the port, or it does not
+respond. Each time the port gets a new id, new channels and a new lock.
 
-A tab remembers its number over a reload, and holds a lock for it. A copy of a tab remembers the same one: it does not
-get the lock, and so it gets a number of its own.
+A tab remembers its number over a reload, and holds a lock for it. A duplicated tab remembers the same number, does not
+get the lock, and so gets a new number.
 """
 
 from __future__ import annotations
@@ -22,24 +22,21 @@ from mcpframe.hub.homes.page.place import TabChannel, TabPlace
 from mcpframe.hub.homes.page.wire import NUMBERED, AppNames, Connect, Hello, PortKind, is_name
 
 PING_SECONDS = 5.0
-"""How often the hub is asked whether it responds."""
+"""Seconds between pings of the hub."""
 STRIKES = 3
-"""After how many of these times without an answer it is taken for one that does not."""
+"""The number of unanswered pings after which the hub counts as unresponsive."""
 NUMBER_SECONDS = 1.0
-"""How long the lock of a number is waited for: a page may be loaded again before the one before has quite ended."""
+"""Seconds to wait for the lock of a number: a reloaded page may start before the old one has quite ended."""
 
 
 class Dialled:
-    """One port.
-
-    Args:
-        kind: What the port is for.
+    """One port to the hub.
 
     Attributes:
         on_open: Called when the hub has the port: `post` works from then on.
         on_message: Called with each message of the hub, as text.
-        on_control: Called with anything else that the hub says.
-        on_lost: Called when the hub has the port no more. It is dialled again by itself.
+        on_control: Called with each control message of the hub.
+        on_lost: Called when the hub has lost the port. It is dialled again automatically.
         on_unresponsive: Called when no hub has responded for a while; if there was one, just before `on_lost`.
     """
 
@@ -66,7 +63,7 @@ class Dialled:
         """The id of the hub; None while there is none."""
 
     def start(self) -> None:
-        """Look for the hub, for as long as it takes. Starting again does nothing."""
+        """Look for the hub, without a deadline. Starting again does nothing."""
         if self._directory is None:
             self._directory = self._place.channel(self._names.directory, self._heard_in_directory)
             self._claim()
@@ -86,7 +83,7 @@ class Dialled:
                 self._release_number()
 
     def pause(self) -> None:
-        """End the port as if the hub had ended. It can be started again, and keeps its number until then."""
+        """End the port as if the hub had ended. It can be started again, and keeps its number."""
         was_open = self.hub is not None
         self._off()
         if was_open:
@@ -97,7 +94,7 @@ class Dialled:
         return self._say(wire.message(text))
 
     def control(self, kind: str, **more: Any) -> bool:
-        """Say anything else to the hub. As `post`."""
+        """Post a control message to the hub. Returns whether there is one."""
         return self._say(wire.control(kind, **more))
 
     def _say(self, text: str) -> bool:
@@ -122,14 +119,14 @@ class Dialled:
         def without() -> None:
             self._stop_timer()
             self._release_number()
-            self._place.remember(self._key, "")  # it is another tab's, also for this page when it is loaded again
+            self._place.remember(self._key, "")  # another tab has this number: do not claim it again
             self._dial()
 
         self._stop_timer = self._place.clock.call_later(NUMBER_SECONDS, without)
         self._release_number = self._place.lock(self._names.number(number), held, without)
 
     def _numbered(self, number: int) -> None:
-        """Note the number that the hub has given to this tab."""
+        """Note the number that the hub has assigned to this tab."""
         if number != self._number:
             self._release_number()
             self._number = number
@@ -207,7 +204,7 @@ class Dialled:
             self.on_unresponsive()
             self._lose()
             return
-        # What has come meanwhile is heard before the next time, also if this page was slow itself.
+        # Messages queued meanwhile arrive before the next ping, even if this page itself was slow.
         self._strikes += 1
         if not self.control("ping"):
             self._call()

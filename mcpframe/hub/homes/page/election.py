@@ -1,11 +1,11 @@
-"""Which tab leads: the one that holds a lock, for which the others queue.
+"""The election of the tab that leads: it holds a lock, and the others queue for it.
 
     idle ── start ──> queued ── held ──> leading ── lost ──> queued
                         └─ usurp ─> queued, to take the lock from a tab that does not respond
     any ── stop ──> idle
 
-A tab that has begun to lead has an id of its own for that, and a second lock named by it: when that is released, its
-hub is gone, whoever leads next. A page that ends in any way, also by a crash, releases its locks.
+A leading tab's hub has an id, and a second lock named by it: when that is released, this hub is gone, regardless of
+which tab leads next. A page that ends in any way, also by a crash, releases its locks.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from mcpframe.hub.homes.page.wire import AppNames, new_id
 
 
 class Election:
-    """One tab's part in it.
+    """One tab's part in the election.
 
     Args:
         lead: Called with the hub's id when this tab leads.
-        resign: Called when it does not any more. Not called by `stop`.
+        resign: Called when it no longer does. Not called by `stop`.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class Election:
         self._lead = lead
         self._resign = resign
         self._turn = 0
-        """Counts the requests for the lock: what is said about an earlier one is ignored."""
+        """Counts the requests for the lock: events of an earlier request are ignored."""
         self._releases: list[Callable[[], None]] = []
         self.hub: str | None = None
         """The id of this tab's hub; None while it does not lead."""
@@ -48,13 +48,13 @@ class Election:
             self._request(steal=False)
 
     def usurp(self) -> None:
-        """Lead in the place of a tab that holds the lock, and does not respond. Nothing if this tab does not wait."""
+        """Steal the lock from a leading tab that does not respond. Does nothing unless this tab is queued."""
         if self.queued:
             self._release()
             self._request(steal=True)
 
     def stop(self) -> None:
-        """Neither lead nor queue."""
+        """Stop leading or queueing."""
         self.hub = None
         self._release()
 

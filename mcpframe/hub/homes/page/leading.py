@@ -1,4 +1,4 @@
-"""The hub in the tab that leads: its core, between the ports of tabs and those of clients."""
+"""The hub in the leading tab: its core, between the ports of tabs and those of clients."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from mcpframe.hub.serving.server import HubServer
 log = logging.getLogger(__name__)
 
 RELOAD_SECONDS = 2.0
-"""How long a tab whose port has ended may be one that is loaded again."""
+"""Seconds for which a tab whose port has ended may be reloading."""
 
 _TAB = "a tab of this app"
 MOST_CLIENTS = 1000
-"""Each tab is one."""
+"""Each tab is one client."""
 
 
 class LeadingTab:
-    """The hub of an app, in this tab, for as long as it leads.
+    """The hub of an app, in this tab, while it leads.
 
     Args:
-        on_rival: Called when another tab says that it leads.
+        on_rival: Called when another tab announces that it leads.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class LeadingTab:
                 self._board.close()
 
     def close(self) -> None:
-        """Close all ports, at once."""
+        """Close all ports at once."""
         self._board.close()
 
     def _accept(self, port: AppPort) -> None:
@@ -99,7 +99,7 @@ class LeadingTab:
         return lambda: self._transport.closed(proxy)
 
     def _take_window(self, port: AppPort) -> Callable[[], None]:
-        """Relay what a page without Python offers. `static/host/app-hub.js` has both scripts of its document."""
+        """Relay the tools of a page without Python. `static/host/app-hub.js` has both scripts of its document."""
 
         def relay(page: TellingHalf, tools: DocumentTools) -> PageRelay:
             return PageRelay(
@@ -142,7 +142,7 @@ class AppTabs:
     """The tabs of an app (`interfaces.Tabs`): those that have a port.
 
     Args:
-        place: The browser of the tab that leads.
+        place: The browser of the leading tab.
     """
 
     def __init__(self, place: TabPlace) -> None:
@@ -153,7 +153,6 @@ class AppTabs:
         self.looked_at: int | None = None
 
     def opened(self, port: AppPort) -> None:
-        """Note a port."""
         self._ports[port.tab] = port
         self._ended.pop(port.tab, None)
         opening = self._opening.get(port.window_name)
@@ -161,7 +160,6 @@ class AppTabs:
             opening.set_result(port.tab)
 
     def closed(self, port: AppPort) -> None:
-        """Note the end of a port."""
         if self._ports.get(port.tab) is port:
             del self._ports[port.tab]
             now = self._place.clock.now()
@@ -175,14 +173,14 @@ class AppTabs:
         return self.looked_at
 
     async def url(self, tab: int) -> str | None:
-        """As `Tabs.url`: also of a tab that may be loaded again just now."""
+        """Return the address of a tab, even of one that may be reloading; None if there is none."""
         if port := self._ports.get(tab):
             return port.url
         url, since = self._ended.get(tab, ("", -math.inf))
         return url if self._place.clock.now() - since <= RELOAD_SECONDS else None
 
     async def open(self, url: str) -> int:
-        """As `Tabs.open`. The tab is there once it has joined; the hub bounds the wait."""
+        """Open a tab; see `Tabs.open`. Returns once the tab has joined; the hub bounds the wait."""
         name = f"mcpframe-{new_id()}"
         if not self._place.open(url, name):
             raise TabLoadError(

@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 
 class ServerOffer:
-    """A server, served to one hub after the other: each has a session of its own.
+    """A server, served to one hub after another, with a new session for each.
 
     Args:
         server: The server object.
@@ -73,7 +73,7 @@ class ServerOffer:
         port.on_message = heard
         self._session = self._jobs.start(self._serving.serve(self._server, read, _RelayWriter(relay, self._messages)))
 
-        def ended(_: object) -> None:  # also if it has not begun
+        def ended(_: object) -> None:  # also before it has begun
             relay.page_ended()
             incoming.close()
             read.close()

@@ -1,4 +1,4 @@
-"""What a tab needs of its browser to be one of an app's."""
+"""A tab's browser, as the app needs it."""
 
 from __future__ import annotations
 
@@ -10,24 +10,22 @@ from mcpframe.hub.core.interfaces import KeyValues
 
 
 class TabChannel(Protocol):
-    """A broadcast channel: what is posted reaches all others of its name, in this tab and in others, but not itself."""
+    """A broadcast channel: a posted text reaches all others of its name, in this tab and in others, but not itself."""
 
     def post(self, text: str) -> None:
-        """Post a text. Nothing happens after `close`."""
+        """Post a text. Does nothing after `close`."""
         ...
 
     def close(self) -> None:
-        """Close it: nothing more is heard. What was posted arrives all the same."""
+        """Close the channel: no more texts arrive here. Texts posted before still reach the others."""
         ...
 
 
 class TabPlace(Protocol):
-    """A tab's browser, as far as tabs of one origin share it."""
+    """A tab's browser, and the parts of it that tabs of one origin share."""
 
     @property
-    def clock(self) -> Clock:
-        """The time."""
-        ...
+    def clock(self) -> Clock: ...
 
     @property
     def store(self) -> KeyValues:
@@ -41,14 +39,14 @@ class TabPlace(Protocol):
 
     @property
     def window_name(self) -> str:
-        """The name of this tab's window, with which it was opened."""
+        """The name of this tab's window, given when it was opened."""
         ...
 
     def channel(self, name: str, heard: Callable[[str], None]) -> TabChannel:
         """Open a broadcast channel.
 
         Args:
-            heard: Called with each text that another one has posted.
+            heard: Called with each text posted on another channel object of this name.
         """
         ...
 
@@ -64,15 +62,15 @@ class TabPlace(Protocol):
         """Wait for a lock, and hold it until the returned function is called; the browser releases it with the page.
 
         Args:
-            held: Called when it is held, and never within this call.
-            lost: Called when another tab has stolen it, or the browser does not grant it.
-            shared: Whether others that share it may hold it at the same time.
-            steal: Whether to take it from the tab that holds it.
+            held: Called when the lock is held, never during this call.
+            lost: Called when another tab has stolen the lock, or the browser does not grant it.
+            shared: Whether it may be held by several that all share it.
+            steal: Whether to take it from its holder.
         """
         ...
 
     def remembered(self, key: str) -> str | None:
-        """Return what this tab has remembered over a reload; None for nothing."""
+        """Return a text that this tab has remembered over a reload; None if there is none."""
         ...
 
     def remember(self, key: str, value: str) -> None:
@@ -80,7 +78,7 @@ class TabPlace(Protocol):
         ...
 
     def noted(self, key: str) -> str | None:
-        """Return what any tab has noted; None for nothing."""
+        """Return a text that any tab has noted; None if there is none."""
         ...
 
     def note(self, key: str, value: str) -> None:
@@ -92,18 +90,18 @@ class TabPlace(Protocol):
         ...
 
     def watch(self, seen: Callable[[], None], away: Callable[[], None], back: Callable[[], None]) -> Callable[[], None]:
-        """Have functions be called when something happens to this tab.
+        """Watch this tab's visibility and lifecycle.
 
         Args:
             seen: Called when `is_seen` may have changed.
-            away: Called just before the page is frozen or left: afterwards nothing of it runs, perhaps for ever.
+            away: Called just before the page is frozen or left: it stops running then, perhaps for ever.
             back: Called when it runs again.
 
         Returns:
-            A function that ends it.
+            A function that ends the watch.
         """
         ...
 
     def open(self, url: str, name: str) -> bool:
-        """Open a tab, whose window gets a name. Returns whether the browser has allowed it."""
+        """Open a tab whose window has a name. Returns whether the browser has allowed it."""
         ...

@@ -1,7 +1,7 @@
-"""The hub of an app as any of its tabs has it: a client of MCP on a port of its own, with the interface of `hub.Hub`.
+"""The hub of an app, in any of its tabs: an MCP client on its own port, with the interface of `hub.Hub`.
 
-When another tab leads, the session begins anew: calls that were under way fail, as they may have run, and calls that
-come meanwhile wait for the new hub, and for the tab of their tool to have registered with it.
+When another tab leads, a new session begins: calls in flight fail, as they may have run. Later calls wait for the new
+hub, and until the tab of their tool has registered with it.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from mcpframe.hub.homes.page.wire import AppNames
 log = logging.getLogger(__name__)
 
 FIRST_SECONDS = 5.0
-"""How long lists of tools wait for a tab that leads, after this tab has joined."""
+"""Seconds that lists of tools wait for a leading tab, after this tab has joined."""
 HUB_SECONDS = 10.0
-"""How long a call waits for a tab that leads."""
+"""Seconds that a call waits for a leading tab."""
 RETURN_SECONDS = 2.0
-"""How long a call waits for a tool to come back that the hub before has had."""
+"""Seconds that a call waits for a tool of the previous hub to come back."""
 _VERSION = "2025-11-25"
 _MAX_BYTES = 64 * 1024 * 1024
-"""More than any answer of the hub: who waits for one that is left out would wait for ever."""
+"""More than any answer of the hub: a dropped answer would leave its request waiting for ever."""
 
 
 class RemoteHub:
@@ -48,7 +48,7 @@ class RemoteHub:
         self._definitions: list[dict[str, Any]] = []
         self._browser: dict[str, bool] = {}
         self._before: frozenset[str] = frozenset()
-        """The names that earlier hubs have had."""
+        """The names of tools that earlier hubs had."""
         self._listed = False
         self._working: asyncio.Task[None] | None = None
         self._again = False
@@ -56,7 +56,7 @@ class RemoteHub:
         self._listeners = Listeners()
 
     def begin(self, place: TabPlace, names: AppNames) -> Dialled:
-        """Return the port, which its owner starts and stops."""
+        """Return the port; its owner starts and stops it."""
         port = self._port = Dialled(place, names, "client")
         self._clock, self._begun = place.clock, place.clock.now()
         self._changes = Changes(place.clock)
@@ -67,20 +67,20 @@ class RemoteHub:
 
     @property
     def definitions(self) -> list[dict[str, Any]]:
-        """All tools, as `tools/list` has them; those of the hub before until there is a new one."""
+        """All tools, as `tools/list` has them; the previous hub's until there is a new one."""
         return self._definitions
 
     @property
     def browser(self) -> dict[str, bool]:
-        """The `browser` capabilities that the hub had at the beginning of the session."""
+        """The hub's `browser` capabilities at the start of the session."""
         return self._browser
 
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Have a function be called whenever `definitions` may have changed. Returns a function that ends that."""
+        """Call a function whenever `definitions` may have changed. The returned function ends that."""
         return self._listeners.add(listener)
 
     async def settled(self) -> None:
-        """As `ServedHub.settled`: once a tab that leads has listed the tools of all."""
+        """Return once the leading tab has listed all tools, or after a few seconds."""
         if self._clock is not None and (seconds := self._begun + FIRST_SECONDS - self._clock.now()) > 0:
             await self.ready(seconds)
 
@@ -91,12 +91,12 @@ class RemoteHub:
     async def call(
         self, name: str, arguments: Mapping[str, Any], on_progress: OnProgress | None = None, client: Caller = UNNAMED
     ) -> Any:
-        """Have a tool executed. To cancel this is to cancel the call in its page.
+        """Call a tool. Cancelling this cancels the call in its page.
 
         Args:
             name: The tool's name, as clients see it.
-            on_progress: Called with the call's progress; None where nobody wants it.
-            client: Who wants it. The hub asks for this tab, whose page decides who its clients are.
+            on_progress: Called with the call's progress; None to ignore it.
+            client: Ignored: the hub asks for consent on behalf of this tab, whose page decides on its clients.
 
         Returns:
             The `CallToolResult`, unchanged.
@@ -104,7 +104,7 @@ class RemoteHub:
         Raises:
             HubNotFound: No tab leads.
             HubChanged: The tab that led has ended, or does not respond. The tool may have been executed.
-            HubError: As the hub has it; `code` and `data` are those of its error.
+            HubError: The hub's own error, with its `code` and `data`.
         """
         if not await self.ready():
             raise HubNotFound("No open tab of this app has the hub: open one that runs Python.")
@@ -118,7 +118,7 @@ class RemoteHub:
         raise HubError(error["message"], error.get("data"), code=error["code"])
 
     def close(self) -> None:
-        """End the session: whoever waits gets an error."""
+        """End the session: pending requests fail."""
         if self._port is not None:
             self._port.stop()
             self._port = None
@@ -161,7 +161,7 @@ class RemoteHub:
         self._working = asyncio.get_running_loop().create_task(self._work(begins=True))
 
     async def _work(self, *, begins: bool) -> None:
-        """Begin the session if it has to be, and read the list of tools: again, if it has changed meanwhile."""
+        """Begin the session if necessary, and read the list of tools: again, if it changes meanwhile."""
         try:
             if begins:
                 await self._begin()
@@ -226,7 +226,7 @@ class RemoteHub:
         self._peer.fail_all(lambda: HubChanged(ended))
 
     async def _until(self, ready: Callable[[], bool], seconds: float) -> bool:
-        """Wait until something is so, after a change of the list. Returns whether it is, after these seconds."""
+        """Wait for a condition, checked at each change of the list. Returns whether it holds within these seconds."""
         if self._changes is None:
             return ready()
         return bool(await self._changes.until(lambda: ready() or None, seconds))

@@ -1,8 +1,8 @@
-"""The ports of an app's tabs, as the tab that leads has them.
+"""The ports of an app's tabs, in the leading tab.
 
-A port is there from its `ready` until it says `close`, its lock is released, or the switchboard closes. Its tab has a
-number, which no other tab of the app gets, whoever leads: how far they were given out is noted for all tabs, and a
-tab brings its own along to the next hub (`dialing`).
+A port is open from its `ready` until its `close`, the release of its lock, or the end of the switchboard. Its tab has a
+number, unique in the app under all leaders: the last number is noted for all tabs, and a tab sends its own to the next
+hub (`dialing`).
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ class AppPort:
     """The hub's end of a port, which is a `transport.TabPort` where it is one of tools.
 
     Attributes:
-        kind: What it is for.
-        tab: The number of its tab; 0 where that needs none.
-        url: The address of its page: of this origin, as only its pages are heard.
+        kind: Its purpose.
+        tab: The number of its tab; 0 if it needs none.
+        url: The address of its page, which is of this origin: a channel reaches no other.
         on_message: Called with each message, as text.
-        on_control: Called with anything else that is said.
+        on_control: Called with each control message.
         on_close: Called once, when it has ended.
     """
 
@@ -43,24 +43,22 @@ class AppPort:
         self._end = end
 
     def post(self, text: str) -> None:
-        """Post a message."""
         self._line.post(wire.message(text))
 
     def control(self, kind: str, **more: Any) -> None:
-        """Say anything else."""
+        """Post a control message."""
         self._line.post(wire.control(kind, **more))
 
     def close(self) -> None:
-        """End the port."""
         self._end(self)
 
 
 class Switchboard:
-    """The ports.
+    """The ports of all tabs.
 
     Args:
-        accept: Called with each port that is there.
-        on_rival: Called when another tab says that it leads.
+        accept: Called with each port that opens.
+        on_rival: Called when another tab announces that it leads.
     """
 
     def __init__(
@@ -77,18 +75,17 @@ class Switchboard:
         self._hub = ""
         self._directory: TabChannel | None = None
         self._ends: dict[str, Callable[[], None]] = {}
-        """What ends each port, by its id, also one that is not ready."""
+        """The functions that end each port, by its id, even before it is ready."""
         self._numbers: dict[int, str] = {}
         """The ids of ports by the numbers of their tabs."""
         self._given = 0
-        """The last number that was given out here."""
+        """The last number assigned here."""
 
     def __len__(self) -> int:
-        """Return how many ports there are."""
         return len(self._ends)
 
     def open(self, hub: str) -> None:
-        """Take ports.
+        """Accept ports.
 
         Args:
             hub: The id of the hub.
@@ -98,7 +95,7 @@ class Switchboard:
         self._directory.post(wire.hello(hub))
 
     def close(self) -> None:
-        """Close all ports, and take no more."""
+        """Close all ports, and accept no more."""
         if self._directory is None:
             return
         self._directory.close()
@@ -122,7 +119,7 @@ class Switchboard:
         self._answer(call, number)
 
     def _last(self) -> int:
-        """Return the last number that was given out, also by another tab: one that hung may have led before."""
+        """Return the last number assigned, here or by another tab: a tab that hung may have led before."""
         noted = self._place.noted(self._names.key(_LAST))
         return max(self._given, int(noted) if noted is not None and noted.isdecimal() and len(noted) < 10 else 0)
 

@@ -1,14 +1,14 @@
-"""What tabs of an app say to each other, and the names of their channels and locks.
+"""The messages between tabs of an app, and the names of their channels and locks.
 
     directory channel    hub      a tab leads, under an id of its own
-                         connect  a port looks for it, and has its lock already
+                         connect  a port looks for the hub, and holds its own lock already
     port's channel       open     the hub has the port; from here on the port's line is used
     line's channel       ready    the port uses the line
                          ping, pong, seen, close
 
-All is text. On a line it begins with `m` for a message of the port, and with `c` for one of these, which are JSON.
-Ids are random, and a line is named by the hub's and the port's: a tab that has led, and does not know yet that another
-one does, speaks on a line that nobody hears.
+All messages are text. On a line, `m` marks a message of the port, and `c` a control message of the table, which is
+JSON. Ids are random, and a line is named by the ids of hub and port: a former leader that does not know yet of its
+successor posts on a line without listeners.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from mcpframe.hub.core.codec import MAX_MESSAGE_BYTES
 
 PortKind = Literal["tools", "window", "client", "watch"]
 """The purpose of a port: a tab's tools (`hub.core.codec`), a window's messages, which the hub relays, a client of MCP,
-or only to know whether the hub responds."""
+or a check that the hub responds.
+"""
 
 NUMBERED: frozenset[PortKind] = frozenset({"tools", "window"})
 """Ports whose tab has a number."""
@@ -32,18 +33,14 @@ NUMBERED: frozenset[PortKind] = frozenset({"tools", "window"})
 _KINDS: Mapping[Any, PortKind] = {kind: kind for kind in get_args(PortKind)}
 _LONGEST = 2000
 _LONGEST_MESSAGE = 4 * MAX_MESSAGE_BYTES
-"""More than any answer of the hub (`port_clients.MAX_ANSWER_BYTES`): all tools are in one."""
+"""More than any answer of the hub (`port_clients.MAX_ANSWER_BYTES`): one answer has all tools."""
 _MESSAGE, _CONTROL = "m", "c"
 _LIMITS = {"max_bytes": 65536, "max_nesting": 8}
 
 
 @dataclass(frozen=True)
 class AppNames:
-    """The names of an app's channels and locks.
-
-    Args:
-        app: The name of the app.
-    """
+    """The names of an app's channels and locks."""
 
     app: str
 
@@ -58,11 +55,11 @@ class AppNames:
         return f"mcpframe-hub:{self.app}:leader"
 
     def hub(self, hub: str) -> str:
-        """The lock that a hub holds as long as it is one."""
+        """The lock that a hub holds while it leads."""
         return f"mcpframe-hub:{self.app}:hub:{hub}"
 
     def port(self, port: str) -> str:
-        """The lock that a port holds as long as it is there, and the channel on which it is answered."""
+        """The lock that a port holds while it is open, and the channel on which it is answered."""
         return f"mcpframe-hub:{self.app}:port:{port}"
 
     def number(self, number: int) -> str:
@@ -74,7 +71,7 @@ class AppNames:
         return f"mcpframe-hub:{self.app}:line:{hub}:{port}"
 
     def key(self, key: str) -> str:
-        """The key of something that is stored."""
+        """The key of a stored value."""
         return f"mcpframe-hub:{self.app}:{key}"
 
 
@@ -95,9 +92,9 @@ class Connect:
 
     Attributes:
         port: Its id.
-        kind: What it is for.
+        kind: Its purpose.
         url: The address of its page.
-        number: The number that its tab had; None for none.
+        number: The number that its tab remembers; None for none.
     """
 
     port: str
@@ -113,18 +110,16 @@ def new_id() -> str:
 
 
 def hello(hub: str) -> str:
-    """Return the text of `Hello`."""
     return payload.encode({"type": "hub", "hub": hub})
 
 
 def connect(call: Connect) -> str:
-    """Return the text of `Connect`."""
     message = {"type": "connect", "port": call.port, "kind": call.kind, "url": call.url, "number": call.number}
     return payload.encode({**message, "windowName": call.window_name})
 
 
 def read_directory(text: str) -> Hello | Connect | None:
-    """Return what was said in the directory; None for anything else: any script of the origin can say anything."""
+    """Return a message of the directory; None for an invalid one, as any script of the origin can post there."""
     message = _object(text)
     hub, port, kind = message.get("hub"), message.get("port"), message.get("kind")
     known = _KINDS.get(kind) if isinstance(kind, str) else None
@@ -143,17 +138,17 @@ def read_directory(text: str) -> Hello | Connect | None:
 
 
 def message(text: str) -> str:
-    """Return a message of a port as it is on the line."""
+    """Return a message of a port as text for the line."""
     return _MESSAGE + text
 
 
 def control(kind: str, **more: Any) -> str:
-    """Return anything else that is said on a line, or on a port's channel."""
+    """Return a control message as text for a line, or for a port's channel."""
     return _CONTROL + payload.encode({"type": kind, **more})
 
 
 def read_line(text: str) -> str | Mapping[str, Any]:
-    """Return a message as text, and anything else as an object, which is empty where it cannot be read."""
+    """Return a message as text, and a control message as an object, which is empty if it is unreadable."""
     if text[:1] == _MESSAGE:
         return text[1:] if len(text) <= _LONGEST_MESSAGE else {}
     return _object(text[1:]) if text[:1] == _CONTROL else {}
@@ -168,5 +163,5 @@ def _object(text: str) -> Mapping[str, Any]:
 
 
 def is_name(value: Any) -> TypeGuard[str]:
-    """Return whether a value is a text that is neither empty nor too long."""
+    """Return whether a value is text that is neither empty nor too long."""
     return isinstance(value, str) and 0 < len(value) <= _LONGEST
