@@ -32,7 +32,7 @@ _REASONS = {
 
 
 def cache_dir() -> Path:
-    """Return the folder for what can be fetched or built again: `$MCPFRAME_CACHE`, else the user's cache folder."""
+    """Return the folder of files that can be fetched or rebuilt: `$MCPFRAME_CACHE`, else the user's cache folder."""
     chosen = os.environ.get("MCPFRAME_CACHE")
     return Path(chosen).expanduser().absolute() if chosen else platformdirs.user_cache_path("mcpframe", appauthor=False)
 
@@ -99,7 +99,7 @@ def _replace(folder: Path, target: Path, aside: Path) -> None:
 def clear_leftovers(target: Path) -> None:
     """Remove the temporary files that a process left beside `target` when it was killed.
 
-    A folder that the process had moved away is moved back. Call this only while nobody else can write `target`.
+    A folder that the process had moved away is moved back. Call this only while no other process can write `target`.
 
     Raises:
         WriteError: The leftovers cannot be removed.

@@ -1,4 +1,4 @@
-"""A deadline that raises a given error, which can say what was waited for."""
+"""A deadline that raises a given error, which can name the operation."""
 
 from __future__ import annotations
 

@@ -3,10 +3,10 @@
     KitError
     ├── ToolError               a program mcpframe needs
     │   ├── ToolMissing         is not installed (NodeMissing, ChromiumMissing)
-    │   └── ToolFailed          ran and failed; `output` keeps what it printed
+    │   └── ToolFailed          ran and failed; `output` has its output
     │       └── ToolTimeout     took too long and was stopped
     ├── DownloadError           something could not be fetched: no network, or no answer
-    ├── HashMismatch            a file is not the one that was pinned
+    ├── HashMismatch            a file does not have the pinned hash
     ├── WriteError              a file could not be written: disk full, no permission
     ├── ServeError              a folder cannot be served
     │   └── PortTaken           another program listens on the port
@@ -57,7 +57,7 @@ class ToolFailed(ToolError):
 
     Args:
         message: One sentence for the user.
-        output: What the program printed, for a log.
+        output: The program's output, for a log.
     """
 
     def __init__(self, message: str, output: str = "") -> None:
@@ -117,7 +117,7 @@ class SetupNotDone(KitError):
 
 
 class ViewFailed(KitError):
-    """A view under test did not start, answered with an error, or did not do in time what the test waits for."""
+    """A view under test did not start, answered with an error, or did not meet the test's condition in time."""
 
 
 class NoFramedServer(KitError):
@@ -141,7 +141,7 @@ class BrowserGone(BridgeError):
 
 
 class PageFailed(BridgeError):
-    """The framed page cannot be opened: it is missing, is no MCP server, or does not allow the bridge's origin."""
+    """The framed page cannot be opened: it is missing, is not an MCP server, or does not allow the bridge's origin."""
 
 
 class ProfileInUse(BridgeError):

@@ -1,4 +1,4 @@
-"""The deadlines and limits that the rooms of the tool chain share. Times are in seconds."""
+"""Deadlines and limits shared by the rooms of the tool chain. Times are in seconds."""
 
 from __future__ import annotations
 

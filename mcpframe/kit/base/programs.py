@@ -29,7 +29,7 @@ _WITH_LIMIT = 'ulimit -t "$0" && ulimit -c 0 && exec "$@"'
 def python(*arguments: str) -> list[str]:
     """Return a command of this Python, which imports nothing from the folder that it runs in (`-P`).
 
-    MCP clients start programs in the folder that their user has open, which may be somebody else's repository.
+    MCP clients start programs in the folder that their user has open, which may be an untrusted repository.
     """
     return [sys.executable, "-P", *arguments]
 
@@ -46,8 +46,7 @@ def run_tool(
 
     Args:
         command: Program and arguments.
-        name: What to call it in the error.
-        cwd: The folder to run in.
+        name: Its name in errors.
         timeout: The longest it may take, in seconds.
         environment: Its environment variables; by default those of this process.
 
@@ -154,10 +153,9 @@ def _failed(name: str, status: int, output: str) -> ToolFailed:
 
 
 class Running:
-    """A running program, whose standard output is read in pieces, each with a deadline."""
+    """A running program. Its standard output is read in pieces, each with a deadline."""
 
     def __init__(self, process: subprocess.Popen[bytes], name: str) -> None:
-        """Created by `running`."""
         self._process = process
         self._name = name
         self._buffer = bytearray()
@@ -177,8 +175,7 @@ class Running:
         """Return the next `size` bytes of its standard output.
 
         Args:
-            size: How many bytes.
-            deadline: Until when to wait for them, in seconds of `time.monotonic`.
+            deadline: The end of the wait, in seconds of `time.monotonic`.
 
         Raises:
             ToolTimeout: They were not printed in time.
@@ -243,9 +240,8 @@ def running(
 
     Args:
         command: Program and arguments.
-        name: What to call it in errors.
+        name: Its name in errors.
         data: Its standard input.
-        cwd: The folder to run in.
         processor_seconds: The limit of its processor time. Not on Windows.
 
     Raises:

@@ -60,7 +60,7 @@ def count(done: int, total: int) -> None:
 
 
 def labelled(label: str, progress: Progress) -> Progress:
-    """Return a `Progress` that says what its steps are for."""
+    """Return a `Progress` that labels its steps with their purpose."""
     return lambda what: progress(f"{label}: {what[:1].lower()}{what[1:]}")
 
 

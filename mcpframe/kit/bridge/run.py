@@ -34,7 +34,7 @@ class BridgeOptions:
     """The options of the command.
 
     Attributes:
-        where: the server's address, or a folder.
+        where: the server's address or folder.
         session_id: the session to use; by default the remembered one.
         profile: the profile folder; by default a separate one for each server.
         patience: how long the page may take to start, in seconds.
@@ -84,7 +84,6 @@ def bridge_http(options: BridgeOptions, port: int, allowed_origins: Sequence[str
     """Serve Streamable HTTP on this machine until it is interrupted.
 
     Args:
-        options: as for `bridge_stdio`.
         port: the port; 0 takes a free one.
         allowed_origins: the origins of web pages that may send requests.
 
@@ -101,7 +100,6 @@ def run_bridge(options: BridgeOptions, serve: Callable[[Pages], Awaitable[None]]
     """Open the server and a browser, and run `serve` until it ends.
 
     Args:
-        options: as for `bridge_stdio`.
         serve: called with the object that opens pages with the server.
 
     Raises:
@@ -132,7 +130,7 @@ class _Work:
     addresses: dict[str, int]
 
     async def framed(self) -> FramedPage:
-        """Return what to frame."""
+        """Return the page to frame."""
         known = self.profile.recall(self.target.key, self.options.session_id)
         if not self.profile.is_copy:
             self.profile.remember(self.target.key, known)

@@ -50,7 +50,7 @@ def open_target(where: str, *, progress: Progress = silent) -> Iterator[Target]:
     Raises:
         OriginError: an address that cannot be framed.
         BridgeError: an address of the bridge's own.
-        KitError: there is no server there, or one that cannot be bridged.
+        KitError: the server does not exist, or cannot be bridged.
     """
     named = named_server(where)
     if isinstance(named, Published):
@@ -125,8 +125,8 @@ def check_published(url: str, origin: str) -> None:
         origin: The origin that the server has to allow.
 
     Raises:
-        BridgeError: The page does not allow the origin, or is a page without a server.
-        NoFramedServer: There is no page at the address, or no answer.
+        BridgeError: The page does not allow the origin, or has no server.
+        NoFramedServer: The address has no page, or does not answer.
     """
     page = fetch(url)
     if page.status != 200:

@@ -1,4 +1,4 @@
-"""Find a Chromium to drive, install one on request, the options to launch it, and the address of its DevTools."""
+"""Find or install a Chromium, and return its launch options and the address of its DevTools."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _PLACES = {
     ),
 }
 
-# Where Playwright keeps its browsers unless PLAYWRIGHT_BROWSERS_PATH says otherwise.
+# Playwright's folders of browsers, unless PLAYWRIGHT_BROWSERS_PATH is set.
 _PLAYWRIGHT_CACHES = {"darwin": "~/Library/Caches/ms-playwright", "win32": "~/AppData/Local/ms-playwright"}
 
 _ASK_PLAYWRIGHT = """\
@@ -101,7 +101,7 @@ def find_chromium() -> Path | None:
     """Find a Chromium: `$MCPFRAME_CHROMIUM`, then Playwright's own, then the system's (Chromium, Chrome, Edge).
 
     Returns:
-        The program; None if there is none.
+        The program; None if none is found.
 
     Raises:
         ChromiumMissing: `$MCPFRAME_CHROMIUM` is not a program.
@@ -151,7 +151,6 @@ def launch_options(executable: Path, *, off: Sequence[str] = _OFF_BY_PLAYWRIGHT)
     Chromium's sandbox does not run as root. `MCPFRAME_NO_SANDBOX=1` disables it, for containers that do not allow it.
 
     Args:
-        executable: The program.
         off: The features to disable; by default those that Playwright disables.
     """
     return {
@@ -183,7 +182,7 @@ async def devtools_address(profile: Path) -> str:
         profile: the folder of its profile, which no earlier Chromium has used.
 
     Raises:
-        BrowserGone: There is no port after half a minute.
+        BrowserGone: It has chosen no port after half a minute.
     """
     try:
         async with asyncio.timeout(_DEVTOOLS_SECONDS):
@@ -191,7 +190,7 @@ async def devtools_address(profile: Path) -> str:
                 with suppress(OSError, IndexError, ValueError):  # not there yet, or empty
                     text = (profile / "DevToolsActivePort").read_text("utf-8")
                     return f"http://127.0.0.1:{int(text.splitlines()[0])}"
-                await asyncio.sleep(_DEVTOOLS_INTERVAL)  # another program's file: nobody reports it
+                await asyncio.sleep(_DEVTOOLS_INTERVAL)  # another program writes the file, without an event
     except TimeoutError:
         raise BrowserGone(f"Chromium has not written the port of its DevTools into {profile}: try again.") from None
 
@@ -203,7 +202,7 @@ def _is_root() -> bool:
 def _playwright_chromium() -> Path | None:
     default = _PLAYWRIGHT_CACHES.get(sys.platform, "~/.cache/ms-playwright")
     cache = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or default).expanduser()
-    # Starting Playwright to ask takes half a second, so only if it has installed a browser.
+    # Asking Playwright takes half a second, so only if it has installed a browser.
     if not any(cache.glob("chromium-*")):
         return None
     try:

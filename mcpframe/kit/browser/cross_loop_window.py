@@ -1,6 +1,6 @@
-"""A `Window` of a browser that another event loop drives: a test's loop is short-lived, the browser's is not.
+"""A `Window` of a browser in another event loop: a test's loop is short-lived, the browser's is not.
 
-`DistantPlace` creates its windows in the loop that Playwright runs in. Only plain values are passed between the loops,
+`DistantPlace` creates its windows in Playwright's loop. Only plain values are passed between the loops,
 with `call_soon_threadsafe`, which keeps the order of messages in both directions.
 """
 
@@ -45,14 +45,13 @@ class DistantWindow:
     """A window of another event loop, for use in this one."""
 
     def __init__(self, make: Callable[[], FramedWindow], there: asyncio.AbstractEventLoop) -> None:
-        """Created by `DistantPlace`."""
         self._make = make
         self._there = there
         self._window: FramedWindow | None = None
         self._listening = False
 
     async def __aenter__(self) -> Self:
-        """Create and enter the window in its loop. Raises what that raises."""
+        """Create and enter the window in its loop. Raises the errors of both."""
         self._window = await ask(self._there, self._enter())
         return self
 
@@ -64,7 +63,7 @@ class DistantWindow:
         await asyncio.shield(ask(self._there, self._inside().__aexit__(None, None, None)))
 
     def listen(self, deliver: Callable[[Inbound], None], gone: Callable[[Departure], None]) -> Callable[[], None]:
-        """Listen as every window does; callbacks run in this loop. Raises `StateError` the second time."""
+        """Start to listen; callbacks run in this loop. Raises `StateError` the second time."""
         if self._listening:
             raise StateError("A DistantWindow listens once: create another one for another session.")
         window = self._inside()

@@ -35,13 +35,10 @@ class HostTab:
     """An open host page.
 
     Attributes:
-        page: The page.
-        origin: Its origin.
         complaints: Console messages of level error, and uncaught errors, of the page and its frames.
     """
 
     def __init__(self, page: Page, origin: str) -> None:
-        """Created by `host_tab`."""
         self.page = page
         self.origin = origin
         self.complaints: list[str] = []
@@ -94,7 +91,6 @@ async def host_tab(context: BrowserContext, origin: str, path: str = "/") -> Asy
     """Open an empty page of an origin, and close it when the block ends.
 
     Args:
-        context: The browser context to open it in.
         origin: Its origin, with http or https.
         path: Its path.
     """

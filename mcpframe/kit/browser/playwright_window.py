@@ -36,7 +36,7 @@ MOST_BYTES = 128 * 1024 * 1024
 """The longest message of a framed page, in bytes. A Playwright message of 512 MB would end Playwright for all pages."""
 
 _GOODBYE_SECONDS = 5.0
-"""How long leaving may take if the browser does not answer."""
+"""Seconds for leaving if the browser does not answer."""
 
 
 class PlaywrightPlace:
@@ -47,13 +47,6 @@ class PlaywrightPlace:
     """
 
     def __init__(self, page: Page, within: str = "body", *, popup: bool = False) -> None:
-        """Choose a place.
-
-        Args:
-            page: an open page at the host's origin.
-            within: a selector of the element that the iframe is appended to.
-            popup: open a popup instead.
-        """
         self.window: PlaywrightWindow | None = None
         self._page = page
         self._within = within
@@ -61,7 +54,7 @@ class PlaywrightPlace:
 
     @property
     def host_origin(self) -> str:
-        """The origin of the page that is the host."""
+        """The origin of the host page."""
         parts = urlsplit(self._page.url)
         return f"{parts.scheme}://{parts.netloc}"
 
@@ -74,7 +67,7 @@ class PlaywrightPlace:
 class PlaywrightWindow:
     """An iframe in a page, or a popup of it, as the outer frame's `Window`.
 
-    The outer page is the one that Playwright has open; its origin is the host's. Entering creates the iframe or the
+    The outer page is open in Playwright; its origin is the host's. Entering creates the iframe or the
     popup, listening loads the framed page into it, and leaving removes it. A message of more than `MOST_BYTES` is
     rejected, whatever the connection's limit is.
     """
@@ -84,7 +77,7 @@ class PlaywrightWindow:
 
         Args:
             page: an open page at the host's origin.
-            framing: the page to frame, and the attributes of its iframe.
+            framing: the page to frame, and its iframe's attributes.
             within: a selector for the element to put the iframe into.
             popup: open a popup instead of an iframe.
         """
@@ -160,7 +153,7 @@ class PlaywrightWindow:
             A function that stops listening.
 
         Raises:
-            StateError: it has listened before, or was not entered.
+            StateError: listening a second time, or before entering.
         """
         if self._reader:
             raise StateError("A PlaywrightWindow listens once: create another one for another session.")

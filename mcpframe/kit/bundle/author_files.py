@@ -3,8 +3,8 @@
 From a project: the Python files of its source folder, without tests, hidden files, virtual environments and build
 output, and the declared assets. From a single file: that file and the modules beside it that it imports.
 
-Assets are for both sides of a page: Python opens them as files, JavaScript and HTML fetch them by URL. Those that only
-a browser reads (scripts, style sheets, web fonts) are not sent a second time for Python.
+Assets are for both sides of a page: Python opens them as files, JavaScript and HTML fetch them by URL. Those for the
+browser alone (scripts, style sheets, web fonts) are not sent a second time for Python.
 """
 
 from __future__ import annotations

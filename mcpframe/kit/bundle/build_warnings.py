@@ -1,4 +1,4 @@
-"""The warnings of a build: who may embed the server, what anybody can read, and what will not work in the page."""
+"""The warnings of a build: about embedding, public data, and code that does not work in a page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ def build_warnings(project: Project, manifest: Mapping[str, Any], files: Mapping
     """Return the warnings about a bundle.
 
     Args:
-        project: The author's project.
         files: The author's files for the page, by path.
     """
     found = [*manifest["patches"]["notes"], *manifest.get("notes", ())]

@@ -71,10 +71,9 @@ class _Scripts:
 
 @dataclass(frozen=True)
 class Parts:
-    """The results of a build's steps, of which a bundle is made.
+    """The results of a build's steps, from which a bundle is assembled.
 
     Attributes:
-        project: The author's project.
         lock: The locked wheels.
         wheels: Their files, by package.
         layers: The archives that the page unpacks.
@@ -249,7 +248,7 @@ def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset
 
 
 def _unlinked(files: Files) -> Files:
-    """Files, with native libraries emptied: those are fetched, compiled and linked before there is a file system."""
+    """Return the files with native libraries emptied: those are linked before there is a file system."""
     return {path: b"" if path.endswith(".so") else data for path, data in files.items()}
 
 
@@ -286,7 +285,7 @@ def _shared(layers: Layers) -> dict[str, bytes]:
 
 
 def _author_assets(name: str, files: Mapping[str, bytes]) -> tuple[str, dict[str, Asset]]:
-    """Return the author's files for the page, in a folder with a hash in its name, as they refer to each other by name.
+    """Return the author's files for the page, in a folder with a hash in its name, so that relative references work.
 
     Returns:
         The folder, relative to the page, and the files by path in it.
@@ -313,7 +312,7 @@ def _scripts(runtime: Runtime) -> _Scripts:
 def _lazy(
     project: Project, lock: Lock, wheels: Mapping[str, Path]
 ) -> tuple[list[Asset], dict[str, list[dict[str, str]]]]:
-    """Return the wheels of lazy requirements, and for each requirement the wheels that the page does not start with."""
+    """Return the wheels of lazy requirements, and for each requirement the wheels that the page lacks at its start."""
     there = base_packages(lock) | {package.name for package in lock.closure(root_names(project.requirements))}
     assets: dict[str, Asset] = {}
     lazy: dict[str, list[dict[str, str]]] = {}
@@ -321,7 +320,7 @@ def _lazy(
         root = canonicalize_name(Requirement(item).name)
         needed = [package for package in lock.closure([root]) if package.name not in there]
         for package in needed:
-            # micropip reads the file's name, so the hash for caching is in the name of its folder.
+            # micropip reads the file's name, so the hash for caching is in the folder's name.
             wheel = wheels[package.name]
             name, data = pure_wheel(wheel) if is_foreign(wheel.name) else (wheel.name, wheel.read_bytes())
             assets[package.name] = asset(f"{project.name}/packages/{package.sha256[:16]}/{name}", data)

@@ -1,4 +1,4 @@
-"""The features of a bundle, which bring optional parts of mcpframe into it: see `own_modules`."""
+"""The features of a bundle; each adds optional parts of mcpframe to it: see `own_modules`."""
 
 from __future__ import annotations
 
@@ -23,22 +23,20 @@ FEATURES = {
     "program": "Its entry is a console script.",
     "world": "Its code was written for a process.",
 }
-"""The features of bundles, with their meanings."""
+"""All features of bundles, with their meanings."""
 HTTP_PACKAGES = frozenset({"aiohttp", "httpx", "httpx2", "urllib3"})
 """The HTTP libraries that are packages."""
 _HTTP_MODULES = ("http.client", "urllib.request")
-"""Those of the standard library."""
+"""The HTTP libraries of the standard library."""
 _OF_PROCESSES = frozenset({"concurrent", "resource"})
-"""Modules whose import by an author means a server of mcp 2.x that needs it, too: without it they fail in a page."""
+"""Modules whose import by an author means that a server of mcp 2.x needs the feature, too: without it they fail."""
 
 
 def code_of(lock: Lock, wheels: Mapping[str, Path], author: Mapping[str, bytes]) -> dict[str, bytes]:
     """Return the Python files in a bundle besides those of the SDK: the author's, and those of wheels.
 
     Args:
-        lock: The bundle's packages.
         wheels: Their files, by package.
-        author: The author's files.
 
     Returns:
         The files by path; those of a wheel in a folder of its name.
@@ -51,11 +49,7 @@ def code_of(lock: Lock, wheels: Mapping[str, Path], author: Mapping[str, bytes])
 
 
 def features_of(project: Project, lock: Lock, author: Mapping[str, bytes], code: Mapping[str, bytes]) -> frozenset[str]:
-    """Return the features of a bundle, of those in `FEATURES`.
-
-    Args:
-        author: The author's files.
-    """
+    """Return those of `FEATURES` that a bundle has."""
     config = project.config
     documents = [each for each in offered_dialects() if each.document_module and offers(config.dialects, each.name)]
     there = {
@@ -75,7 +69,7 @@ def features_of(project: Project, lock: Lock, author: Mapping[str, bytes], code:
 def written_for_a_process(project: Project, lock: Lock, author: Mapping[str, bytes]) -> bool:
     """Return whether a server was written for a process: a program, of another SDK, or with pools of threads.
 
-    It gets `mcpframe.frame.world`: what Python has around it there.
+    It gets `mcpframe.frame.world`, the environment of a process.
     """
     if project.is_program or lock.sdk == 1 or lock.has_fastmcp:
         return True
@@ -83,7 +77,7 @@ def written_for_a_process(project: Project, lock: Lock, author: Mapping[str, byt
 
 
 def has_http_library(lock: Lock, code: Mapping[str, bytes]) -> bool:
-    """Return whether a bundle has an HTTP library that `mcpframe.frame.compat.http` fits to the page."""
+    """Return whether a bundle has an HTTP library that `mcpframe.frame.compat.http` adapts to the page."""
     return not HTTP_PACKAGES.isdisjoint(_further_packages(lock)) or _imports_http(code)
 
 
@@ -93,7 +87,7 @@ def uses_http(files: Mapping[str, bytes]) -> bool:
 
 
 def _further_packages(lock: Lock) -> list[str]:
-    """Return the names of the packages that not every bundle has."""
+    """Return the names of the packages that only some bundles have."""
     base = base_packages(lock)
     return [package.name for package in lock.packages if package.name not in base]
 

@@ -1,4 +1,4 @@
-"""The messages that `static/page/inbox.js` posts before Python runs, computed from the roles of the page.
+"""The messages that `static/page/inbox.js` posts before Python runs, computed from the page's roles.
 
 A bundle of the kind "page" has no inbox: its Python code decides whether to connect to a host.
 """
@@ -19,7 +19,7 @@ from mcpframe.kit.project.pyproject import McpframeConfig
 
 _ANYONE = parse_allowed_origins([ANY])  # openings do not depend on the allowed origins
 _MOST = 100
-"""How many message events are kept until Python runs. Python calls a host again that was not answered."""
+"""The number of message events kept until Python runs. Python calls an unanswered host again."""
 
 
 def inbox_data(
@@ -28,10 +28,10 @@ def inbox_data(
     """Return the data of the script.
 
     Args:
-        inspected: The description of the server. If its setup is not known, only Python opens a setup.
+        inspected: The description of the server. If its setup is unknown, only Python opens a setup.
         config: The project's configuration.
-        about: How the page introduces itself to its host: `name`, `version` and `title`.
-        origins: Who may be the host, by dialect.
+        about: The page's `name`, `version` and `title` for its host.
+        origins: The allowed origins of hosts, by dialect.
     """
     phases = [
         _posted(pattern, "", _setup_openings(inspected.setup, each), [each.never_started(SETUP)])
@@ -57,16 +57,18 @@ def _posted(
     failures: Sequence[Mapping[str, Any] | None],
     stand_in: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the openings for an address with this fragment and query, and what to post if Python does not start."""
+    """Return the openings for an address with this fragment and query, and the messages to post if Python does not
+    start.
+    """
     posted = [item for item in failures if openings and item]
     data = {"fragment": fragment, "query": query, "openings": openings, "failures": posted}
     return {**data, "standIn": stand_in} if stand_in else data
 
 
 def _stand_in(candidates: Sequence[Candidate]) -> dict[str, Any] | None:
-    """Return the id of the opening with which a page becomes a view, and whose answers a script may take.
+    """Return the id of the opening with which a page becomes a view; a script may take its answers.
 
-    The script shows the result of the tool in place of a view that does not start: see `static/app/stand-in.js`.
+    The script shows the tool's result in place of a view that does not start: see `static/app/stand-in.js`.
     """
     for candidate in candidates:
         if method := dialect(candidate.role.dialect).view_opening:
@@ -87,6 +89,6 @@ def _setup_openings(setup: InspectedSetup | None, spoken: Dialect) -> list[dict[
 
 
 def _openings(candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
-    """Return the first messages of a page, which go to any origin."""
+    """Return the first messages of a page, posted to any origin."""
     outputs = Connection(candidates).start(0.0) if candidates else []
     return [json.loads(output.text) for output in outputs if isinstance(output, Send)]

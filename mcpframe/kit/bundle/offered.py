@@ -1,4 +1,4 @@
-"""Which dialects a bundle offers, and to whom: `dialects` and `allowed_origins` of its configuration together."""
+"""The dialects that a bundle offers, and their allowed origins, from `dialects` and `allowed_origins`."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from mcpframe.kit.project.project import Project
 
 
 def needs_hosts(setting: Sequence[str]) -> bool:
-    """Return whether a bundle offers a dialect that is of use only to pages that embed it."""
+    """Return whether a bundle offers a dialect that is only useful in a page that embeds it."""
     return any(offers(setting, each.name) and not each.serves_tabs for each in offered_dialects())
 
 
 def lists_of(setting: Sequence[str], origins: OriginEntries, *, opaque: bool) -> OriginLists:
-    """Return who may be the host, by dialect: nobody in those that are not offered.
+    """Return the allowed origins of hosts, by dialect; empty for dialects not offered.
 
     Args:
         setting: `dialects` of the configuration; empty for all.
-        origins: The allowed origins; none of them where no page may embed the bundle.
+        origins: The allowed origins; empty if no page may embed the bundle.
         opaque: Whether opaque origins are allowed.
     """
     lists = origins.parse(opaque=opaque) if origins or opaque else OriginLists(None, {})
@@ -29,36 +29,36 @@ def lists_of(setting: Sequence[str], origins: OriginEntries, *, opaque: bool) ->
 
 
 def embedders(setting: Sequence[str], origins: OriginEntries) -> list[str]:
-    """Return the entries of all dialects that are offered."""
+    """Return the allowed origins of all offered dialects."""
     named = (entry for name in offered_names() if offers(setting, name) for entry in origins.of(name))
     return list(dict.fromkeys(named))
 
 
 def offered(setting: Sequence[str], lists: OriginLists) -> list[str]:
-    """Return what a bundle offers: a dialect in which nobody may be the host is left out, if hosts are all it is for.
+    """Return the dialects that a bundle offers, without those that need a host but allow none.
 
     Args:
         setting: `dialects` of the configuration; empty for all.
-        lists: Who may be the host, as `lists_of` returns it.
+        lists: The result of `lists_of`.
     """
     alone = {each.name for each in offered_dialects() if each.serves_tabs}
     return [name for name in offered_names() if offers(setting, name) and (name in alone or lists.of(name) is not None)]
 
 
 def without_use(setting: Sequence[str], origins: OriginEntries) -> list[str]:
-    """Return the dialects that have hosts in a table of `allowed_origins`, but are not offered."""
+    """Return the dialects with hosts in a table of `allowed_origins` that are not offered."""
     table = bool(origins.own)
     return [name for name in offered_names() if table and origins.of(name) and not offers(setting, name)]
 
 
 def without_hosts(setting: Sequence[str], lists: OriginLists) -> list[str]:
-    """Return the dialects that the configuration names, but in which nobody may be the host."""
+    """Return the configured dialects that allow no host."""
     spoken = {each.name for each in dialects()}
     return [name for name in setting if name in spoken and lists.of(name) is None]
 
 
 def check_origins_early(project: Project) -> None:
-    """Check `allowed_origins` before the long steps of a build, as far as it is known then.
+    """Check `allowed_origins`, as far as known, before the long steps of a build.
 
     Raises:
         ConfigError: No page may embed the server.
@@ -70,7 +70,7 @@ def check_origins_early(project: Project) -> None:
 
 
 def origins_for(project: Project, of_server: OriginEntries) -> OriginEntries:
-    """Return who may embed a server: the project's `allowed_origins`, or else the server's own.
+    """Return the origins that may embed a server: the project's `allowed_origins`, or else the server's own.
 
     Raises:
         ConfigError: No page may embed it.
@@ -97,7 +97,7 @@ def _no_origins(project: Project, remark: str) -> str:
 
 
 def ways(names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return what a page that is opened by itself says of the dialects that it offers: see `static/page/page.js`."""
+    """Return the text of a bundle's own page about its dialects: see `static/page/page.js`."""
     return [
         {
             "dialect": each.name,

@@ -1,9 +1,9 @@
-"""The modules of mcpframe in a bundle: those that the page's start and the author's code import, directly or not.
+"""The modules of mcpframe in a bundle: those imported by the page's start and the author's code, directly or not.
 
 Every import in a module of the bundle counts, wherever it stands: at the top of a file, in a function, or as a text
 that names a module (`"mcpframe.frame.world"`, `"mcpframe.hub.homes.page.app:AppHub"`, or with a gap
 `f"mcpframe.frame.dialects.{name}.dialect"`). Imports for type checkers do not, nor does `sys.modules.get(…)`, which
-asks whether a module is there. Two kinds of module are optional, and say so themselves:
+only looks a module up. Two kinds of module are optional, and declare it themselves:
 
 - A module with `BUNDLED_WITH = ("world",)` is a part for bundles with one of these features (`features_of`). In a
   package's `__init__.py` this stands for all its modules. An import of it in a function, or as a text, counts only in
@@ -56,7 +56,7 @@ class Part(NamedTuple):
 
     Attributes:
         root: Its module, or the package that contains its modules.
-        features: What brings it into a bundle, by itself.
+        features: The features that add it to a bundle.
     """
 
     root: str
@@ -89,7 +89,7 @@ def own_sources() -> dict[str, bytes]:
 
 @cache
 def module_paths() -> dict[str, Path]:
-    """Return the files of the modules that may be in a bundle, by name: nothing of the tool chain."""
+    """Return the files of the modules that may be in a bundle, by name; none of the tool chain."""
     found = [_ROOT / "__init__.py", *(path for room in _ROOMS for path in (_ROOT / room).rglob("*.py"))]
     return {_module(path.relative_to(_ROOT.parent).as_posix()): path for path in found}
 
@@ -155,7 +155,7 @@ def _is_in(name: str, importer: str, features: Collection[str]) -> bool:
 
 @cache
 def _roots() -> tuple[Reference, ...]:
-    """Return what the page's script, and the build's programs in Pyodide, import."""
+    """Return the imports of the page's script, and of the build's programs in Pyodide."""
     by_script = _IMPORTED_BY_SCRIPT.findall(loader_script().decode())
     by_programs = [ref for path, text in program_texts().items() for ref in references(path, text.encode())]
     return (*(Reference(name, lazy=False) for name in by_script), *by_programs)
@@ -163,7 +163,7 @@ def _roots() -> tuple[Reference, ...]:
 
 @cache
 def _modules_of(name: str) -> tuple[str, ...]:
-    """Return the modules that a dotted name refers to: of a name in a module, that module."""
+    """Return the modules that a dotted name refers to; for a name in a module, that module."""
     names = {module: module for module in module_paths()}
     names |= {f"{_NAME}.{public}": home for public, home in HOMES.items() if home in names}  # not those of the kit
     if "*" in name:
@@ -209,7 +209,7 @@ def _names_in_texts(tree: ast.Module) -> Iterator[str]:
 
 
 def _attributes(tree: ast.Module) -> Iterator[str]:
-    """Yield the attributes of the package that are used; all public ones, where it is used in another way."""
+    """Yield the used attributes of the package; all public ones if it is used in another way."""
     imported = [alias for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
     bound = {alias.asname or _NAME for alias in imported if _binds_package(alias)}
     inner: set[ast.AST] = set()

@@ -25,14 +25,14 @@ LONGEST = 1 << 27
 """The longest message that is read, in bytes: far more than a message of MCP may have."""
 
 HEAD = 64
-"""How much of a longer one is kept, for `in_place_of`."""
+"""The number of bytes kept of a longer message, for `in_place_of`."""
 
 _NOISE = ('{"method":"Runtime.consoleAPICalled"', '{"method":"Runtime.exceptionThrown"')
-"""How events begin that nobody here wants, and that a page can make as large and as frequent as it likes."""
+"""The beginnings of unused events, which a page can make as large and as frequent as it likes."""
 _NOISE_BYTES = tuple(each.encode() for each in _NOISE)
 
 _ANSWER_SECONDS = 60.0
-"""How long the browser may take for a command. It normally answers at once; after this time it counts as hung."""
+"""Seconds for an answer of the browser. It normally answers at once; after this time it counts as hung."""
 
 
 class DevToolsWire(Protocol):
@@ -59,7 +59,6 @@ class DevTools:
     """
 
     def __init__(self, wire: DevToolsWire) -> None:
-        """Use this way to a browser; `connect_pipes` creates one."""
         self._wire = wire
         self._commands: Requests[int, asyncio.Future[dict[str, Any]]] = Requests(itertools.count(1))
         self._handlers: dict[str, EventHandler] = {}
@@ -144,23 +143,23 @@ class DevTools:
 
 
 def _look_at_failure(result: asyncio.Future[dict[str, Any]]) -> None:
-    """Mark the failure of a command as seen, so that the event loop does not warn if no caller awaits it."""
+    """Mark the failure of a command as handled, so that the event loop does not warn if no caller awaits it."""
     if not result.cancelled():
         result.exception()
 
 
 def in_place_of(head: str) -> str:
-    """Return what takes the place of a message that is too long: what it answers has failed. An event is left out.
+    """Return the replacement for a message that is too long: an error answer to its command. An event is dropped.
 
     Args:
-        head: How it begins.
+        head: The beginning of the message.
     """
     found = re.match(r'\{"id": *(\d+),', head)
     return f'{{"id":{found[1]},"error":{{"message":"its answer is too long"}}}}' if found else ""
 
 
 class _Pipes:
-    """A `DevToolsWire` of two pipes, in which each message ends with a zero byte."""
+    """A `DevToolsWire` over two pipes; each message ends with a zero byte."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.WriteTransport) -> None:
         self._reader = reader

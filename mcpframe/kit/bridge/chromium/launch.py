@@ -23,7 +23,7 @@ _START_SECONDS = 30.0
 _GOODBYE_SECONDS = 5.0
 
 _COMMANDS, _ANSWERS = 3, 4
-"""The descriptors that Chromium reads its commands from and answers on."""
+"""The descriptors on which Chromium reads its commands and writes its answers."""
 
 _ARGUMENTS = (
     "--remote-debugging-pipe",
@@ -50,7 +50,6 @@ class BridgeBrowser:
     """
 
     def __init__(self, pid: int, watchdog: subprocess.Popen[bytes], devtools: DevTools) -> None:
-        """Created by `launch`."""
         self._watchdog = watchdog
         self._first_tab = True
         self.devtools = devtools
@@ -104,10 +103,10 @@ async def launch(
         profile: the folder of its profile; no other Chromium may be using it.
         addresses: host names that are served on this machine, each with the port that its port 80 is mapped to. The
             origin of a page, and so what it has stored, stays the same whatever port it is served on.
-        visible: whether it has a window.
-        app: the address that a visible window shows, without the toolbars of a browser.
-        page: the address that is opened if there is no `app`.
-        muted: whether it plays no sound.
+        visible: open a window.
+        app: the address for a visible window without a browser's toolbars.
+        page: the address to open without `app`.
+        muted: play no sound.
 
     Raises:
         BrowserGone: it does not start.
@@ -154,7 +153,7 @@ def _start(command: list[str]) -> tuple[int, int, int]:
 
     in_its, in_ours = os.pipe()
     out_ours, out_its = os.pipe()
-    # Above the numbers that they get in the program, so that none overwrites another.
+    # Above the child's own descriptor numbers, so that none overwrites another.
     theirs = [fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 10) for number in (in_its, out_its)]
     nowhere = os.open(os.devnull, os.O_RDWR)
     becomes = [(nowhere, 0), (nowhere, 1), (nowhere, 2), (theirs[0], _COMMANDS), (theirs[1], _ANSWERS)]

@@ -1,4 +1,4 @@
-"""Opens a bridge's pages in one Chromium, which is started again when it has ended."""
+"""Opens a bridge's pages in one Chromium, which is restarted when it has ended."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Pages:
         chromium: the browser's program.
         profile: the folder of its profile.
         addresses: host names that are served on this machine, each with its port.
-        framed: returns what to frame; it may build the server first.
+        framed: returns the page to frame; it may build the server first.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The folder where a bridge keeps a server's stored data: a profile of Chromium, and the sessions that were set up.
+"""The folder of a server's stored data: a profile of Chromium, and the sessions that were set up.
 
 Only one bridge uses a folder at a time. A second one works on a copy, which is not kept.
 """
@@ -62,7 +62,7 @@ class Profile:
         return self.folder / "chromium"
 
     def recall(self, key: str, session_id: str | None = None) -> Remembered:
-        """Return what is remembered about a server; a new random session id if there is nothing.
+        """Return the remembered setup of a server, or one with a new random session id.
 
         Args:
             session_id: the session to use instead of the remembered one.
@@ -77,7 +77,7 @@ class Profile:
         return remembered
 
     def remember(self, key: str, remembered: Remembered) -> None:
-        """Store what is known about a server.
+        """Store the setup of a server.
 
         Raises:
             WriteError: the file cannot be written.

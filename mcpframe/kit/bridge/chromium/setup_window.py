@@ -34,7 +34,7 @@ async def set_up(chromium: Path, profile: Profile, addresses: Mapping[str, int],
 
     Args:
         chromium: the browser's program.
-        profile: the profile, which keeps what the server stores.
+        profile: the profile, which keeps the server's stored data.
         addresses: host names that are served on this machine, each with its port.
 
     Raises:

@@ -20,7 +20,7 @@ from mcpframe.kit.bridge.link.messages import ServerMessage
 
 HOST_NAME = "mcpframe-bridge.localhost"
 HOST_ORIGIN = f"http://{HOST_NAME}"
-"""The origin of the bridge's host page, which a server has to allow. Its port is mapped to a free one."""
+"""The origin of the bridge's host page, to be allowed by servers. Its port is mapped to a free one."""
 
 PAGE_URL = f"{HOST_ORIGIN}/bridge/bridge.html"
 
@@ -30,14 +30,14 @@ _HELLO_SECONDS = (10.0, 30.0)
 _GOODBYE_SECONDS = 5.0
 _COMPLETE_SECONDS = 10.0
 _PIECE = 4_000_000
-"""Characters of a message that cross in one command."""
+"""Characters of a message per command."""
 
 _NO_PAGE = "chrome-error:"
 
 
 @dataclass(frozen=True)
 class FramedPage:
-    """A page to frame, and how.
+    """A page to frame, and its options.
 
     Attributes:
         url: the server's address.
@@ -67,7 +67,7 @@ class FramedPage:
 
 
 class TabListener(Protocol):
-    """Is called back about the events of a tab."""
+    """Callbacks for the events of a tab."""
 
     def on_message(self, server_message: ServerMessage) -> None:
         """Handle a message of the server."""
@@ -83,7 +83,6 @@ class BridgeTab:
     """A tab with the host page. It frames one server, once."""
 
     def __init__(self, browser: BridgeBrowser, listener: TabListener) -> None:
-        """Create a tab of this browser; `open` opens it."""
         self._browser = browser
         self._listener = listener
         self._devtools = browser.devtools
@@ -115,7 +114,7 @@ class BridgeTab:
         devtools.post("Network.enable", session, maxTotalBufferSize=0, maxResourceBufferSize=0)
         devtools.post("Runtime.enable", session)
         devtools.post("Runtime.addBinding", session, name=_BINDING)
-        # The framed page's process is watched as well: the host page is not notified when it crashes.
+        # The framed page's process is watched as well: the host page gets no event when it crashes.
         devtools.post("Target.setAutoAttach", session, autoAttach=True, waitForDebuggerOnStart=False, flatten=True)
         for seconds in _HELLO_SECONDS:
             devtools.post("Page.navigate", session, url=PAGE_URL)
@@ -157,7 +156,7 @@ class BridgeTab:
         """Make the framed page fetch the deferred files of Python's library now, and not when it is idle.
 
         Until then the first import of such a file blocks the page while the file is fetched, up to a second on a busy
-        machine. Returns also if there is nothing to fetch, or fetching fails.
+        machine. Also returns if there is nothing to fetch, or fetching fails.
         """
         fetching = [
             self._devtools.post(
@@ -175,7 +174,7 @@ class BridgeTab:
         """Run a server's setup in a visible window; otherwise like `open`.
 
         Returns:
-            What the server reported: `title`, `visibility`, `permissions`, and an `error` if it failed.
+            The server's report: `title`, `visibility`, `permissions`, and an `error` if it failed.
         """
         self._call("bridge.setup", framed.options())
         return await self._next("set up")
@@ -189,12 +188,12 @@ class BridgeTab:
         self._call("bridge.send", text[start:])
 
     def await_answer(self, awaited: Callable[[], bool]) -> None:
-        """End this page if it computes without a pause for too long, for as long as `awaited` returns true."""
+        """End this page if it computes without a pause for too long while `awaited` returns true."""
         if self._watch:
             self._watch.start(awaited)
 
     def answer_cancelled(self) -> None:
-        """Record that a client no longer waits: a page that goes on computing is ended soon."""
+        """Record that a client no longer waits: a page that keeps computing is ended soon."""
         if self._watch:
             self._watch.cancelled()
 

@@ -14,11 +14,11 @@ _INTERVAL = 2.0
 """Seconds between two evaluations."""
 
 _AFTER_CANCELLATION = 5.0
-"""Seconds that a page may go on computing when no client waits for its answer any more."""
+"""Seconds for which a page may keep computing when no client waits for its answer."""
 
 
 class Watch:
-    """Checks that one page has turns of its event loop, for as long as a client waits.
+    """Checks that one page has turns of its event loop while a client waits.
 
     Args:
         turn: returns when the page has had a turn.
@@ -36,7 +36,7 @@ class Watch:
         self._task: asyncio.Task[None] | None = None
 
     def start(self, awaited: Callable[[], bool]) -> None:
-        """Watch for as long as `awaited` returns true. Does nothing if the page is watched already."""
+        """Watch while `awaited` returns true. Does nothing if the page is watched already."""
         if self._limit > 0 and (self._task is None or self._task.done()):
             self._cancelled.clear()
             self._awaited = awaited
@@ -62,7 +62,7 @@ class Watch:
             await self._wait((), _INTERVAL)
 
     async def _without_a_turn(self) -> float:
-        """Check once: return 0 if the page has a turn in time, or else for how many seconds it had none."""
+        """Check once: return 0 if the page has a turn in time, or else the seconds it had none."""
         now = asyncio.get_running_loop().time
         begun = now()
         end = begun + (self._limit if self._awaited() else _AFTER_CANCELLATION)
@@ -81,7 +81,7 @@ class Watch:
                 return now() - begun
 
     async def _wait(self, futures: Sequence[asyncio.Future[Any]], seconds: float) -> None:
-        """Wait for one of the tasks, a cancellation, or the end of a time."""
+        """Wait for one of the tasks, a cancellation, or a time-out."""
         cancelled = asyncio.ensure_future(self._cancelled.wait())
         try:
             await asyncio.wait([*futures, cancelled], timeout=max(0.0, seconds), return_when=asyncio.FIRST_COMPLETED)

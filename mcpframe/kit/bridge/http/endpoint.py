@@ -36,10 +36,9 @@ HOST = "127.0.0.1"
 
 
 class Spare:
-    """Links to new frames. One is kept open in advance, as opening takes a while."""
+    """Links to new frames. One is kept open in advance, as opening is slow."""
 
     def __init__(self, open_page: OpenPage) -> None:
-        """Use this function to open pages."""
         self._open_page = open_page
         self._spare: Link | None = None
 
@@ -88,7 +87,7 @@ class BridgeApp:
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Serve for as long as the block lasts."""
+        """Serve for the duration of the block."""
         try:
             async with self.sessions.run():
                 yield
@@ -105,7 +104,6 @@ class Endpoint:
     """An ASGI application as a route's endpoint; a plain function would be called with a Request instead."""
 
     def __init__(self, app: ASGIApp) -> None:
-        """Pass requests on to this application."""
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -147,8 +145,8 @@ async def serve_until_cancelled(
 
     Args:
         listener: The socket, which listens on this machine.
-        program: What the user has started; None where nothing is printed.
-        ending: Called at the end, to have the requests that are open be answered; they are then given a little time.
+        program: The name of the program in its output; None to print nothing.
+        ending: Called at the end, to answer the open requests; they then get a short time.
     """
     requests = OpenRequests(app)
     if program is not None:
@@ -181,7 +179,7 @@ async def run_until_cancelled(
 
 
 def complete(open_page: OpenPage) -> OpenPage:
-    """Open pages and load all their files: clients over HTTP allow even the first request less time than over stdio."""
+    """Open pages with all files loaded: clients over HTTP allow less time for the first request than over stdio."""
 
     async def open_complete(link: Link) -> LinkedPage:
         page = await open_page(link)

@@ -37,7 +37,7 @@ Headers = Sequence[tuple[str, str]]
 _NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 _OF_THE_OTHER_ERA = "initialize"
-"""The first request of a connection of the handshake era: it must not reach the frame that all requests share."""
+"""The first request of a connection of the handshake era: it must not reach the frame shared by all requests."""
 
 
 def security(port: int, allowed_origins: Sequence[str]) -> TransportSecuritySettings:
@@ -50,7 +50,7 @@ def security(port: int, allowed_origins: Sequence[str]) -> TransportSecuritySett
 
 
 def with_cors(allowed_origins: Sequence[str]) -> list[Middleware]:
-    """Return what lets the web pages of these origins read answers."""
+    """Return the middleware that lets web pages of these origins read answers."""
     if not allowed_origins:
         return []
     return [
@@ -151,7 +151,7 @@ def _request(message: Mapping[str, Any], headers: Headers) -> InboundLadderRejec
 
 
 def needs_schema(message: Mapping[str, Any], headers: Headers) -> bool:
-    """Return whether the `Mcp-Param-*` headers of a request are to be checked against the tool's input schema."""
+    """Return whether a request's `Mcp-Param-*` headers have to be checked against the tool's input schema."""
     if message["method"] != "tools/call":
         return False
     arguments = message["params"].get("arguments") or {}

@@ -1,7 +1,7 @@
-"""The HTTP requests that are open when a server ends: they are answered, or ended as HTTP has it.
+"""Ends the open HTTP requests of a server that ends: each is answered, or its stream is closed.
 
-A web server that ends cancels what its application still does, and reports that as a failure of the application. And
-some clients wait until their own time-out for the answer of a request whose stream was cut off.
+A web server that ends cancels the work of its application, and reports that as the application's failure. And some
+clients wait until their own time-out for the answer of a request whose stream was cut off.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 GRACE_SECONDS: Final = 2.0
-"""How long requests may go on: the time in which their answers are written."""
+"""Seconds for open requests to end: the time to write their answers."""
 
 
 class OpenRequests:
-    """An ASGI application that can end the requests of another one.
+    """An ASGI application that wraps another one, and can end its requests.
 
     Args:
-        app: The other one.
+        app: The wrapped application.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -53,7 +53,7 @@ class OpenRequests:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def end(self) -> None:
-        """End the streams that wait for no answer, and the other requests when they are answered, or after a time."""
+        """End the streams without pending answers, and the other requests once answered, or after a time-out."""
         self._cancel("GET")
         with anyio.move_on_after(GRACE_SECONDS):
             await self._all_closed()

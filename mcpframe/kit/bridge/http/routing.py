@@ -1,4 +1,4 @@
-"""Which HTTP response a message of the server belongs to: a frame has one stream for all requests, HTTP one for each.
+"""Routes each message of the server to an HTTP response: a frame has one stream for all requests, HTTP one for each.
 
 - An answer belongs to its request, progress to the request with its token, a message of a subscription to its request.
 - A request or log message that a server sends while it works on one request belongs to that request (2025-11-25,
@@ -33,7 +33,7 @@ class Asked:
     """A request that waits for its answer.
 
     Attributes:
-        id: its id, as the server knows it.
+        id: its id for the server.
         method: its method.
         meta: its `_meta`.
     """

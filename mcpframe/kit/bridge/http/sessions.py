@@ -38,21 +38,21 @@ from mcpframe.kit.bridge.stdio.lines import Broken
 logger = logging.getLogger(__name__)
 
 IDLE_SECONDS = 30 * 60.0
-"""How long a session without any request is kept; the SDK's default."""
+"""Seconds after which a session without any request ends; the SDK's default."""
 
 MOST_SESSIONS = 8
-"""How many sessions are kept: each has a Python of its own in a tab of the browser. Many clients never end theirs, so
-the one that was idle for longest is ended first; its client would then get a 404, and start a new session."""
+"""The largest number of sessions: each has its own Python in a tab of the browser. Many clients never end theirs, so
+the longest idle one is ended first; its client would then get a 404, and start a new session.
+"""
 
 _GOODBYE_SECONDS = 2.0
-"""How long an ending session waits for its last answers to be sent."""
+"""Seconds for an ending session to send its last answers."""
 
 
 class Sessions:
     """An ASGI application for the requests of this era."""
 
     def __init__(self, take: Callable[[], Link], settings: TransportSecuritySettings, most: int | None = None) -> None:
-        """Get links from this function, apply these settings, and keep so many sessions."""
         self._most = most
         self._take = take
         self._settings = settings
@@ -62,23 +62,23 @@ class Sessions:
 
     @property
     def count(self) -> int:
-        """How many sessions there are."""
+        """The number of sessions."""
         return len(self._sessions)
 
     @property
     def most(self) -> int:
-        """How many sessions are kept."""
+        """The largest number of sessions."""
         return MOST_SESSIONS if self._most is None else self._most
 
     @contextlib.asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
-        """Serve for as long as the block lasts."""
+        """Serve for the duration of the block."""
         async with anyio.create_task_group() as self._tasks:
             yield
             self._tasks.cancel_scope.cancel()
 
     def end(self) -> None:
-        """Have all sessions end: their open requests are answered with an error."""
+        """End all sessions: their open requests are answered with an error."""
         for session in self._sessions.values():
             session.scope.cancel()
 
@@ -116,7 +116,7 @@ class Sessions:
             await self._begin(scope, receive, send, message)
 
     def _make_room(self) -> bool:
-        """Make room for one more session; one with an open request is never ended for it."""
+        """Make room for one more session; one with an open request is never ended."""
         if len(self._sessions) < self.most:
             return True
         silent = [session for session in self._sessions.values() if not session.busy]
@@ -158,7 +158,7 @@ class _Session:
 
     Attributes:
         scope: cancelled to end it.
-        busy: how many HTTP requests are open, event streams included.
+        busy: the number of open HTTP requests, event streams included.
         last_heard: when a request was last open.
         has_begun: whether the server has accepted the client's `initialize`.
         has_ended: whether messages of the client are no longer accepted.
@@ -249,7 +249,7 @@ class _Session:
             cancelled = cancelled_id(message)
             if cancelled is not None and cancelled in self._asked:
                 del self._asked[cancelled]
-                # The server need not answer any more, but the request's event stream has to end.
+                # The server need not answer, but the request's event stream has to end.
                 self._send(jsonrpc.error_response(cancelled, REQUEST_CANCELLED, "Request cancelled"))
         except Exception as error:  # one message must not end the session
             logger.exception("A message of a client could not be passed on.")

@@ -36,7 +36,7 @@ from mcpframe.kit.bridge.link.messages import ServerMessage, Unread
 logger = logging.getLogger(__name__)
 
 _STREAM_AFTER_SECONDS = 15.0
-"""How long a request may be silent before its event stream begins, and the time between the stream's pings."""
+"""Seconds of silence after which a request gets an event stream, and between the stream's pings."""
 
 _STREAM_HEADERS = [
     (b"content-type", b"text/event-stream"),
@@ -44,7 +44,7 @@ _STREAM_HEADERS = [
     (b"x-accel-buffering", b"no"),
 ]
 _SCHEMA_SECONDS = 30.0
-"""How long the server may take to list its tools, if a request is checked against a tool's schema."""
+"""Seconds for the server to list its tools, if a request is checked against a tool's schema."""
 
 
 @dataclass
@@ -68,7 +68,7 @@ class _Waiting:
     _unread: Unread = field(default_factory=lambda: Unread())
 
     def add(self, server_message: ServerMessage) -> None:
-        """Add a message of the server. A client that leaves too much unread counts as gone."""
+        """Add a message of the server. A client with too much unread data counts as gone."""
         self.is_answered = self.is_answered or server_message.method is None
         if self._unread.add(len(server_message.text)):
             self._came.put_nowait(server_message)
@@ -92,7 +92,6 @@ class StatelessRequests:
     """An ASGI application for the requests of this era."""
 
     def __init__(self, take: Callable[[], Link], settings: TransportSecuritySettings) -> None:
-        """Get the one link from this function, and apply these settings."""
         self._take = take
         self._security = TransportSecurityMiddleware(settings)
         self._link: Link | None = None
@@ -105,7 +104,7 @@ class StatelessRequests:
 
     @property
     def pending(self) -> int:
-        """How many requests wait for an answer."""
+        """The number of requests that wait for an answer."""
         return len(self._requests)
 
     def end(self) -> None:

@@ -1,6 +1,6 @@
-"""Where common MCP clients keep their configuration, and how a server is entered in it, as each client documents it.
+"""The configuration files of common MCP clients, and the form of a server's entry, as each client documents them.
 
-Each of them has a JSON object in its file, with a named command per server that it runs over stdio.
+Each file has a JSON object with a named command for each server that runs over stdio.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Places:
 
     Attributes:
         home: the user's folder.
-        project: the folder of the project that project-wide files are for.
+        project: the project's folder, for project-wide files.
         platform: as `sys.platform`.
         variables: environment variables.
     """
@@ -48,11 +48,11 @@ class Client:
 
     Attributes:
         name: its name on the command line.
-        title: its own name, and whom the file is for.
+        title: its own name, and the scope of the file.
         place: returns the path of its file.
         key: the name of the object with the servers.
-        extra: what an entry needs besides the command.
-        after: what to do so that the client picks up the change.
+        extra: further members of an entry.
+        after: the step that makes the client pick up the change.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Add a server to a client's configuration: shown as a diff first, written atomically, with nothing else changed."""
+"""Add a server to a client's configuration: shown as a diff first, written atomically, without other changes."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def plan(client: Client, places: Places, name: str, command: Sequence[str]) -> C
     """Return the change that adds a server to a client's file.
 
     Args:
-        places: what the place of the file depends on.
+        places: the folders and variables that decide the file's path.
         name: the name of the server in the file.
         command: the command that the client runs: the program and its arguments.
 
@@ -93,7 +93,7 @@ def plan_removal(client: Client, places: Places, name: str) -> Change | None:
     """Return the change that removes a server that `install` added from a client's file.
 
     Args:
-        places: what the place of the file depends on.
+        places: the folders and variables that decide the file's path.
         name: the name of the server in the file.
 
     Returns:
@@ -163,7 +163,7 @@ def _is_ours(entry: object) -> bool:
     arguments = entry.get("args") if isinstance(entry, dict) else None
     if not isinstance(arguments, list):
         return False
-    own = arguments[1:] if arguments[:1] == ["-P"] else arguments  # which earlier versions have not added
+    own = arguments[1:] if arguments[:1] == ["-P"] else arguments  # earlier versions did not add it
     return own[:3] in (["-m", "mcpframe", "bridge"], ["-m", "mcpframe", "hub"])
 
 

@@ -1,8 +1,8 @@
-"""One MCP connection to a framed server: opens its page, and opens it again when it crashes.
+"""One MCP connection to a framed server: opens its page, and reopens it when it crashes.
 
-Messages pass unchanged. The link remembers what it needs after a crash: the open requests, which are answered with an
-error, and the state that the client has set up (until 2025-11-25), which is repeated to the next page: `initialize`,
-`notifications/initialized`, the log level and the subscribed resources. From 2026-07-28 on there is nothing to repeat.
+Messages pass unchanged. After a crash, the open requests are answered with an error, and the state that the client has
+set up (until 2025-11-25) is repeated to the next page: `initialize`, `notifications/initialized`, the log level and the
+subscribed resources. From 2026-07-28 on there is nothing to repeat.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ logger = logging.getLogger(__name__)
 
 
 _REPEAT_SECONDS = 30.0
-"""How long a server may take to answer a request that is repeated to its new page."""
+"""Seconds for a server to answer a request that is repeated to its new page."""
 
 
 class LinkedPage(Protocol):
-    """A page with a server, or what stands for one: `BridgeTab` is one."""
+    """A page with a server, such as `BridgeTab`."""
 
     def send(self, text: str) -> None:
         """Send the server a message."""
 
     def await_answer(self, still: Callable[[], bool]) -> None:
-        """Watch over the page while requests wait for an answer."""
+        """Watch the page while requests wait for an answer."""
 
     def answer_cancelled(self) -> None:
-        """Note that no request waits any more."""
+        """Record that no request waits."""
 
     async def complete(self) -> None:
-        """Load all its files."""
+        """Load all of its files."""
 
     async def close(self) -> None:
-        """Close it."""
+        """Close the page."""
 
 
 OpenPage = Callable[["Link"], Awaitable[LinkedPage]]
@@ -66,7 +66,7 @@ class Link:
     def __init__(self, open_page: OpenPage, edge: Edge | None = None, again: str = "It is opened again.") -> None:
         """Create a link; its page is opened by `open` or the first `send`. The edge may be set later, before `send`.
 
-        `again` is said where a page that has ended is opened again.
+        `again` is the note that an ended page is reopened.
         """
         self._again = again
         self.edge = edge
@@ -74,17 +74,17 @@ class Link:
         self._page: LinkedPage | None = None
         self._opening: asyncio.Task[None] | None = None
         self._closing = False
-        self._raises = False  # whether `open` says why there is no page
+        self._raises = False  # whether `open` raises the reason if there is no page
         self._queue: list[str] = []
         self._asked: dict[jsonrpc.RequestId, bool] = {}
-        """The open requests of the client: whether a page has got them."""
+        """The open requests of the client, and whether a page has received them."""
         self._owed: dict[jsonrpc.RequestId, None] = {}
         self._beginning = _Beginning()
         self._repeated: Peer[str, None] = Peer(_unused_ids())
 
     @property
     def pending(self) -> int:
-        """How many requests of the client wait for an answer."""
+        """The number of the client's requests that wait for an answer."""
         return len(self._asked)
 
     async def open(self) -> None:
@@ -102,12 +102,12 @@ class Link:
         """Send one message of the client; it is queued until the page is open.
 
         Args:
-            text: the message as JSON text, as the server receives it.
+            text: the message as JSON text, for the server.
             message: the same message, parsed.
         """
         if "method" not in message:
             if message.get("id") not in self._owed:
-                return  # an answer to a page that is gone
+                return  # an answer to an earlier page
             del self._owed[message["id"]]
         elif "id" in message:
             self._asked[message["id"]] = self._page is not None
@@ -122,7 +122,7 @@ class Link:
             self._start_opening()
 
     def closed_error(self, id_: jsonrpc.RequestId, reason: str) -> dict[str, Any]:
-        """Return the error for an open request that gets no answer: its `data` says whether it may have run."""
+        """Return the error for an open request without an answer: its `data` indicates whether it may have run."""
         data = {"reason": "ConnectionClosed", "mayHaveRun": self._asked.get(id_, False)}
         return jsonrpc.error_response(id_, jsonrpc.CONNECTION_CLOSED, reason, data)
 
@@ -163,10 +163,9 @@ class Link:
             self.edge.note(text)
 
     def on_gone(self, reason: str, again: Mapping[jsonrpc.RequestId, str] | None = None) -> None:
-        """Answer the open requests with an error, and open the page again.
+        """Answer the open requests with an error, and reopen the page.
 
         Args:
-            reason: what has happened.
             again: open requests that have certainly had no effect, by id, as JSON text: the next page gets them.
         """
         if self._closing:
@@ -182,7 +181,7 @@ class Link:
         self._queue += kept.values()
         self._start_opening(page)
 
-    # The machinery
+    # Internals
 
     def _watch(self) -> None:
         if self._page is not None and self._asked:

@@ -17,12 +17,12 @@ from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.errors import MalformedMessage, MessageError
 
 MOST_UNREAD: Final = 256 * 1024 * 1024
-"""How many bytes may wait for one client. Four messages of the largest size a frame sends by default."""
+"""The most bytes that may wait for one client: four messages of the largest size that a frame sends by default."""
 
 
 @dataclass(frozen=True)
 class ServerMessage:
-    """One JSON-RPC message of the server: its text, and the fields of its head that decide where it belongs."""
+    """One JSON-RPC message of the server: its text, and the fields of its head that decide its route."""
 
     text: str
     id: str | int | None = None
@@ -92,7 +92,7 @@ class Unread:
         self._lock = threading.Lock()
 
     def add(self, size: int) -> bool:
-        """Count bytes that wait, and return whether the limit allows them; otherwise they are not counted."""
+        """Count waiting bytes, and return whether the limit allows them; otherwise they are not counted."""
         with self._lock:
             if self._bytes and self._bytes + size > self._limit:  # a single message may always wait
                 return False

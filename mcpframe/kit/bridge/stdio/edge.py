@@ -26,8 +26,8 @@ async def serve_stdio(
     """Bridge the standard streams until standard input ends, or standard output is closed.
 
     Args:
-        program: what the user has started.
-        again: what is said where a page that has ended is opened again.
+        program: the program's name in its messages.
+        again: the note that an ended page is reopened.
 
     Raises:
         BridgeError: the page could not be opened at the start. Requests until then have been answered with an error.
@@ -60,7 +60,7 @@ async def serve_stdio(
 
 
 class MessageOutput(Protocol):
-    """The place that an edge writes messages to."""
+    """A destination of messages."""
 
     def write(self, text: str) -> None:
         """Write a message, in order."""
@@ -80,7 +80,7 @@ class StdioEdge:
 
     @property
     def pending(self) -> int:
-        """How many requests of the client wait for an answer."""
+        """The number of the client's requests that wait for an answer."""
         raise NotImplementedError
 
     def take(self, message: dict[str, Any], text: str) -> None:

@@ -15,12 +15,12 @@ from mcpframe.frame.core.outline import Outline, outline, outline_of, outline_of
 from mcpframe.frame.core.roles import Options
 
 LIMITS = Options()
-"""The limits of a framed server's connection, which would reject a message that exceeds them."""
+"""The limits of a framed server's connection, which would reject a larger message."""
 
 PARSE_ERROR = -32700
 
 _ENDS = 1024
-"""How many bytes are kept of both ends of a line that is too long, to find the request's id."""
+"""The number of bytes kept of both ends of an overlong line, to find the request's id."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Broken:
-    """A line that is not a message: the answer as JSON text, and what is wrong with the line."""
+    """A line that is not a message: the answer as JSON text, and the error."""
 
     answer: str
     error: str
@@ -43,7 +43,7 @@ class Lines:
     """Splits incoming bytes into lines, and returns the message of each complete line.
 
     Args:
-        max_bytes: how long a line may be. Of a longer one only both ends are kept.
+        max_bytes: the longest line. Of a longer one only both ends are kept.
         max_nesting: as in `frame.payload`.
     """
 

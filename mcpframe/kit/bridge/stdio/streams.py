@@ -1,6 +1,6 @@
 """The standard streams of a program that serves MCP, in bytes.
 
-Each stream has a thread of its own: it may be a pipe, a file or a terminal, and a client that does not read must not
+Each stream has its own thread: it may be a pipe, a file or a terminal, and a client that does not read must not
 block its own messages. Clients need not read standard error, and some do not.
 """
 
@@ -22,11 +22,11 @@ logger = logging.getLogger(__name__)
 
 _CHUNK = 1 << 16
 GRACE_SECONDS = 1.5
-"""How long to wait for open requests after the client has closed its end: clients kill a server after 2 seconds."""
+"""Seconds to wait for open requests after the client has closed its end: clients kill a server after 2 seconds."""
 MOST_WAITING: Final = 1000
-"""The most lines of the log that wait for a reader; further ones are left out."""
+"""The most lines of the log that wait for a reader; further ones are dropped."""
 _GRACE_OF_LOG = 0.5
-"""How long lines of the log may take to be written at the end, in seconds."""
+"""Seconds to write the remaining lines of the log at the end."""
 
 
 async def standard_input() -> AsyncIterator[bytes]:
@@ -78,15 +78,14 @@ class _Writer:
 
     @property
     def waiting(self) -> int:
-        """How many pieces wait to be written."""
+        """The number of pieces that wait to be written."""
         return self._pieces.qsize()
 
     def write(self, data: bytes) -> None:
-        """Write a piece."""
         self._pieces.put(data)
 
     def end(self, seconds: float) -> None:
-        """End after the pieces that wait, or after a time."""
+        """End after writing the waiting pieces, or after a time-out."""
         self._pieces.put(None)
         self._thread.join(seconds)
 
@@ -109,7 +108,7 @@ class Output:
     """
 
     def __init__(self, descriptor: int, unread: Unread | None = None) -> None:
-        """Write to this descriptor; `unread` counts the bytes that the client has not read."""
+        """Write to a descriptor; `unread` counts the client's unread bytes."""
         self._unread = unread or Unread()
         self._loop = asyncio.get_running_loop()
         self.broken: asyncio.Future[None] = self._loop.create_future()
@@ -118,11 +117,11 @@ class Output:
         )
 
     def write(self, text: str) -> None:
-        """Write a line, in order. A client that leaves too much unread counts as gone."""
+        """Write a line, in order. A client with too much unread data counts as gone."""
         self.write_bytes(text.encode("utf-8", "surrogatepass") + b"\n")
 
     def write_bytes(self, data: bytes) -> None:
-        """Write bytes, as `write`."""
+        """Write bytes, in order; see `write`."""
         if self.broken.done():
             return
         if not self._unread.add(len(data)):
@@ -132,7 +131,7 @@ class Output:
         self._writer.write(data)
 
     async def flush(self) -> None:
-        """Write the messages that are queued, and end. Does not wait for a client that has stopped reading."""
+        """Write the queued messages, and end. Does not wait for a client that has stopped reading."""
         await asyncio.to_thread(self._writer.end, GRACE_SECONDS)
 
     def _break_from_thread(self) -> None:
@@ -146,7 +145,7 @@ class Output:
 
 @contextlib.asynccontextmanager
 async def standard_output() -> AsyncIterator[Output]:
-    """Reserve standard output for messages: other output goes to standard error in the block."""
+    """Reserve standard output for messages: other output goes to standard error during the block."""
     sys.stdout.flush()
     descriptor = os.dup(1)
     os.dup2(2, 1)
@@ -179,7 +178,7 @@ class StandardErrorHandler(logging.Handler):
             return
         try:
             line = self.format(record)
-        except Exception:  # noqa: BLE001  as the library's own handlers have it
+        except Exception:  # noqa: BLE001  as in the library's own handlers
             self.handleError(record)
             return
         if self._left_out:
@@ -188,6 +187,6 @@ class StandardErrorHandler(logging.Handler):
         self._writer.write(f"{line}\n".encode("utf-8", "backslashreplace"))
 
     def close(self) -> None:
-        """Write the lines that wait, if they are read."""
+        """Write the waiting lines, if they are read."""
         self._writer.end(_GRACE_OF_LOG)
         super().close()

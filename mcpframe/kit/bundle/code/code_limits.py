@@ -1,6 +1,6 @@
-"""The parts of a package's code that will not work in a page, and its needs from outside: read from its syntax.
+"""The parts of a package's code that do not work in a page, and its external needs, read from its syntax.
 
-A hint for whoever builds it, and no proof: code that is never run counts, and names that are computed do not.
+A hint for the author, not a proof: unused code counts, and computed names do not.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _URL = re.compile(
     r"\s*(https?|wss?)://(?:(?:\{[^{}]*\}|%s)(?=\.))?"
     r"(\.?[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)(:\d+)?(?=[/?#'\"\s{%]|$)"
 )
-"""A text that is an address. Its first label may be filled in. Addresses in prose are not contacted."""
+"""A text that is an address. Its first label may be a placeholder. Addresses in prose do not count."""
 _NO_HOSTS = re.compile(
     r"(^|\.)(example\.(com|org|net)|w3\.org|json-schema\.org|example|test|invalid|localhost)$|^[\d.]+$"
 )
@@ -50,11 +50,11 @@ _VARIABLE_READERS = frozenset({"os.environ.get", "os.getenv", "environ.get", "ge
 
 @dataclass(frozen=True)
 class Limit:
-    """Something that a page cannot do, and where the code asks for it first.
+    """A feature that a page lacks, and its first use in the code.
 
     Attributes:
-        kind: What it is.
-        name: The module or function that is used.
+        kind: The kind of feature.
+        name: The used module or function.
         place: The file and line.
     """
 
@@ -73,7 +73,7 @@ class Outlook:
     """The limits of a package's code.
 
     Attributes:
-        limits: What will not work, the first place of each kind.
+        limits: The features that a page lacks, with the first use of each kind.
         hosts: The origins of the addresses among its texts, for `connect_src`.
         variables: The environment variables that it reads.
     """
@@ -84,7 +84,7 @@ class Outlook:
 
 
 def look_at(files: Mapping[str, bytes]) -> Outlook:
-    """Look at the Python files of a package, by path in site-packages."""
+    """Inspect the Python files of a package, by path in site-packages."""
     limits: dict[Kind, Limit] = {}
     hosts: set[str] = set()
     variables: set[str] = set()
@@ -110,7 +110,7 @@ def _used(files: Mapping[str, bytes], hosts: set[str], variables: set[str]) -> I
         for node in ast.walk(tree) if tree else ():
             if isinstance(node, ast.JoinedStr):
                 hosts |= _hosts_in("".join(_part(value) for value in node.values))
-                documentation |= {id(value) for value in node.values}  # these parts are no texts of their own
+                documentation |= {id(value) for value in node.values}  # these parts are not separate texts
             elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
                 hosts |= _hosts_in(node.value)
             elif isinstance(node, ast.Subscript) and _dotted(node.value) in ("os.environ", "environ"):
@@ -129,7 +129,7 @@ def _part(node: ast.expr) -> str:
 
 
 def _hosts_in(text: str) -> set[str]:
-    """The origin of an address, as a source of a policy; `*.` stands for a label that is filled in."""
+    """Return the origin of an address, as a source of a policy; `*.` stands for a placeholder label."""
     match = _URL.match(text)
     if match is None or not _is_host(match[2].lstrip(".")):
         return set()
@@ -142,7 +142,7 @@ def _is_host(host: str) -> bool:
 
 
 def _documentation(tree: ast.Module) -> set[int]:
-    """The texts that are statements of their own: docstrings."""
+    """Return the texts that are statements: docstrings."""
     return {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
 
 

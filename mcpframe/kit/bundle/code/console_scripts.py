@@ -50,10 +50,10 @@ def with_entry(project: Project, wheels: Mapping[str, Path], author: Mapping[str
 
 
 def entry_code(project: Project, wheels: Mapping[str, Path], author: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return the code of the server: the author's files, or those of the package that the entry is in.
+    """Return the code of the server: the author's files, or the files of the package with the entry.
 
     Args:
-        project: The project, as `with_entry` returns it.
+        project: The project, from `with_entry`.
         wheels: The files of its wheels, by package.
     """
     top = project.entry.partition(":")[0].partition(".")[0]

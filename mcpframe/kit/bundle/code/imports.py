@@ -22,7 +22,7 @@ class Import:
         line: The line.
         optional: Whether the file can be imported without it, as the import is inside a function, a `try` with
             `except ImportError`, or `if TYPE_CHECKING`.
-        typing: Whether only type checkers carry it out.
+        typing: Whether only type checkers execute it.
     """
 
     module: str
@@ -34,12 +34,11 @@ class Import:
 
     @property
     def place(self) -> str:
-        """The file and the line."""
         return f"{self.file}, line {self.line}"
 
 
 def syntax_tree(source: bytes) -> ast.Module | None:
-    """Return the syntax tree of a file; None if it has none, such as a file for another version of Python."""
+    """Return the syntax tree of a file; None if it is invalid, for example for another version of Python."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about escapes in other people's strings
@@ -63,7 +62,7 @@ def imports_named(module: str, files: Mapping[str, bytes]) -> list[Import]:
 
 
 def places_of(imports: Iterable[Import]) -> tuple[str, ...]:
-    """Return the lines of imports, those first that are carried out when their module is imported."""
+    """Return the lines of imports; those executed on import of their module come first."""
     ordered = sorted(imports, key=lambda item: item.optional)
     return tuple(
         f"{item.place} ({'in a function or within try' if item.optional else 'when the module is imported'})"
@@ -76,7 +75,7 @@ def _is_within(item: Import, module: str) -> bool:
 
 
 def imports_in(tree: ast.Module, path: str) -> Iterator[Import]:
-    """Return the imports in a syntax tree; `path` is that of the file in site-packages."""
+    """Return the imports in the syntax tree of a file, given by its path in site-packages."""
     package = path.removesuffix(".py").split("/")[:-1]
     below: list[tuple[ast.AST, bool, bool]] = [(tree, False, False)]
     while below:

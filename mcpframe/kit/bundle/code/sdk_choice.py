@@ -48,7 +48,7 @@ def written_for_earlier(files: Mapping[str, bytes]) -> str | None:
         files: The files, by path in site-packages.
 
     Returns:
-        The file, the line, and what it uses of mcp 1.x.
+        The file, the line, and the name from mcp 1.x.
     """
     for item in imports_named("mcp", files):
         if item.optional or item.module.partition(".")[0] != "mcp":
@@ -63,7 +63,7 @@ def written_for_earlier(files: Mapping[str, bytes]) -> str | None:
 
 
 def fails_as_earlier(error: str) -> str | None:
-    """Return what of an error shows that a server which fails with mcp 2.x is written for 1.x, or None.
+    """Return the part of an error that shows that a server failing with mcp 2.x is written for 1.x, or None.
 
     Args:
         error: The exception, and its traceback.

@@ -1,7 +1,7 @@
-"""Why a server does not start, in the words of whoever builds it: what its code does, where, and what to do.
+"""Explains to the author why a server does not start: the cause in its code, its place, and the remedy.
 
 The build imports a server, and runs a console script, in Pyodide: `in_pyodide/import_server.py` returns the exceptions.
-Each rule below knows one kind. An exception that no rule knows is shown as it is, with its place in the code.
+Each rule below knows one kind. Other exceptions are shown unchanged, with their place in the code.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Raised:
     """An exception in Pyodide.
 
     Attributes:
-        kinds: The names of its type and of those that it is derived from.
+        kinds: The names of its type and its base classes.
         text: Its message.
-        frames: Where it comes from, the innermost last.
+        frames: Its traceback, the innermost frame last.
     """
 
     kinds: tuple[str, ...]
@@ -38,29 +38,29 @@ class Raised:
     frames: tuple[Frame, ...]
 
     def is_in(self, *files: str) -> bool:
-        """Return whether one of the frames is in one of the files, given by the end or a folder of their paths."""
+        """Return whether a frame is in one of the files, given by the end or a folder of their paths."""
         return any(part in f"/{path}" for path, _, _ in self.frames for part in files)
 
     def calls(self, *functions: str) -> str:
-        """Return the first of the functions that is among the frames, or an empty text."""
+        """Return the first of the functions among the frames, or an empty text."""
         called = [function for _, _, function in self.frames]
         return next((name for name in called if name in functions), "")
 
 
 @dataclass(frozen=True)
 class Code:
-    """The code of the server: the author's files, or those of the package that the entry is in.
+    """The code of the server: the author's files, or those of the package with the entry.
 
     Attributes:
-        files: The files, by path in the folder that they are imported from.
-        near: The file that is concerned, or an empty text.
+        files: The files, by path in their import folder.
+        near: The file at fault, or an empty text.
     """
 
     files: Mapping[str, bytes]
     near: str = ""
 
     def place(self, frames: Sequence[Frame]) -> str:
-        """Return the innermost file and line that is in this code, or an empty text."""
+        """Return the innermost file and line in this code, or an empty text."""
         for path, line, _ in reversed(frames):
             name = self._name(path)
             if name:
@@ -74,12 +74,12 @@ class Code:
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
-        """The environment variables that it reads."""
+        """The environment variables that the code reads."""
         return look_at(self.files).variables
 
     @property
     def to_serve(self) -> str:
-        """How it can be made to serve MCP in a page, in sentences."""
+        """The ways to make the code serve MCP in a page, in sentences."""
         if choice := stdio_choice(self.files, self.near):
             return choice.advice
         objects = server_objects(self.files)
@@ -96,13 +96,13 @@ class Code:
 
 @dataclass(frozen=True)
 class StartError:
-    """Why a server does not start.
+    """The reason why a server does not start.
 
     Attributes:
-        what: What its code does, as a sentence without its end; empty if the exception's own message says it.
-        todo: What to do, in sentences.
+        what: The cause in its code, as a sentence without a full stop; empty for the exception's own message.
+        todo: The remedy, in sentences.
         place: The file and line in the server's code, or an empty text.
-        said: What the program has written to standard error.
+        said: The program's standard error.
     """
 
     what: str
@@ -111,10 +111,10 @@ class StartError:
     said: str = ""
 
     def sentences(self, message: str) -> str:
-        """Return all of it.
+        """Return the whole text.
 
         Args:
-            message: The exception's own message, for `what` if that is empty.
+            message: The exception's own message, in case `what` is empty.
         """
         text = (self.what or message).rstrip().rstrip(".")
         if self.place and self.what:
@@ -127,11 +127,11 @@ class StartError:
 
 
 def explain(chain: Sequence[Raised], files: Mapping[str, bytes], entry: str) -> StartError:
-    """Return why a server does not start.
+    """Return the reason why a server does not start.
 
     Args:
-        chain: The exception, and those that it was raised from.
-        files: The server's code, by path in the folder that it is imported from.
+        chain: The exception, and its causes.
+        files: The server's code, by path in its import folder.
         entry: `module:object`.
     """
     place = next(filter(None, (Code(files).place(raised.frames) for raised in chain)), "")

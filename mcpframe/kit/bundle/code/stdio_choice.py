@@ -1,6 +1,6 @@
-"""How a program is told to serve on standard input and output: an argument or a variable, read from its syntax.
+"""Finds the argument or variable that makes a program serve on standard input and output, from its syntax.
 
-A hint, as `code_limits` are: the value may be checked elsewhere, and names that are computed are not found.
+A hint, like `code_limits`: the value may be checked elsewhere, and computed names are not found.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class StdioChoice:
 
 
 def stdio_choice(files: Mapping[str, bytes], near: str = "") -> StdioChoice | None:
-    """Return what makes a program serve standard input and output; None if that cannot be seen.
+    """Return the setting that makes a program serve on standard input and output; None if it is not found.
 
     Args:
         files: The Python files of its package, by path in site-packages.
-        near: The file of the program's function: what is in it goes first.
+        near: The file of the program's function, which takes precedence.
     """
     found = [
         ((path != near, rank), choice)

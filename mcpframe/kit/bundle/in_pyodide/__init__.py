@@ -1,1 +1,1 @@
-"""Programs that the build runs inside Pyodide; they are passed as text, and import nothing of the tool chain."""
+"""Programs that the build runs inside Pyodide. They are passed as text, and import nothing from the tool chain."""

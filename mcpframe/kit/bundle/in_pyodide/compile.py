@@ -1,6 +1,6 @@
-"""Compile the Python files /in/0, /in/1, … to /out, with the paths that they have in the page.
+"""Compile the Python files /in/0, /in/1, … to /out, with their paths in the page.
 
-/in/given.json has the path that tracebacks show for each, and whether docstrings of functions and modules are kept. A
+/in/given.json has the path of each in tracebacks, and whether docstrings of functions and modules are kept. A
 file that does not compile is not an error: some packages include such files, as for other versions of Python.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 async def main() -> dict[int, str]:
-    """Compile all files; return the errors of those that do not compile, by number."""
+    """Compile all files; return the compile errors by number."""
     return compile_all()
 
 
@@ -38,7 +38,8 @@ def compile_all() -> dict[int, str]:
 def without_docstrings(source: bytes) -> ast.Module:
     """Parse a source and remove the docstrings of functions and modules.
 
-    Those of classes stay: for a dataclass without one, `dataclasses` makes one of its signature, which takes longer.
+    Those of classes stay: for a dataclass without one, `dataclasses` generates one from its signature, which takes
+    longer.
     """
     module = ast.parse(source)
     for node in ast.walk(module):

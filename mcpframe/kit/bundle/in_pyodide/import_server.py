@@ -2,8 +2,8 @@
 
 Environment variables: MCPFRAME_ENTRY, MCPFRAME_SERVER (the folder of the author's files), MCPFRAME_PATHS (further
 folders to import from, separated by colons), MCPFRAME_KIND, MCPFRAME_SETTINGS (JSON: `args` and `env` of the author),
-MCPFRAME_PATIENCE (how many seconds a program may take before it serves).
-If the author's code raises, the result is {"error": sentence, "traceback": text, "raised": what `failure` returns}.
+MCPFRAME_PATIENCE (the seconds that a program may take before it serves).
+If the author's code raises, the result is {"error": sentence, "traceback": text, "raised": the result of `failure`}.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ async def inspected(
 
 
 def views_of(server: Any) -> dict[str, str]:
-    """Return the addresses that a server's views frame, by the views' URIs."""
-    registry = sys.modules.get("mcpframe.views.registry")  # without it there are none
+    """Return the addresses of the pages in a server's views, by the views' URIs."""
+    registry = sys.modules.get("mcpframe.views.registry")  # without it there are no views
     return {} if registry is None else {view.uri: view.url for view in registry.views_of(server) if view.url}
 
 
@@ -105,11 +105,11 @@ _HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": _CL
 
 
 async def asked(servers: Any, target: Any, patience: float) -> dict[str, Any]:
-    """The description that a program gives a client: it has no server object.
+    """Return a program's description from its answers to a client, as it has no server object.
 
     Raises:
         ProgramError: It does not serve in time, or answers with an error.
-        BaseException: What ends it.
+        BaseException: The exception that ends it.
     """
     import anyio
 
@@ -177,7 +177,7 @@ async def asked(servers: Any, target: Any, patience: float) -> dict[str, Any]:
 
 
 def refuse_sockets() -> None:
-    """Let connections fail as in a page: under Node an attempt would end Python."""
+    """Make connections fail as in a page: under Node an attempt would end Python."""
     import socket
 
     def refused(*_: object) -> Any:
@@ -188,7 +188,7 @@ def refuse_sockets() -> None:
 
 
 class Printed:
-    """Standard output that notes where the first line is printed. Other attributes are those of the original."""
+    """Standard output that notes the place of the first output. Other attributes are the original's."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -204,7 +204,7 @@ class Printed:
 
 
 def impatient(sleep: Callable[[Any], None], patience: float) -> Callable[[Any], None]:
-    """Return `time.sleep`, which raises an error when a program has slept for so long."""
+    """Return a `time.sleep` that raises an error after a program has slept for `patience` seconds."""
     left = patience
 
     def limited(seconds: Any) -> None:
@@ -225,7 +225,7 @@ _MOST_TEXT = 2000
 
 
 def innermost(error: BaseException) -> BaseException:
-    """Return the first exception in a group: the group's own message says nothing."""
+    """Return the first exception in a group; the group's own message has no information."""
     while isinstance(error, BaseExceptionGroup):
         places = getattr(error, "mcpframe_places", None)
         inner: BaseException = error.exceptions[0]
@@ -236,7 +236,7 @@ def innermost(error: BaseException) -> BaseException:
 
 
 def failure(error: BaseException) -> list[dict[str, Any]]:
-    """Return what an exception and its causes are: the names of their types, their texts, and where they come from."""
+    """Return an exception and its causes: the names of their types, their texts, and their places."""
     found: list[dict[str, Any]] = []
     cause: BaseException | None = error
     while cause is not None and len(found) < _MOST_CAUSES:
@@ -264,7 +264,7 @@ def traced(error: BaseException) -> list[list[Any]]:
 
 
 def calls(frame: FrameType | None) -> list[list[Any]]:
-    """Return the file, line and function of a frame and of those that called it, the innermost last."""
+    """Return the file, line and function of a frame and its callers, the innermost last."""
     found: list[list[Any]] = []
     while frame is not None and len(found) < _MOST_FRAMES:
         found.insert(0, [frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name])
@@ -273,7 +273,7 @@ def calls(frame: FrameType | None) -> list[list[Any]]:
 
 
 def waits_at(task: asyncio.Task[Any]) -> list[list[Any]]:
-    """Return where a task waits: the file, line and function of each coroutine, the innermost last."""
+    """Return the place where a task waits: the file, line and function of each coroutine, the innermost last."""
     found: list[list[Any]] = []
     at: Any = task.get_coro()
     while at is not None and len(found) < _MOST_FRAMES:

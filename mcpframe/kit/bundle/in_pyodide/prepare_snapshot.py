@@ -1,7 +1,7 @@
-"""Prepare Python for a snapshot: everything imported that serving needs, and no task running.
+"""Prepare Python for a snapshot: all imports for serving are done, and no task runs.
 
 static/build/snapshot-maker.js calls, in this order: `prepare`, `load` for the author's module, `finish`, `clean`. While
-the author's module is imported, uses of anything that must not become part of a public file are noted with their line:
+the author's module is imported, uses of anything that must not be in a public file are noted with their line:
 randomness, the clock, the visitor's locale, the browser.
 """
 
@@ -31,7 +31,7 @@ FOR_SOME = (
     "mcpframe.frame.boot.document",
     "mcpframe.frame.browser.model_context",
 )
-"""Modules that not every bundle has."""
+"""Modules that only some bundles have."""
 SETTINGS = (
     "/mcp/server/fastmcp/server.py",
     "/fastmcp/settings.py",
@@ -53,7 +53,7 @@ _kind = ""
 
 
 def asked(what: str) -> None:
-    """Note that code other than mcpframe's used a global of the browser."""
+    """Note that code outside of mcpframe used a global of the browser."""
     frame = sys._getframe(1)
     if not frame.f_code.co_filename.startswith(OURS):
         _note(what, frame)
@@ -67,14 +67,14 @@ def _note(what: str, frame: FrameType | None) -> None:
 
 
 def _watch(frame: FrameType, event: str, function: Any) -> None:
-    """The profile function, which is called for every call of a C or Python function."""
+    """The profile function, called for every call of a C or Python function."""
     if event == "c_call":
         name = getattr(function, "__name__", "")
         owner = getattr(function, "__self__", None)
         if name == "urandom" or (isinstance(owner, _random.Random) and name in ("random", "getrandbits")):
             _note("randomness", frame)
         elif _is_clock(owner, name) and _is_the_authors(frame):
-            _note("the time", frame)  # libraries ask for it in their caches and logs
+            _note("the time", frame)  # libraries use it in their caches and logs
     elif event == "call":
         if frame.f_code is _seed and frame.f_locals.get("a") is None:
             _note("randomness", frame)
@@ -95,7 +95,7 @@ def _is_clock(owner: Any, name: str) -> bool:
 
 
 def _is_the_sdks(frame: FrameType | None) -> bool:
-    """Whether it is the settings of an SDK, which look through all variables for some of their own."""
+    """Return whether a frame is in the settings of an SDK, which look through all variables for their own."""
     while frame is not None and not frame.f_code.co_filename.endswith(SETTINGS):
         frame = frame.f_back
     return frame is not None
@@ -106,10 +106,10 @@ _seed = random.Random.seed.__code__
 
 
 async def prepare(settings: str) -> None:
-    """Import what serving needs, and serve a small server as boot does, to hosts of both protocol eras.
+    """Import the modules for serving, and serve a small server as boot does, to hosts of both protocol eras.
 
     Args:
-        settings: Those of `load`, where the author's module will be imported; its environment variables are set.
+        settings: Those of `load`; the environment variables are set.
     """
     from mcpframe.frame.compat import sdk
 
@@ -135,7 +135,7 @@ async def prepare(settings: str) -> None:
         if dialect.host_api:
             import_module(dialect.host_api.partition(":")[0])
     for name in (*FOR_SOME, *(each.document_module for each in offered_dialects() if each.document_module)):
-        with suppress(ModuleNotFoundError):  # its package, where the bundle has neither
+        with suppress(ModuleNotFoundError):  # its package is not in every bundle
             if find_spec(name):
                 import_module(name)
     if sdk.major() == 1:
@@ -227,7 +227,7 @@ class _Host:
     def post(self, text: str, target_origin: str) -> None:
         from mcpframe.frame.core.events import Inbound
 
-        # Other dialects call, too: that is noise here.
+        # Other dialects are called, too: ignore them.
         self._carry_out(self._connection.receive(Inbound(PAGE, True, lambda: text), 0.0))
 
     def _carry_out(self, outputs: Any) -> None:
@@ -284,7 +284,7 @@ async def _serve(server: Any, script: tuple[tuple[str, dict[str, Any]], ...]) ->
 
 
 def load(entry: str, kind: str, settings: str) -> None:
-    """Import the author's module, and note what it uses. Factories and programs are called in each page."""
+    """Import the author's module, and note its uses. Factories and programs are called in each page."""
     global _error, _loaded, _kind
     from mcpframe.frame.compat import after_restore
     from mcpframe.frame.serving import entries
@@ -312,12 +312,12 @@ def load(entry: str, kind: str, settings: str) -> None:
     finally:
         sys.setprofile(None)
     after_restore.folders = sorted(_folders() - there)
-    if random.getstate() != drawn:  # native code's calls are not seen by a profile function
+    if random.getstate() != drawn:  # the profile function does not see calls of native code
         _noted.append({"what": "randomness"})
 
 
 def _folders() -> set[str]:
-    """Return the folders of the file system that a program may write to."""
+    """Return the writable folders of the file system."""
     found: set[str] = set()
     for folder, names, _ in os.walk("/"):
         if folder == "/":
@@ -336,7 +336,7 @@ async def finish() -> str:
 
 
 def clean() -> None:
-    """Remove everything that is not needed any more, and collect garbage."""
+    """Remove everything no longer needed, and collect garbage."""
     import gc
     import linecache
     import sys
@@ -349,7 +349,7 @@ def clean() -> None:
         del globals()[name]
     getattr(anyio.lowlevel, "_run_vars", {}).clear()
     sys.__dict__.pop("last_exc", None)
-    # Pyodide would look through all packages at every start to fill `loadedPackages`, which a page does not use:
+    # Pyodide would search all packages at every start to fill `loadedPackages`, which a page does not use:
     # https://github.com/pyodide/pyodide/pull/3039
     pyodide._package_loader.init_loaded_packages = lambda: None
     gc.collect()

@@ -1,6 +1,6 @@
 """List the modules that serving needs: those imported after a small server has answered.
 
-The server runs once for each protocol era, and is asked for its tools, a structured result and an error.
+The server runs once for each protocol era, and answers a list of tools, a structured result and an error.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def hashed(path: str, data: bytes) -> Asset:
 
 
 def content_hash(*parts: bytes) -> str:
-    """Return the hash of contents, as it is used in names."""
+    """Return the hash of contents, for names."""
     return _name_of(b"".join(hashlib.sha256(part).digest() for part in parts))
 
 

@@ -10,7 +10,7 @@
 | `nginx.conf`                | nginx: include it in a `server`      |
 | `.nojekyll`                 | GitHub Pages, which sets no headers: keeps the folder `_mcpframe` |
 
-Every file can be read from other origins, as the origin of a page in a sandboxed frame is opaque.
+All origins may read the files, as the origin of a page in a sandboxed frame is opaque.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _EVERYWHERE = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
 }
-# Only features that no framing page grants are denied; what it may grant stays possible.
+# Only denies features that no framing page grants; grantable ones stay possible.
 _PERMISSIONS = "browsing-topics=(), interest-cohort=()"
 
 SANDBOX_HEADERS = {"Connection-Allowlist": '("*://*:*");redirects=allow;webrtc=block'}
@@ -73,7 +73,7 @@ def host_files(policies: Mapping[str, str]) -> dict[str, bytes]:
 
 
 def _hashed_of(name: str) -> str:
-    """Return a regular expression for the paths of a bundle with a hash in them."""
+    """Return a regular expression for a bundle's paths with a hash."""
     return f"/{re.escape(name)}/({'|'.join(map(re.escape, _HASHED_PREFIXES))})"
 
 
@@ -145,7 +145,7 @@ def _firebase(pages: Mapping[str, Mapping[str, str]]) -> list[dict[str, object]]
 def _rules(
     pages: Mapping[str, Mapping[str, str]], *, everything: str, below: str, start: str, hashed: Sequence[str]
 ) -> list[dict[str, object]]:
-    """Return rules in which a later one wins.
+    """Return rules; a later one takes precedence.
 
     Args:
         pages: The headers of each bundle's folder.

@@ -1,7 +1,7 @@
 """Write a bundle into the output root: shared files under their hashed names, then the bundle's folder, atomically.
 
-No half-written file ever has its final name. One build at a time writes an output root. Shared files that no bundle
-uses any more are removed.
+No half-written file ever has its final name. One build at a time writes an output root. Unused shared files are
+removed.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class BuildResult:
         folder: The folder it is in.
         manifest: The content of its manifest.json.
         warnings: Warnings for the author, each in a sentence or two.
-        unchanged: Whether there was nothing to build: the bundle in the output root is current.
-        notes: What was chosen instead of the newest versions of packages, and why, each in a sentence.
+        unchanged: Whether the bundle in the output root was current.
+        notes: A sentence on each package that is not of the newest version, and why.
     """
 
     name: str
