@@ -77,7 +77,7 @@ def main(arguments: Sequence[str]) -> int:
     verbs.add_parser("host", help="pack the npm package @mcpframe/host into dist/")
     verbs.add_parser("fixtures", help="build the bundles that tests serve, once")
     verbs.add_parser("lock", help="renew the lock files")
-    # All arguments after these go to the program that they run, options included.
+    # All arguments after these, options included, go to the program that they run.
     verbs.add_parser("test", help="run the tests", add_help=False)
     verbs.add_parser("bench", help="run the benchmark", add_help=False)
     verbs.add_parser("conformance", help="run the official conformance suite against the bridge", add_help=False)
@@ -187,7 +187,7 @@ def go_on_inside(arguments: Sequence[str]) -> int:
 
 
 def set_up() -> dict[str, str]:
-    """Install what the tests need besides Python packages; return the environment variables for them."""
+    """Install the tests' requirements besides Python packages; return the environment variables for them."""
     from mcpframe.kit.base.node import install_locked
     from mcpframe.kit.browser.chromium import ensure_chromium
     from mcpframe.kit.bundle.pyodide.runtime import ensure_runtime
@@ -217,9 +217,9 @@ def demo(options: argparse.Namespace) -> None:
 
 
 def test(arguments: Sequence[str]) -> int:
-    """Run pytest; without arguments for pytest in several processes, the tests of one file always in the same.
+    """Run pytest; without arguments for pytest in several processes, and the tests of one file in one of them.
 
-    The files go to the processes in the order of tests/conftest.py, the longest first. `--all` runs the tests of a
+    Files are scheduled in the order of tests/conftest.py, the longest first. `--all` runs the tests of a
     server's page once more without a snapshot.
     """
     suites = [each for each in arguments if each in ("--quick", "--all")]
@@ -246,7 +246,7 @@ def test(arguments: Sequence[str]) -> int:
 
 
 def _once_more(command: Sequence[str], environment: dict[str, str]) -> int:
-    """Run the tests that have failed a second time, unless they are many."""
+    """Retry the failed tests once, unless there are many."""
     failed = sorted(json.loads((ROOT / ".pytest_cache/v/cache/lastfailed").read_text("utf-8")))
     if len(failed) > _MOST_ONCE_MORE:
         return 1
@@ -256,7 +256,7 @@ def _once_more(command: Sequence[str], environment: dict[str, str]) -> int:
 
 
 def fixtures(environment: dict[str, str]) -> int:
-    """Build the bundles that tests serve, unless they are there."""
+    """Build the bundles that tests serve, unless they exist."""
     return subprocess.call([sys.executable, "-m", "tests.support.built"], cwd=ROOT, env=environment)
 
 

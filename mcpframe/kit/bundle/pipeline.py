@@ -1,4 +1,4 @@
-"""From an author's project to a folder that any web server can serve.
+"""Builds an author's project into a folder that any web server can serve.
 
 find project → resolve (or use the lock) → fetch wheels → collect → import the server → pack → snapshot → write
 
@@ -70,7 +70,7 @@ def build(
         allowed_origins: The allowed origins, in place of the project's; for a preview.
         dialects: Dialects that the bundle offers besides those of the project; for a preview.
         url: The public address of the bundle's folder, in place of the project's.
-        max_unpacked: What the wheels may unpack to, in MB, in place of the project's.
+        max_unpacked: The limit of the unpacked wheels, in MB, in place of the project's.
         draft: Build quickly, for a preview while the author works. The snapshot is one of the SDK only. If `out` has an
             earlier build, the author's files are neither compiled nor imported, and the server's description is the
             earlier one.
@@ -119,19 +119,19 @@ class Build:
     """One build. Each method is a step, and keeps its result for the next ones.
 
     Attributes:
-        given: The author's project, as it is configured.
+        given: The author's project, as configured.
         out: The output root.
         author: The author's files, by path.
         runtime: The Pyodide runtime.
         pyodide: Pyodide's own packages.
-        upgrade: Whether the requirements are resolved anew.
-        snapshot: Whether a snapshot is taken, if possible.
+        upgrade: Whether to resolve the requirements anew.
+        snapshot: Whether to take a snapshot, if possible.
         earlier: The manifest of an earlier build, which describes the server of this draft; None: import the server.
-        layers_of_snapshot: The layers that a snapshot may have, the best first.
+        layers_of_snapshot: The possible layers of a snapshot, the best first.
         progress: Called with a description of each step.
         lock: The packages, since `resolve`.
-        project: The project with what the build finds out about it, since `run`.
-        wheels: Their files, since `fetch`.
+        project: The project with the results of the build, since `run`.
+        wheels: The packages' files, since `fetch`.
         page_files: The author's files for the page, by path, since `collect`.
         layers: The archives of the page, since `collect`.
         inspected: The description of the server, since `import_server`.
@@ -159,7 +159,7 @@ class Build:
 
         Raises:
             ServerFails: The server raises when it is imported.
-            KitError: As `build`.
+            KitError: As for `build`.
         """
         self.project = replace(self.given, world=written_for_a_process(self.given, self.lock, self.author))
         self.page_files = page_files(self.project, self.out)
@@ -178,7 +178,7 @@ class Build:
                 taken = self.take_snapshot(taking, assets)
             if taken.snapshot is not None:
                 assets, manifest = self.pack(taken.snapshot)
-            # Without a final outcome the bundle does not count as current, so that the next build tries again.
+            # Without a final outcome the bundle does not count as current, so the next build retries.
             if self.inspected.notes:
                 manifest["notes"] = list(self.inspected.notes)
             manifest |= {"start": taken.description, "inputs": key if taken.final else ""}
@@ -199,7 +199,7 @@ class Build:
         write_lock(self.given.lock_path, self.lock)
 
     def resolve_with_earlier_sdk(self, error: ServerFails) -> None:
-        """Lock mcp 1.x for a server that fails with 2.x as only code for 1.x does.
+        """Lock mcp 1.x for a server whose failure with 2.x is typical of code for 1.x.
 
         Raises:
             ServerFails: It is another error, or the requirements exclude 1.x.
@@ -228,13 +228,13 @@ class Build:
         return (*requested, "mcp<2") if earlier else requested
 
     def fetch(self) -> None:
-        """Fetch the wheels, and find the entry of a project that names none in them."""
+        """Fetch the wheels, and find in them the entry of a project that names none."""
         with self.progress("Fetching wheels"):
             self.wheels = fetch_wheels(self.lock.packages, self.pyodide)
         self.project = with_entry(self.project, self.wheels, self.author)
 
     def collect(self) -> None:
-        """Collect the modules of the page in layers, and compile those that are not the author's."""
+        """Collect the modules of the page in layers, and compile all except the author's."""
         project, config = self.project, self.project.config
         with self.progress("Compiling to bytecode"):
             code = code_of(self.lock, self.wheels, self.author)

@@ -97,9 +97,9 @@ class Inspected:
         instructions: The server's instructions for models, if any.
         origins: The origins passed to `FrameServer`.
         tools: The tools as `tools/list` returns them; None if the server lists them only within a session.
-        modules: The names of all modules that are imported together with the server.
-        setup: The requirements of its setup; None if they are not known.
-        notes: Warnings about what it does, in sentences.
+        modules: The names of all modules imported with the server.
+        setup: The requirements of its setup; None if unknown.
+        notes: Warnings about its code, in sentences.
     """
 
     name: str
@@ -127,8 +127,8 @@ def compile_and_inspect(
 ) -> tuple[Layers, Inspected]:
     """Compile the author's files, then import and inspect the server, or the main function of a page.
 
-    One Pyodide does both, as its start takes longer than either. What a server has said of itself is kept in the cache
-    for the same files: another build of it, as for other hosts, needs no Pyodide.
+    One Pyodide does both, as its start takes longer than either. The description of a server is cached by its files, so
+    a second build of it, as for other hosts, needs no Pyodide.
 
     Args:
         entry: `module:object`, or `module:factory()`.
@@ -136,13 +136,13 @@ def compile_and_inspect(
         origin: The folder of the author's files on this machine, for tracebacks.
         kind: `"server"` or `"page"`.
         settings: The environment of the author's code; see `Project.settings`.
-        code: The server's code, by path in the folder that it is imported from, for errors.
+        code: The server's code, by path in its import folder, for errors.
         timeout: The time limit, in seconds, of the import, and of a console script until it serves.
         evaluates: Whether the page may run JavaScript from text.
 
     Raises:
-        BuildError: A file does not compile, the module raises or does not return in time, or the object is no server.
-            The message has the traceback.
+        BuildError: A file does not compile, the module raises or does not return in time, or the object is not a
+            server. The message has the traceback.
     """
     asked = (entry, kind, json.dumps(settings, sort_keys=True), repr((timeout, evaluates)))
     if is_compiled(layers.archives[-1].files, runtime):
@@ -211,7 +211,7 @@ def compile_and_inspect(
 
 
 def _kept(layers: Layers, runtime: Runtime, asked: Sequence[str]) -> Path:
-    """Return the path of the result in the cache, named after everything that is run and how."""
+    """Return the path of the result in the cache, named after all inputs of the run."""
     parts: list[str | bytes] = [_FORMAT, runtime.version, *program_sources("import_server"), *asked]
     folders = [("stdlib", layers.stdlib), ("base", layers.base), *((layer.to, layer.files) for layer in layers.author)]
     for folder, files in folders:
@@ -236,7 +236,7 @@ def _described(found: _Reported, code: Mapping[str, bytes]) -> Inspected:
 
 
 def _failure(found: _Reported, code: Mapping[str, bytes], entry: str, origin: Path) -> str:
-    """Return why a server does not start, as sentences; with the traceback if it is none of the known reasons."""
+    """Return the reason why a server does not start, as sentences; with the traceback if the reason is unknown."""
     error = explain([item.as_raised() for item in found.raised], code, entry)
     shown = (found.traceback or "").replace(f"{SERVER_PATH}/", f"{origin}/").rstrip()
     sentences = error.sentences(found.error or "")
@@ -303,7 +303,7 @@ class _Printed(BaseModel):
 
 
 class _Reported(BaseModel):
-    """The result of `in_pyodide/import_server.py`, or whatever the author's modules have put in its place."""
+    """The result of `in_pyodide/import_server.py`, or a replacement by the author's modules."""
 
     model_config = ConfigDict(strict=True)
 

@@ -1,1 +1,1 @@
-"""The commands of `mcpframe`, one module each. A command imports what it needs when it runs: help has to be quick."""
+"""The commands of `mcpframe`, one module each. A command imports its dependencies when it runs, for quick help."""

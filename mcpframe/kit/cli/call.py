@@ -62,9 +62,9 @@ def call(
     enter: Enter = None,
     as_json: AsJson = False,
 ) -> None:
-    """Call one tool, print what it answers, and exit with 1 if that is an error.
+    """Call one tool, print its result, and exit with 1 if that is an error.
 
-    Its progress and what the server prints go to stderr.
+    Its progress and the server's output go to stderr.
     """
     import asyncio
 
@@ -148,7 +148,7 @@ def _arguments(pairs: list[str], given: dict[str, Any] | None, schema: Mapping[s
 
 
 def _check_early(address: str, tool: str, pairs: list[str], given: dict[str, Any] | None) -> None:
-    """Check the arguments by the server's manifest, before a browser is started: it may have further tools, though."""
+    """Check the arguments by the server's manifest, before a browser is started; the server may have further tools."""
     from mcpframe.kit.web.published import fetch, read_manifest
 
     manifest = read_manifest(fetch(address).url) or {}
@@ -158,7 +158,7 @@ def _check_early(address: str, tool: str, pairs: list[str], given: dict[str, Any
 
 
 _GRACE = 1.0
-"""How long the event loop has to notice a deadline itself, in seconds."""
+"""Seconds for the event loop to notice a deadline itself."""
 
 
 @contextmanager

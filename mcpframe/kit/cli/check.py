@@ -26,9 +26,9 @@ def check(
     timeout: Timeout = 30.0,
     as_json: AsJson = False,
 ) -> None:
-    """Look for what keeps a server from working, or well: headers, policy, types, origins, sizes, handshake, tools.
+    """Find problems of a server: headers, policy, types, origins, sizes, handshake, tools.
 
-    Exits with 1 where it finds an error; warnings leave it at 0.
+    Exits with 1 for an error, and with 0 for warnings only.
     """
     from mcpframe.kit.client.session import check_origin
     from mcpframe.kit.publish.bundle_checks import check_url

@@ -1,4 +1,4 @@
-"""Options that several commands share. An invalid value is wrong usage: an error of one line, and exit status 2."""
+"""Options shared by several commands. An invalid value is wrong usage: an error of one line, and exit status 2."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def is_folder(value: Path | None) -> Path | None:
 
 
 def port(text: str) -> Any:
-    """Return an option for a port; `text` is its help, which says what 0 means."""
+    """Return an option for a port; `text` is its help, which explains 0."""
     return typer.Option(help=text, callback=_is_port)
 
 

@@ -16,7 +16,7 @@ _SHORTEST_NAME, USUAL_NAME = 40, 128
 
 
 def checked_pages(values: list[str] | None) -> list[str]:
-    """Return addresses of pages; what could be an option of the browser is none, and raises `typer.BadParameter`."""
+    """Return addresses of pages. Raises `typer.BadParameter` for one that the browser could read as an option."""
     from mcpframe.frame.core.errors import OriginError
     from mcpframe.frame.session.places import parse_address
 
@@ -88,11 +88,7 @@ LogFile = Annotated[
 
 
 def check_choice(sites: list[str], ask: bool, attach: str | None, profile: Path | None, headless: bool | None) -> None:
-    """Check that options go together.
-
-    Raises:
-        typer.BadParameter: They do not.
-    """
+    """Raise `typer.BadParameter` if options exclude each other."""
     if attach is not None:
         if profile is not None or headless is not None:
             raise typer.BadParameter("a browser that runs already has its own.", param_hint="--profile, --headless")

@@ -25,7 +25,7 @@ EXAMPLES = (
 )
 
 _PAGES_PORT = 8730
-"""The first port for projects: what their pages store, and the names of their tools, belong to their origins."""
+"""The first port for projects: their pages' storage, and the names of their tools, belong to their origins."""
 
 
 def inspect(
@@ -53,7 +53,7 @@ def inspect(
     headless: hubs.Headless = None,
     profile: hubs.HubProfile = None,
 ) -> None:
-    """Look at a server as a host does: its setup, tools, resources, prompts, and every message. Until Ctrl-C."""
+    """Inspect a server as its host: its setup, tools, resources, prompts, and every message. Until Ctrl-C."""
     if hub:
         _inspect_hub(targets or [], port, era, open_browser, site or [], ask, attach, headless, profile)
         return

@@ -57,7 +57,7 @@ def install(
     allow_origin: natives.InstallOrigins = None,
     extension_id: natives.ExtensionId = None,
 ) -> None:
-    """Add a framed server, or the hub, to the configuration of MCP clients, after showing what changes.
+    """Add a framed server, or the hub, to the configuration of MCP clients, after showing the changes.
 
     Examples:
 
@@ -120,7 +120,7 @@ def uninstall(
     native: natives.UninstallNative = False,
     profile: Profile = None,
 ) -> None:
-    """Remove a server that `mcpframe install` has added from the configuration of MCP clients.
+    """Remove a server from the configuration of MCP clients, if `mcpframe install` has added it.
 
     Examples:
 
@@ -145,7 +145,7 @@ def uninstall(
 
 
 def _chosen(names: list[str] | None, places: Places) -> list[Client]:
-    """Return the clients of these names, or else those that are installed here."""
+    """Return the clients of these names, by default the installed ones."""
     from mcpframe.kit.base.errors import InstallError
     from mcpframe.kit.bridge.install.clients import BY_NAME, CLIENTS
 
@@ -182,7 +182,7 @@ def _found(where: str) -> Named:
 
 
 def _bridge_command(named: Named, word: str, session: str | None, profile: Path | None) -> tuple[list[str], str]:
-    """Return the command for a client, which does not depend on the working directory, and the server's usual name."""
+    """Return the command for a client, independent of the working directory, and the server's usual name."""
     from mcpframe.kit.base.programs import python
     from mcpframe.kit.bridge.chromium.profile import slug
     from mcpframe.kit.web.named_server import PACKAGE, Built, Published

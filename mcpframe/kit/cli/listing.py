@@ -1,4 +1,4 @@
-"""`mcpframe list`: what a server offers, deployed or in a folder."""
+"""`mcpframe list`: the tools, resources and prompts of a server, deployed or in a folder."""
 
 from __future__ import annotations
 

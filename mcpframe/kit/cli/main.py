@@ -1,4 +1,4 @@
-"""The command line: `mcpframe`. Its commands have files of their own, but for `build` and `serve`."""
+"""The command line: `mcpframe`. Its commands have their own modules, except `build` and `serve`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ app = typer.Typer(
 _MENTIONED = 0.1  # MB
 _WrongUsage: type[Exception] = typer.BadParameter.__mro__[1]  # UsageError, which typer does not export
 
-# One line per command; the name is that of the function unless it is given.
+# One line per command, named after its function unless a name is given.
 app.command(epilog=new.EXAMPLES)(new.new)
 app.command(epilog=dev.EXAMPLES)(dev.dev)
 app.command("test", epilog=testing.EXAMPLES, context_settings=testing.SETTINGS)(testing.run_tests)
@@ -228,7 +228,7 @@ def build(
 
 
 def _bridged(result: BuildResult) -> str:
-    """Return how the server gets to any MCP client; empty if it has nothing to bridge."""
+    """Return the ways to use the server from any MCP client; empty if it cannot be bridged."""
     from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
     from mcpframe.kit.web.published import allows, not_offered
 
@@ -305,7 +305,7 @@ def _tell_usage(error: Any) -> None:
 
 
 def _tell_system(error: OSError) -> None:
-    """Print an error of the operating system that no code of ours has handled."""
+    """Print an error of the operating system that no other code has handled."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         place = f" ({error.filename})" if error.filename else ""
         print_error(WriteError(f"The disk is full{place}: free some space and run this again."))

@@ -1,4 +1,4 @@
-"""The hub of the extension, for programs on this machine: `mcpframe hub --native` and `--connect`, and their setup."""
+"""The extension's hub, for programs on this machine: `mcpframe hub --native` and `--connect`, and their setup."""
 
 from __future__ import annotations
 
@@ -70,11 +70,7 @@ UninstallNative = Annotated[
 
 
 def check(native: bool, connect: bool, others: bool) -> None:
-    """Check that options go together.
-
-    Raises:
-        typer.BadParameter: They do not.
-    """
+    """Raise `typer.BadParameter` if options exclude each other."""
     from mcpframe.kit.base.errors import BridgeError
 
     if native and connect:
@@ -116,10 +112,10 @@ def install(
     allowed_origins: Sequence[str],
     yes: bool,
 ) -> None:
-    """Allow the browsers that are there to start the program.
+    """Allow the installed browsers to start the program.
 
     Args:
-        places: Where their folders are.
+        places: The browsers' folders.
         extension: The id of the extension; None for mcpframe's own.
         profile: The folder of a browser's profile, instead of the usual ones.
         port: The port of Streamable HTTP; None for none.
@@ -127,7 +123,7 @@ def install(
         yes: Whether files are written without asking.
 
     Raises:
-        InstallError: There is no browser, or nobody can be asked.
+        InstallError: No browser is installed, or the user cannot be asked.
     """
     from mcpframe.kit.base.errors import InstallError
     from mcpframe.kit.hub.extension.identity import EXTENSION_ID
@@ -149,7 +145,7 @@ def install(
 
 
 def uninstall(places: Places, profile: Path | None) -> bool:
-    """Forbid it again, and return whether any browser was allowed to."""
+    """Remove the permission, and return whether any browser had it."""
     from mcpframe.kit.hub.native.manifests import plan_native_removal
 
     planned = plan_native_removal(places, profile)

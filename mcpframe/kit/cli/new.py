@@ -32,7 +32,7 @@ def new(
         typer.Option("--view", help="A server in plain Python with a view, a page in Python that hosts show."),
     ] = False,
 ) -> None:
-    """Make a project: a server, its tests, a README, a lock and a CI file."""
+    """Create a project: a server, its tests, a README, a lock and a CI file."""
     if view and template not in (DEFAULT, VIEW):
         raise typer.BadParameter(f"--view is a template of its own: leave out --template {template}, or --view.")
     folder = scaffold(name, template=VIEW if view else template)

@@ -24,7 +24,7 @@ def escape(text: str) -> str:
 
 @contextmanager
 def step(what: str) -> Iterator[None]:
-    """Show a step while it lasts, and then its duration: on a terminal in place, elsewhere on the same line."""
+    """Show a step while it runs, and then its duration: on a terminal in place, elsewhere on the same line."""
     start = time.monotonic()
     if err.is_terminal:
         with err.status(escape(what)) as status, counting(lambda counted: status.update(f"{escape(what)} {counted}")):
@@ -62,13 +62,13 @@ def print_error(error: Exception) -> None:
 
 
 class Meter:
-    """The progress of a call: one changing line on a terminal, otherwise a new line whenever it changes."""
+    """The progress of a call: one changing line on a terminal, otherwise a new line for each change."""
 
     def __init__(self, what: str) -> None:
         """Show nothing until there is progress.
 
         Args:
-            what: The name of what makes progress.
+            what: The name of the call.
         """
         self._what = what
         self._status: Status | None = None

@@ -1,4 +1,4 @@
-"""`mcpframe build --package`: the project of somebody else's package, and what can be seen in its code."""
+"""`mcpframe build --package`: the project of a public package, and the limits found in its code."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def make_project(
     hosts: Sequence[str],
     persist: Sequence[str] = (),
 ) -> Path:
-    """Make the project of a package, from what is given on the command line, and return its folder."""
+    """Create the project of a package from the command line's options, and return its folder."""
     from mcpframe.kit.project.packaged import package_project
 
     variables: dict[str, str] = {}
@@ -73,9 +73,9 @@ def make_project(
 
 
 def read_outlook(package: str, folder: Path) -> Outlook | None:
-    """Look at the code of the package that a project was made for; None if it has no wheel.
+    """Return the limits of the code of a project's package; None if it has no wheel.
 
-    Of what it requires, the hosts are of interest where it makes requests, as the client of a service does.
+    The hosts of its requirements are included if it makes requests itself, as the client of a service does.
     """
     from packaging.requirements import Requirement
     from packaging.utils import canonicalize_name
@@ -102,10 +102,10 @@ def read_outlook(package: str, folder: Path) -> Outlook | None:
 
 
 def print_outlook(outlook: Outlook, folder: Path) -> None:
-    """Print what a package will not be able to do, and what it may need.
+    """Print a package's limits, and its possible needs.
 
     Args:
-        outlook: What was seen in its code.
+        outlook: The result of `read_outlook`.
     """
     from mcpframe.kit.project.project import find_project
 
@@ -127,7 +127,7 @@ def print_outlook(outlook: Outlook, folder: Path) -> None:
 
 @contextmanager
 def explaining(path: Path) -> Iterator[None]:
-    """Print why a build of the project at a path fails, before its error is printed."""
+    """Print why a build of the project at a path fails, before its error."""
     from mcpframe.kit.base.errors import BuildError
 
     try:
@@ -138,7 +138,7 @@ def explaining(path: Path) -> Iterator[None]:
 
 
 def print_limits(reasons: Iterable[Explained], on: Console = _out) -> None:
-    """Print what stops or limits the server of a project."""
+    """Print the causes that stop or limit the server of a project."""
     for reason in reasons:
         on.print(f"  because      {escape(reason.what)}")
         if reason.chain:
@@ -148,7 +148,7 @@ def print_limits(reasons: Iterable[Explained], on: Console = _out) -> None:
 
 
 def explained(path: Path, error: BuildError | None = None) -> tuple[Explained, ...]:
-    """Explain why a build of the project at a path failed, or what limits its server."""
+    """Explain why a build of the project at a path failed, or its server's limits."""
     from mcpframe.kit.bundle.packages.explain import explain
     from mcpframe.kit.bundle.packages.lock import read_lock
     from mcpframe.kit.project.project import find_project

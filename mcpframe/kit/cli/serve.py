@@ -1,4 +1,4 @@
-"""`mcpframe serve`: what was built, on this machine, as a static host serves it."""
+"""`mcpframe serve`: a built folder on this machine, served like on a static host."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def serve(
 
 
 def _site(target: str) -> tuple[ASGIApp, list[str]]:
-    """Return the site of a built folder, or of one bundle, and the pages in it. Any other folder is served as it is."""
+    """Return the site of a built folder, or of one bundle, and its pages. Any other folder is served unchanged."""
     from mcpframe.kit.base.errors import ConfigError, ServeError
     from mcpframe.kit.cli.served_target import bundles_of
     from mcpframe.kit.web.bundle_site import BundleSite

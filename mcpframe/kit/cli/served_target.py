@@ -1,4 +1,4 @@
-"""Serves what a command is given for as long as the command runs: bundles of this machine, each on its own origin."""
+"""Serves a command's target while the command runs: bundles of this machine, each on its own origin."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from mcpframe.kit.web.named_server import Built, Published, Sources, named_serve
 
 @contextmanager
 def served(word: str, *, port: int = 0, pages: bool = False, progress: Progress) -> Iterator[list[str]]:
-    """Return the addresses of what is named; bundles and projects are served for the duration of the block.
+    """Return the addresses of a target; bundles and projects are served for the duration of the block.
 
-    Each bundle is served alone, on its own origin: it is foreign code that runs in a browser on this machine, and must
-    not reach the files beside it.
+    Each bundle is served alone, on its own origin: it is untrusted code in a browser on this machine, and must not
+    reach the files beside it.
 
     Args:
         word: As for `named_server`; a project is built into the cache.
-        port: The port of the first bundle, and of the others after it, where these are free; 0 for any.
-        pages: Whether it may be a page that is no server.
+        port: The port of the first bundle, and the following free ports for the others; 0 for any.
+        pages: Whether to accept a page that is not a server.
         progress: Reports the steps of a build.
 
     Raises:
-        ConfigError: It names no server, or a page that is none.
+        ConfigError: It is not a server.
         KitError: The project cannot be built.
     """
     named = named_server(word)

@@ -42,8 +42,8 @@ def shown(result: Mapping[str, Any], saved: Mapping[int, Path] | None = None) ->
 def save(result: Mapping[str, Any], folder: Path, name: str) -> dict[int, Path]:
     """Save the images, sounds and embedded resources of a tool's result, each as a new file.
 
-    The server decides on neither the folder nor the name: a file is called after the tool that was called and a number,
-    and no file is overwritten.
+    The server decides on neither the folder nor the name: a file is named after the called tool and a number, and no
+    file is overwritten.
 
     Args:
         result: The result, as on the wire.
@@ -54,7 +54,7 @@ def save(result: Mapping[str, Any], folder: Path, name: str) -> dict[int, Path]:
         The files, by the places of their blocks in the content.
 
     Raises:
-        WriteError: The file system refuses.
+        WriteError: A file cannot be written.
     """
     stem = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:64] or "answer"
     saved: dict[int, Path] = {}

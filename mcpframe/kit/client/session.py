@@ -1,5 +1,5 @@
 """One session with a deployed server, from the command line: its page in headless Chromium, framed by a page of an
-origin that it allows.
+allowed origin.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ async def one_session(
         logs: Handles the messages that the server logs, including its `print`; they are requested only if given.
 
     Raises:
-        ChromiumMissing: There is no browser.
+        ChromiumMissing: No browser is installed.
         NoFramedServer: The page does not answer as a framed server.
-        SetupNotDone: The server cannot go on without its setup, or that does not succeed.
+        SetupNotDone: The server requires its setup, or the setup does not succeed.
         ToolFailed: The browser does not start, or has ended meanwhile.
     """
     from playwright.async_api import Error, async_playwright
@@ -85,7 +85,7 @@ async def one_session(
         raise NoFramedServer(f"{url} {reason}.")
     host = origin or host_for(manifest)
     program = ensure_chromium()
-    # A profile on disk, as otherwise Chromium does not keep the data of framed pages, and a setup would be lost.
+    # A profile on disk: otherwise Chromium does not keep the data of framed pages, and a setup would be lost.
     with scratch("session") as profile:
         async with async_playwright() as playwright:
             try:
@@ -136,13 +136,13 @@ async def _ask_for_logs(client: Client, level: types.LoggingLevel, patience: flo
         return
     with suppress(MCPError, TimeoutError):  # a server without logs can still be called
         async with asyncio.timeout(patience):
-            # `set_logging_level` warns that later revisions do without it.
+            # `set_logging_level` warns that later revisions lack it.
             request = types.SetLevelRequest(params=types.SetLevelRequestParams(level=level))
             await client.session.send_request(request, types.EmptyResult)
 
 
 class _Demands:
-    """Ends its block if the server cannot continue without its setup, as nobody is there to run it."""
+    """Ends its block if the server cannot continue without its setup, as no user is present to run it."""
 
     def __init__(self) -> None:
         self._limit = asyncio.timeout(None)

@@ -36,7 +36,7 @@ def parse_entries(entries: Sequence[str]) -> list[tuple[str, Any]]:
         The value for each field: a text, a path, or None for a button.
 
     Raises:
-        SetupNotDone: One names nothing, or a file that is not there.
+        SetupNotDone: An entry has no name, or its file does not exist.
     """
     found: list[tuple[str, Any]] = []
     for entry in entries:
@@ -56,12 +56,10 @@ async def run_setup(outer: OuterFrame, place: PlaywrightPlace, entries: Sequence
     """Run the setup of a server.
 
     Args:
-        outer: The server.
-        place: The place of its frame.
         entries: The entries from `parse_entries`.
 
     Raises:
-        SessionError: The page does not begin one.
+        SessionError: The page does not begin a setup.
         SetupNotDone: It fails, or does not end with these entries.
     """
     from playwright.async_api import Error

@@ -1,1 +1,1 @@
-"""The programs that authors work with: the development server, the inspector, the demo."""
+"""The programs for authors: the development server, the inspector, the demo."""

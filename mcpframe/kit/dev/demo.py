@@ -29,7 +29,7 @@ from mcpframe.kit.web.site import Site
 if TYPE_CHECKING:
     from playwright.async_api import Page
 
-#: The tool that is called, and its argument.
+#: The tool to call, and its argument.
 TOOL = "calculate_pi"
 ITERATIONS = 100_000
 
@@ -89,7 +89,7 @@ def run_demo(*, once: bool = False, port: int = 0, page_port: int = 0, progress:
 
     Raises:
         DemoError: The page did not answer, or the answer is not pi.
-        KitError: Something that the demo needs is missing or fails.
+        KitError: A dependency of the demo is missing or fails.
     """
     root = checkout_dir()
     chromium = ensure_chromium(install=True, progress=progress)
@@ -155,7 +155,7 @@ def ask(
     Args:
         chromium: The browser's program.
         arguments: The values for the form's fields, by name.
-        screenshot: Where to save a picture of the page with the answer.
+        screenshot: The file for a picture of the page with the answer.
         patience: The deadline for the answer in seconds, including the browser's start, as not every wait of Playwright
             has a deadline.
 

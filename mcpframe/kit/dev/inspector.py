@@ -40,11 +40,11 @@ class Inspecting:
     """A running inspector.
 
     Attributes:
-        origin: Its origin, which servers have to allow.
+        origin: Its origin, to be allowed by servers.
         url: Its address.
-        servers: The addresses of the servers that were built for it, by bundle name.
+        servers: The addresses of the servers built for it, by bundle name.
         named: The servers that a link may add without a question to the user.
-        sandbox: The origin of the sandbox for views, which servers have to allow, too, to be views here.
+        sandbox: The origin of the sandbox for views, to be allowed by servers that are views here.
     """
 
     origin: str
@@ -54,7 +54,7 @@ class Inspecting:
     sandbox: str = ""
 
     def url_with(self, server: str, era: str = "auto") -> str:
-        """Return the inspector's address for a server, which it adds if it is not there yet.
+        """Return the inspector's address for a server, which adds the server if necessary.
 
         While this inspector runs, it does not ask the user whether to add this server.
         """
@@ -76,7 +76,7 @@ def serve_inspector(
 
     Args:
         projects: The projects, as for `build`. Only the inspector, and its sandbox, may embed them.
-        bundles: The folders of built bundles, which it may embed, too, whatever hosts they were built for.
+        bundles: The folders of built bundles, which it may embed, too, regardless of their allowed origins.
         port: The port of the inspector; 0 for the usual one, or else a free one.
         rebuilds: The channel that reports builds of a server; the inspector then reconnects to it.
         progress: Reports long steps.
@@ -128,7 +128,7 @@ def serve_inspector(
 
 
 def _sandbox(_: Request) -> Response:
-    """Return the sandbox proxy of views, without a policy: its views would have that as well as their own."""
+    """Return the sandbox proxy of views, without a policy, which its views would inherit."""
     return FileResponse(static_dir() / "app" / "sandbox.html", headers={**SANDBOX_HEADERS, "cache-control": "no-store"})
 
 

@@ -1,12 +1,12 @@
-"""Reports rebuilds to host pages and the inspector by long polling: a response is held back until there is news.
+"""Reports rebuilds to host pages and the inspector by long polling: a response is held back until the next report.
 
 Each request has the channel's token (`GET …?token=T&…`), which only pages of the channel's own origin can read: those
-that `mcpframe dev` serves. Requests without it are refused, so that no other page or program learns anything.
+that `mcpframe dev` serves. Requests without it are rejected, so no other page or program learns anything.
 
 `after=N` is answered as soon as the version is greater than N, with JSON: `version`, `url` (the server's page, null
 before the first build), `built` (the number of builds; if it has changed, so has the page), `error` (the error in the
-author's files, or null) and `fails` (`"build"` if the page is still the one before, `"start"` if the new page does not
-start, or null). `running=N` is answered at once: a host page reports that the page of build N is connected. The
+author's files, or null) and `fails` (`"build"` if the page is still the previous one, `"start"` if the new page does
+not start, or null). `running=N` is answered at once: a host page reports that the page of build N is connected. The
 channel is served at the origin of each host page, so the framed bundle and its policy are not affected.
 """
 
@@ -23,7 +23,7 @@ from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 _HELD = 25.0
-"""How long a response is held back at most, in seconds: less than the timeouts of proxies and browsers."""
+"""The longest time, in seconds, for which a response is held back: less than the timeouts of proxies and browsers."""
 
 
 class DevChannel:

@@ -1,8 +1,8 @@
 """The development server: serves a project and its host page on two origins, and rebuilds it when a file changes.
 
 A rebuild is a draft (see `build`): the page itself compiles and imports the author's files, so host pages get it at
-once. If no host page can connect to it, the project is built again as for publishing, which finds the error and its
-line. A syntax error in this machine's Python is not final, as it may be older than Pyodide's: the build decides.
+once. If no host page can connect to it, a full build finds the error and its line. A syntax error in this machine's
+Python is not final, as it may be older than Pyodide's: the build decides.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ Report = Callable[[McpFrameError | None, float], None]
 
 
 class DevServer:
-    """A project that is served for development.
+    """A project served for development.
 
     Attributes:
         url: The host page's address.
@@ -98,7 +98,7 @@ class DevServer:
         return None
 
     def prove(self, number: int) -> McpFrameError | None:
-        """Unless a page connects to a build, build the project as for publishing, and report why it does not start.
+        """Unless a page connects to a build, make a full build, and report why it does not start.
 
         Args:
             number: The number of the build; nothing is reported if there is a newer one.
@@ -143,7 +143,6 @@ class DevServer:
             report(error, time.monotonic() - start)
 
     def stop(self) -> None:
-        """End `watch`."""
         self._stop.set()
 
     def _syntax_error(self) -> str | None:
@@ -215,7 +214,7 @@ def serve_dev(
 
 
 def keep_files(out: Path, earlier: Path) -> None:
-    """Keep the files of an output root that is about to be built again, for pages that are still fetching them.
+    """Keep the files of an output root before the next build, for pages that are still fetching them.
 
     Args:
         out: The output root.

@@ -1,7 +1,7 @@
 """Asks for consent to calls on a page of the hub's own, in the browser whose pages are called.
 
-Standard input is the client's, so that nobody can be asked on the terminal. The page is an empty one that the hub fills
-over DevTools: it has no address, so that no other page can open, frame or read it, or answer in the user's place.
+Standard input belongs to the client, so a question on the terminal is not possible. The page is an empty one that the
+hub fills over DevTools: it has no address, so no other page can open, frame or read it, or answer for the user.
 """
 
 from __future__ import annotations
@@ -17,19 +17,17 @@ _SIZE = {"width": 640, "height": 640}
 
 
 class AskPage(Protocol):
-    """What asking needs of a page: see `tab_page.HubPage`."""
+    """A page for questions: see `tab_page.HubPage`."""
 
     async def show(self, html: str, expression: str) -> Any:
-        """Show a page, and return what an expression comes to in it."""
+        """Show a page, and return the result of an expression in it."""
         ...
 
 
 class AskTabs(Protocol):
-    """What asking needs of the tabs: see `tabs.BrowserTabs`."""
+    """The tabs, for questions: see `browser_tabs.BrowserTabs`."""
 
-    def asking(self) -> Any:
-        """Keep the active tab as it is."""
-        ...
+    def asking(self) -> Any: ...
 
     async def new_page(self, **options: Any) -> Any:
         """Open an empty page."""

@@ -1,4 +1,4 @@
-"""The hub's store in a folder: a file for each key, written atomically, for its owner's eyes only."""
+"""The hub's store in a folder: a file for each key, written atomically, readable for its owner only."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ _ENDING = ".json"
 
 
 class FolderStore:
-    """`hub.core.interfaces.KeyValues` in a folder, which is created when something is stored.
+    """`hub.core.interfaces.KeyValues` in a folder, which is created on the first write.
 
-    A file has its key in it, and a hash of the key as its name: domains are not names of files everywhere. A file that
-    is not one of the store's is ignored.
+    A file contains its key, and its name is a hash of the key, as domains are not valid file names everywhere. Other
+    files are ignored.
 
     Args:
-        folder: The folder. If several hubs use it, what was stored last counts.
+        folder: The folder. If several hubs use it, the last write wins.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     async def get(self, key: str) -> str | None:
-        """Return the text of a key; None where there is none, or it cannot be read."""
+        """Return the text of a key; None if there is none, or it is unreadable."""
         record = await asyncio.to_thread(_read, self._path(key))
         return record[1] if record is not None and record[0] == key else None
 
@@ -38,11 +38,10 @@ class FolderStore:
         await asyncio.to_thread(write_file, self._path(key), data)
 
     async def delete(self, key: str) -> None:
-        """Remove a key; nothing where it is not there."""
+        """Remove a key. Does nothing if it does not exist."""
         await asyncio.to_thread(self._path(key).unlink, missing_ok=True)
 
     async def keys(self) -> Sequence[str]:
-        """Return the keys."""
         return await asyncio.to_thread(self._keys)
 
     def _keys(self) -> list[str]:
@@ -61,7 +60,7 @@ class FolderStore:
 
 
 def _read(path: Path) -> tuple[str, str] | None:
-    """Return the key and the text of a file; None where it is none of the store's."""
+    """Return the key and the text of a file; None for a file that is not the store's."""
     with suppress(OSError, ValueError, RecursionError):
         key, value = json.loads(path.read_text("utf-8"))
         if isinstance(key, str) and isinstance(value, str):

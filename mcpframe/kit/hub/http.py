@@ -16,7 +16,9 @@ from mcpframe.kit.bridge.stdio.lines import LIMITS
 from mcpframe.kit.web.serve import bind
 
 _MOST_SESSIONS = 4096
-"""Many clients never end theirs: each costs some 40 KB, and ends after half an hour without a request."""
+"""The largest number of sessions. Many clients never end theirs: each costs some 40 KB, and ends after half an hour
+without a request.
+"""
 
 
 async def serve_http(server: HubServer, port: int, allowed_origins: Sequence[str] = ()) -> None:

@@ -1,7 +1,7 @@
-"""The hub for the inspector: a page that it frames as it does any server, with a socket to the hub.
+"""The hub in the inspector: a page that is framed like any server, with a socket to the hub.
 
 The page (`static/hub/inspected.html`) passes messages on, and shows the hub's log. Only the inspector may frame it, and
-only it may open the socket: a browser names a page's origin in the request.
+only the page may open the socket, as the browser sends its origin.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from mcpframe.kit.hub.stdio import HubEdge
 from mcpframe.kit.web.serve import FRAMED_HOST, NAMES, bind, http_settings
 
 _PORT = 8713
-"""Used if it is free: the inspector remembers a server by its address."""
+"""The port if it is free: the inspector remembers a server by its address."""
 _MOST_LINES = 200
 _MOST_WAITING = 10_000
-"""How many messages a page may leave unread."""
+"""The number of messages that a page may leave unread."""
 
 
 async def serve_inspected(server: HubServer, inspector: str, ready: Callable[[str], None]) -> None:
@@ -46,7 +46,7 @@ async def serve_inspected(server: HubServer, inspector: str, ready: Callable[[st
     Args:
         server: The hub's server, which is running.
         inspector: The inspector's origin.
-        ready: Called with the address of the page for it.
+        ready: Called with the address of the page to frame.
 
     Raises:
         ServeError: The page cannot be served.
@@ -96,7 +96,7 @@ class _App:
         return JSONResponse(self._inspector, headers={"cache-control": "no-store"})
 
     async def _socket(self, websocket: WebSocket) -> None:
-        """Serve one page, until it is gone."""
+        """Serve one page until it is gone."""
         if websocket.headers.get("origin") != self._origin:
             await websocket.close()
             return
@@ -119,7 +119,7 @@ class _App:
                     task.cancel()
                 await asyncio.wait(tasks)
                 for task in tasks:
-                    task.cancelled() or task.exception()  # what the end of the page causes is no failure
+                    task.cancelled() or task.exception()  # the end of the page is not a failure
                 edge.end()
 
 
@@ -133,7 +133,7 @@ async def _lines_of(websocket: WebSocket) -> AsyncIterator[bytes]:
 
 
 class _Output:
-    """What is sent to one page."""
+    """The messages to one page."""
 
     def __init__(self) -> None:
         self._waiting: asyncio.Queue[str] = asyncio.Queue()
@@ -147,13 +147,13 @@ class _Output:
         self._waiting.put_nowait(json.dumps({"line": line}))
 
     async def send_all(self, websocket: WebSocket) -> None:
-        """Send until the page is gone, or leaves too much unread."""
+        """Send until the page is gone, or has too many unread messages."""
         while self._waiting.qsize() < _MOST_WAITING:
             await websocket.send_text(await self._waiting.get())
 
 
 class _LogLines(logging.Handler):
-    """The last lines of the log, and whoever follows them."""
+    """The last lines of the log, and their followers."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
@@ -174,7 +174,7 @@ class _LogLines(logging.Handler):
 
     @contextmanager
     def following(self, follower: Callable[[dict[str, str]], Any]) -> Iterator[None]:
-        """Call a function with the last lines, and with each further one for as long as the block lasts."""
+        """Call a function with the last lines, and with each further one during the block."""
         for line in self._last:
             follower(line)
         self._followers.append(follower)

@@ -1,4 +1,4 @@
-"""The log of the hub: each registration and call, with tab and domain, and never arguments or results."""
+"""The log of the hub: each registration and call, with tab and domain, without arguments or results."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _LOGGERS = ("mcpframe.hub", "mcpframe.kit.hub")
 
 _BURST = 50
 _PER_SECONDS = 10.0
-"""Of complaints so many of a kind are written in this time: a page can cause thousands of them a second."""
+"""Seconds per limited number of complaints of one kind: a page can cause thousands of them a second."""
 
 
 @contextmanager
 def logged_to(handler: logging.Handler) -> Iterator[None]:
-    """Have a handler get the lines of the log as well, for as long as the block lasts, within `hub_log`."""
+    """Send the lines of the log to a handler as well, for the duration of the block, within `hub_log`."""
     handler.addFilter(_Complaints())
     loggers = [logging.getLogger(name) for name in _LOGGERS]
     for logger in loggers:
@@ -36,10 +36,10 @@ def logged_to(handler: logging.Handler) -> Iterator[None]:
 
 @contextmanager
 def hub_log(file: Path | None = None) -> Iterator[None]:
-    """Write the log to standard error, which clients over stdio show or keep, for as long as the block lasts.
+    """Write the log to standard error, which clients over stdio show or keep, for the duration of the block.
 
     Args:
-        file: Where it is appended as well, with the time; only its owner can read it. None for nowhere.
+        file: A file to append it to as well, with the time; only its owner can read it. None for none.
 
     Raises:
         WriteError: The file cannot be written.
@@ -73,7 +73,7 @@ def hub_log(file: Path | None = None) -> Iterator[None]:
 
 
 class _Complaints(logging.Filter):
-    """Leaves out complaints that come too often. Registrations and calls are none, and are always written."""
+    """Drops complaints that come too often. Registrations and calls are always written."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -91,14 +91,14 @@ class _Complaints(logging.Filter):
 
 
 class _OneMessage(VisibleFormatter):
-    """One line for each record, and what has failed, if anything has, in lines of its own."""
+    """One line for each record, and separate lines for its traceback, if any."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  the library's name
         return super().formatMessage(record).replace("\n", "\\n")
 
 
 class _OneLine(VisibleFormatter):
-    """One line for each record, whatever a page has put into it."""
+    """One line for each record, regardless of line breaks from a page."""
 
     def format(self, record: logging.LogRecord) -> str:
         return super().format(record).replace("\n", "\\n")

@@ -1,4 +1,4 @@
-"""The whole hub: a browser, its tabs, the core, and the edge that clients speak to."""
+"""The whole hub: a browser, its tabs, the core, and the edge for clients."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from mcpframe.kit.hub.stdio import serve_stdio
 log = logging.getLogger(__name__)
 
 _START_SECONDS = 20.0
-"""Pages in Python take seconds to start where a machine is slow."""
+"""Pages in Python take seconds to start on a slow machine."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ class HubSettings:
     """The options of the command.
 
     Attributes:
-        pages: The addresses of pages that are opened at the start.
+        pages: The addresses to open at the start.
         sites: The origins whose pages' tools are offered; empty for all.
-        ask: Whether the user is asked before each call.
+        ask: Whether to ask the user before each call.
         attach: The address of a browser's DevTools; None for a browser of the hub's own.
-        profile: The profile folder of that; None for the usual one.
-        headless: Whether that has no window.
+        profile: The profile folder of the hub's own browser; None for the usual one.
+        headless: Whether the hub's own browser has no window.
         longest_name: The longest name of a tool.
         log: The file for the log; None for none.
     """
@@ -63,7 +63,7 @@ class HubSettings:
     log: Path | None = None
 
     def allows(self) -> Callable[[str], bool]:
-        """Return the function that says whether the tools of a page are offered, by its address.
+        """Return a function that returns whether the tools of a page are offered, given its address.
 
         Raises:
             OriginError: A site can never match.
@@ -73,7 +73,7 @@ class HubSettings:
 
 
 def default_folder() -> Path:
-    """Return the usual folder of the profile of the hub's own browser."""
+    """Return the usual profile folder of the hub's own browser."""
     return platformdirs.user_data_path("mcpframe", appauthor=False) / "hub" / "profile"
 
 
@@ -90,7 +90,6 @@ def hub_http(settings: HubSettings, port: int, allowed_origins: Sequence[str] = 
     """Serve Streamable HTTP on this machine until it is interrupted.
 
     Args:
-        settings: As for `hub_stdio`.
         port: The port; 0 takes a free one.
         allowed_origins: The origins of web pages that may send requests.
 
@@ -105,7 +104,6 @@ def run_hub(settings: HubSettings, serve: Callable[[HubServer], Awaitable[None]]
     """Run the hub until `serve` ends.
 
     Args:
-        settings: As for `hub_stdio`.
         serve: Called with the hub's server, which is running.
 
     Raises:
@@ -161,7 +159,7 @@ async def _main(
 
 
 async def _both(tabs: BrowserTabs, work: Awaitable[None]) -> None:
-    """Serve clients, and keep the browser. Clients are served before it has started, and after it has ended."""
+    """Serve clients, and keep the browser running. Clients are served before it starts, and after it ends."""
     keeping = asyncio.create_task(tabs.keep())
     serving = asyncio.ensure_future(work)
     try:

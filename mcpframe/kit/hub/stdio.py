@@ -45,12 +45,12 @@ async def serve_stdio(server: HubServer) -> None:
             serving.cancel()
             await asyncio.wait({reading, serving})
             for task in (reading, serving):
-                task.cancelled() or task.exception()  # what its end causes is no failure
+                task.cancelled() or task.exception()  # the client's end is not a failure
             edge.end()
 
 
 class HubEdge(StdioEdge, WriteStream):
-    """The client's side of the server: `read` for its messages, and itself for those to it.
+    """The client's side of the server: `read` has its messages, and the object itself is the stream to it.
 
     Attributes:
         read: The server's stream of messages of the client.
@@ -67,7 +67,7 @@ class HubEdge(StdioEdge, WriteStream):
         return len(self._requests)
 
     def take(self, message: dict[str, Any], text: str = "") -> None:
-        """Take a message of the client. One that the SDK cannot read is answered."""
+        """Take a message of the client. A message that the SDK cannot read is answered with an error."""
         is_request = jsonrpc.is_request(message)
         try:
             item = self._messages.read(message)
@@ -94,5 +94,4 @@ class HubEdge(StdioEdge, WriteStream):
         self.write(self._messages.text(item))
 
     def end(self) -> None:
-        """End the server's stream."""
         self._incoming.close()

@@ -1,4 +1,4 @@
-"""A project for somebody else's package: a folder with the pyproject.toml that builds it, to be edited afterwards."""
+"""Creates a project for a public package: a folder with the pyproject.toml that builds it, to be edited afterwards."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def package_project(
     persist: Sequence[str] = (),
     connect_src: Sequence[str] = (),
 ) -> Path:
-    """Make the project of a package. A project that was made before for the same package stays as it is.
+    """Create the project of a package. An existing project of the same package is unchanged.
 
     Args:
-        package: The package's name, and its version if it has to be one: `NAME`, `NAME==VERSION`.
-        folder: Where to; by default a folder of the package's name in the current one.
+        package: The package's name, optionally with a version: `NAME`, `NAME==VERSION`.
+        folder: The new folder; by default one of the package's name in the current folder.
         args: The arguments of its program.
         env: Its environment variables.
-        persist: Files and folders that are kept in the browser for each session.
+        persist: Files and folders to keep in the browser for each session.
         allowed_origins: The origins of the pages that may embed it.
         connect_src: The origins that it may send requests to.
 
@@ -59,9 +59,9 @@ def package_project(
         The folder.
 
     Raises:
-        ScaffoldError: It is not the name of a package, or the folder has something else in it.
-        ConfigError: What is there, or what was given, cannot be used as a configuration.
-        WriteError: The file system refuses.
+        ScaffoldError: The name is invalid, or the folder has other content.
+        ConfigError: The existing or the new configuration is invalid.
+        WriteError: The folder cannot be written.
     """
     requirement = _requirement(package)
     read_config({"persist": list(persist)}, "what is given to persist")

@@ -39,12 +39,12 @@ class Project:
         entry: `module:object`, or `module:factory()`; before a build also the name of a package.
         source: The folder on the import path.
         single: The Python file, if the project is a single file; else None.
-        requirements: The requirements that the page starts with, besides mcpframe and the SDK.
+        requirements: The requirements at the page's start, besides mcpframe and the SDK.
         lazy: The requirements that it may fetch later.
         config: The whole configuration.
         program: The name of the console script whose function the entry names; empty for a server object.
         world: Whether the server was written for a process: the bundle has `mcpframe.frame.world` then.
-        at_home: Whether its current folder is the home folder, as it has no files of the project's.
+        at_home: Whether its working directory is the home folder, as the bundle has no files of the project.
     """
 
     root: Path
@@ -94,7 +94,7 @@ def find_project(path: Path) -> Project:
 
 
 def find_server(path: Path) -> Project:
-    """Find a project like `find_project`, and raise `ConfigError` also for a page that is no server."""
+    """Find a project like `find_project`; raises `ConfigError` also for a page that is not a server."""
     project = find_project(path)
     project.check_server()
     return project
@@ -122,7 +122,7 @@ def with_url(project: Project, url: str) -> Project:
     """Return the project with another public address.
 
     Raises:
-        ConfigError: It is no address of a bundle.
+        ConfigError: It cannot be the address of a bundle.
     """
     checked = read_config({"url": url}, "url given to the build").url
     return replace(project, config=project.config.model_copy(update={"url": checked}))
@@ -204,7 +204,7 @@ def _check_package(entry: str, declared: Collection[str], file: Path) -> None:
 
 
 def _names(requirements: Collection[str]) -> set[str]:
-    """The normalized names of requirements; what is no requirement has none."""
+    """Return the normalized names of requirements; invalid ones are dropped."""
     found: set[str] = set()
     for item in requirements:
         with contextlib.suppress(InvalidRequirement):
@@ -222,7 +222,8 @@ def choose_script(scripts: Collection[str], package: str, chosen: str | None, fi
         file: The configuration's file, for errors.
 
     Raises:
-        ConfigError: There is no such script; or there are several, and none is chosen or has the package's name.
+        ConfigError: The chosen script does not exist; or there are several, and none is chosen or has the package's
+            name.
     """
     if chosen is not None:
         if chosen in scripts:

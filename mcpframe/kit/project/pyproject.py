@@ -1,6 +1,6 @@
 """The configuration: `[tool.mcpframe]` of pyproject.toml, or of a script's inline metadata (PEP 723).
 
-Every key is checked; an error names the file, the key and what is allowed there.
+Every key is checked; an error names the file, the key and the allowed values.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ MOST_SECONDS = 2_000_000
 """The longest time limit, 23 days: a JavaScript timer of more than 2³¹ milliseconds fires at once."""
 
 USUAL_UNPACKED, MOST_UNPACKED = 512, 4000
-"""The most that the wheels of a bundle may unpack to, in MB: by default, and if more is allowed."""
+"""The limits of the unpacked size of a bundle's wheels, in MB: by default, and the largest one allowed."""
 Seconds = Annotated[float, Field(gt=0, le=MOST_SECONDS)]
 
 
@@ -165,7 +165,7 @@ class _Section(BaseModel):
 
 
 class VisibilityConfig(_Section):
-    """Whether the page must be seen while it serves: `transportVisibility` of the SEP.
+    """Whether the page must be visible while it serves: `transportVisibility` of the SEP.
 
     Attributes:
         requirement: `required`, `optional` or `hidden`.
@@ -180,7 +180,7 @@ class OptionsConfig(_Section):
     """Deadlines (seconds) and limits of the connection; see `mcpframe.frame.core.roles.Options`.
 
     Attributes:
-        allow_opaque: Also serve pages with an opaque origin (`null`): sandboxed frames and files of anybody.
+        allow_opaque: Also serve pages with an opaque origin (`null`): sandboxed frames and local files of any author.
     """
 
     handshake_timeout: Seconds | None = None
@@ -194,10 +194,10 @@ class OptionsConfig(_Section):
 
 
 class CspConfig(_Section):
-    """What the page may load and contact besides its own origin (Content Security Policy, level 3).
+    """Allowed sources besides the page's own origin (Content Security Policy, level 3).
 
     Attributes:
-        connect_src: Where the server may send requests.
+        connect_src: The origins for the server's requests.
         img_src, media_src, font_src, style_src, frame_src, worker_src: Sources of the directive of that name.
         unsafe_eval: Allow `eval`, which only WebAssembly libraries with inline JavaScript need.
     """
@@ -213,7 +213,7 @@ class CspConfig(_Section):
 
 
 class AppConfig(_Section):
-    """What a view of the bundle asks of its host: `_meta.ui` of the specification of MCP Apps.
+    """Requests of the bundle's view to its host: `_meta.ui` of the specification of MCP Apps.
 
     Attributes:
         permissions: `camera`, `microphone`, `geolocation` and `clipboardWrite`.
@@ -249,33 +249,33 @@ class McpframeConfig(_Section):
         name: The bundle's folder; by default the project's name.
         title: The name shown to people; by default the server's own.
         allowed_origins: Origins of the pages that may embed the server, in full; `*` for all. A table has a list for
-            each dialect, such as `{ sep = ["https://chat.example"], mcp_apps = ["*"] }`; one that it does not name is
-            not spoken.
+            each dialect, such as `{ sep = ["https://chat.example"], mcp_apps = ["*"] }`; dialects that it does not name
+            are not spoken.
         dialects: The dialects that the bundle offers: some of `sep`, `mcp_apps`, `mcp_ui`, `mcp_b` and `webmcp`; by
             default all.
-        visibility: Whether the page must be seen while it serves.
-        requirements: What to install in the page; by default `project.dependencies`.
-        lazy: Requirements that are fetched only when the server calls `mcpframe.load`.
+        visibility: Whether the page must be visible while it serves.
+        requirements: The packages to install in the page; by default `project.dependencies`.
+        lazy: Requirements fetched only when the server calls `mcpframe.load`.
         assets: Glob patterns of further files for the server or its page, such as data, HTML, JavaScript and images.
         styles: Style sheets of the page.
         npm: npm packages whose files the page uses, by name.
-        leave_out: Packages that the bundle leaves out, whatever requires them: those without a wheel for Pyodide that
-            the server does not need.
+        leave_out: Packages to leave out of all requirements: those without a wheel for Pyodide that the server does not
+            need.
         source: The folder on the import path; by default `src` if the entry is in it, else the root.
-        url: The public address of the bundle's folder, such as `https://tools.example/forecast/`. A build that knows it
-            also writes the bundle as a view of MCP Apps.
-        app: What such a view asks of its host.
-        csp: What the page may load and contact.
-        sandbox_origin: A second origin at which the built folder is published, for what the page's `AppHost` and
-            `UiHost` show in a sandbox.
+        url: The public address of the bundle's folder, such as `https://tools.example/forecast/`. With it, a build also
+            writes the bundle as a view of MCP Apps.
+        app: Requests of such a view to its host.
+        csp: The page's allowed sources.
+        sandbox_origin: A second origin of the published folder, for the sandboxed content of the page's `AppHost` and
+            `UiHost`.
         options: Deadlines and limits of the connection.
-        boot_timeout: Seconds until the page reports that it has not started.
+        boot_timeout: Seconds after which the page reports that it has not started.
         inspect: Import the server during the build, to check it and to list its tools.
-        import_timeout: Seconds that importing the server may take during the build.
-        max_unpacked: What the wheels of the bundle may unpack to, in MB; each file to a quarter of it.
-        script: Which of a package's console scripts the entry stands for, if it has several.
+        import_timeout: Seconds for importing the server during the build.
+        max_unpacked: The limit of the unpacked wheels, in MB; a quarter of it for each file.
+        script: The console script of the entry's package, if it has several.
         args: The server's `sys.argv`, after the program's name.
-        persist: Files and folders that are kept in the browser for each session, absolute or below `~`.
+        persist: Files and folders to keep in the browser for each session, absolute or below `~`.
         env: Environment variables of the server. They are in the bundle, which is public: put secrets into a setup.
     """
 
@@ -312,7 +312,7 @@ def read_config(table: object, file: str) -> McpframeConfig:
     """Validate the table `[tool.mcpframe]`.
 
     Args:
-        table: The table as the TOML reader returned it.
+        table: The parsed TOML table.
         file: The file's name, for errors.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Finds the file that makes a path a project, by a look at the code: pyproject.toml, or a Python file with a server."""
+"""Finds the file that makes a path a project: pyproject.toml, or a Python file whose code has a server."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def project_file(path: Path) -> Path:
 
 
 def has_project(path: Path) -> bool:
-    """Return whether there is a project at a path, which may have errors."""
+    """Return whether a path has a project, which may have errors."""
     try:
         project_file(path)
     except ConfigError:
@@ -61,7 +61,7 @@ def has_project(path: Path) -> bool:
 def script_in(folder: Path) -> Path | None:
     """Return the Python file of a folder that has the server: server.py, main.py with one, or the only one with one.
 
-    A file that cannot be parsed counts only where no other has a server.
+    A file that cannot be parsed counts only if no other has a server.
 
     Raises:
         ConfigError: Several have a server.
@@ -88,7 +88,7 @@ def script_in(folder: Path) -> Path | None:
 
 
 def server_object(text: str, file: Path) -> str | None:
-    """Return the first name at the top level of a module that a call of a server class is assigned to."""
+    """Return the first name at the top level of a module to which a call of a server class is assigned."""
     try:
         tree = ast.parse(text, file.name)
     except SyntaxError as error:
@@ -106,7 +106,7 @@ def server_object(text: str, file: Path) -> str | None:
 
 
 def makes_server(value: ast.expr) -> bool:
-    """Return whether an expression calls a class of servers, or `wrap` with such a call."""
+    """Return whether an expression calls a server class, or `wrap` with such a call."""
     if not isinstance(value, ast.Call):
         return False
     name = value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", None)

@@ -15,7 +15,7 @@ from mcpframe.kit.web.host_page import HOST_MODULES, bundle_module
 _PAGE_SERVER = ("page-server.js", "page-server.d.ts")
 _APP_HUB = ("app-hub.js", "app-port.js", "app-hub.d.ts")
 HUB_SCRIPTS = "hub-scripts.js"
-"""The module that app-hub.js imports, made of scripts of `static/hub` by `hub_scripts`."""
+"""The module for app-hub.js, generated from scripts of `static/hub` by `hub_scripts`."""
 _PAGE_SCRIPTS = {"pageHalf": "page.js", "documentTools": "document-tools.js"}
 """Its exports, and the scripts, each of which is one function."""
 _FILES = (*HOST_MODULES, "host.d.ts", "README.md", "bundled.d.ts", *_PAGE_SERVER, *_APP_HUB)
@@ -99,7 +99,7 @@ def _metadata(source: Path) -> str:
 
 
 def _licenses(inputs: list[str], modules: Path) -> str:
-    """Return the license texts of the packages that esbuild put into the bundled file."""
+    """Return the license texts of the packages in the bundled file."""
     names = sorted({found[1] for path in inputs if (found := _PACKAGE.search(path))})
     parts = []
     for name in names:

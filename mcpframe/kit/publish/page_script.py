@@ -1,7 +1,7 @@
 """Bundle the scripts of framed pages; the results are in the repository.
 
-The modules of a page's script become the one file that pages load. Those of the shim, the view that frames a bundle,
-become `mcpframe/views/bundle_page_shim.py`: a framed server has views, too, and has no folder `static`.
+The modules of a page's script become one file. Those of the shim, the view that frames a bundle, become
+`mcpframe/views/bundle_page_shim.py`, as a framed server has views, too, but no folder `static`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def write_page_scripts(modules: Path) -> list[Path]:
 
 
 def bundled_page_script(modules: Path, name: str = BUNDLED) -> str:
-    """Return the text of a bundled script, as `write_page_scripts` writes it."""
+    """Return the text of a bundled script; see `write_page_scripts`."""
     with scratch("bundling") as folder:
         made, record = folder / "script.js", folder / "inputs.json"
         # Comments are removed, but names are kept, so that error reports have the names of the sources. The inline
@@ -63,7 +63,7 @@ def write_shim_module(modules: Path) -> Path:
 
 
 def shim_module(modules: Path) -> str:
-    """Return the text of the shim's module, as `write_shim_module` writes it."""
+    """Return the text of the shim's module; see `write_shim_module`."""
     page, entry = (static_dir() / name for name in _SHIM)
     with scratch("bundling") as folder:
         made = folder / "shim.js"

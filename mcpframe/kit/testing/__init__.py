@@ -1,6 +1,6 @@
 """Tests of authors: their servers in a real browser or in memory; and `PlaywrightPlace`, a frame in a Playwright page.
 
-`PlaywrightPlace` is imported when it is first used, as it needs Playwright.
+`PlaywrightPlace` is imported on first use, as it needs Playwright.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The requests of a view to its host in a test: kept in order, and answered as the test says."""
+"""The requests of a view to its host in a test: kept in order, and answered as configured by the test."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Request = Literal[
 ]
 """The requests of a view to its host, by the method of `session.host`."""
 Told = Literal["size", "log", "request_teardown", "tools_changed"]
-"""The notifications that a view sends its host."""
+"""The notifications of a view to its host."""
 
 _REQUESTS: tuple[str, ...] = get_args(Request)
 _KINDS = (*_REQUESTS, *get_args(Told))
@@ -39,7 +39,7 @@ _DONE = ("send_message", "update_model_context", "open_link", "download")
 
 
 class AppAnswers:
-    """The answers of a host under test, and every request and notification that it has received.
+    """The answers of a test's host, and every request and notification that it has received.
 
     Attributes:
         failures: Exceptions of the test's own functions.
@@ -65,7 +65,7 @@ class AppAnswers:
         self._answers[name] = answer
 
     def use(self, client: Client) -> None:
-        """Answer what concerns the server with this client."""
+        """Answer requests about the server with this client."""
 
         def paged(method: Callable[..., Any]) -> Answer:
             return lambda params: method(cursor=params.get("cursor"))
@@ -92,7 +92,7 @@ class AppAnswers:
             if callable(answer):
                 answer = answer(params)
                 answer = await answer if inspect.isawaitable(answer) else answer
-        except Exception as error:  # noqa: BLE001  whatever the test's function raises, the view gets an answer
+        except Exception as error:  # noqa: BLE001  the view gets an answer for any exception of a test
             if not _is_of_server(error):
                 self.failures.append(error)
             answer = error
@@ -104,7 +104,7 @@ class AppAnswers:
         return list(self._received[_known(name)])
 
     async def take(self, name: str, where: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        """Return the parameters of the next request or notification that was not taken yet; wait for it."""
+        """Return the parameters of the next request or notification not taken yet; wait for it."""
         received = self._received[_known(name)]
         while True:
             while self._taken[name] < len(received):

@@ -57,7 +57,7 @@ CAPABILITIES: Json = {
     "updateModelContext": {"text": {}, "structuredContent": {}},
     "sampling": {},
 }
-"""The capabilities of the host, unless a test gives others."""
+"""The default capabilities of the host."""
 CONTEXT: Json = {
     "theme": "light",
     "locale": "en-US",
@@ -66,7 +66,7 @@ CONTEXT: Json = {
     "availableDisplayModes": ["inline", "fullscreen"],
     "platform": "web",
 }
-"""The host's context, unless a test gives more."""
+"""The default context of the host."""
 
 _FAILED = """() => location.protocol === "chrome-error:"
   || document.getElementById("mcpframe-error")?.hidden === false"""
@@ -94,7 +94,6 @@ class AppBridgeHost:
         browser: SharedBrowser,
         modules: str,
     ) -> None:
-        """Created by `app_bridge_host`."""
         self.url = bundle.url
         self.view: AppView | None = None
         self.page = page
@@ -119,7 +118,7 @@ class AppBridgeHost:
         """Frame the view, and wait until it is initialized. The fixture `app_view` does that.
 
         Args:
-            timeout: How many seconds it may take.
+            timeout: The time-out in seconds.
 
         Raises:
             ViewFailed: It is not initialized in time, or is open already.
@@ -160,10 +159,10 @@ class AppBridgeHost:
         await self._evaluate("close")
         self.view = None
 
-    # The tool call that it shows
+    # The tool call that the view shows
 
     async def send_input_partial(self, arguments: Json) -> None:
-        """Send the arguments as far as the model has written them."""
+        """Send the arguments that the model has written so far."""
         await self._notify("sendToolInputPartial", {"arguments": dict(arguments)})
 
     async def stream_input(self, arguments: Json, steps: int = 8) -> None:
@@ -205,10 +204,10 @@ class AppBridgeHost:
         self.context |= changes
         await self._evaluate("change", changes)
 
-    # What the view asks
+    # Requests of the view
 
     def answer(self, name: Request, answer: Answer) -> None:
-        """Set the answer to a request of the view from now on; the last one set holds.
+        """Set the answer to a request of the view from now on; it replaces an earlier one.
 
         Unless set, links, downloads, messages and model context are accepted, an available display mode is granted, and
         a request to the server is answered with an error.
@@ -221,11 +220,11 @@ class AppBridgeHost:
         self._answers.set(name, answer)
 
     def use_server(self, client: Client) -> None:
-        """Answer what the view asks of the server (tools, resources, prompts) with this client."""
+        """Answer the view's requests to the server (tools, resources, prompts) with this client."""
         self._answers.use(client)
 
     def received(self, name: Request | Told) -> list[dict[str, Any]]:
-        """Return the parameters of all requests or notifications of this name, the first one first."""
+        """Return the parameters of all requests or notifications of this name, oldest first."""
         return self._answers.received(name)
 
     async def wait_for(
@@ -235,18 +234,17 @@ class AppBridgeHost:
         where: Callable[[dict[str, Any]], bool] = lambda _: True,
         timeout: float = PATIENCE,  # noqa: ASYNC109
     ) -> dict[str, Any]:
-        """Return the next request or notification of the view that was not returned before; wait for it.
+        """Return the next request or notification of the view not returned before; wait for it.
 
         Args:
-            name: Its name.
             where: Skips those for which it is false.
-            timeout: How many seconds to wait.
+            timeout: The time-out in seconds.
 
         Returns:
             Its parameters.
 
         Raises:
-            ViewFailed: There is none in time.
+            ViewFailed: None arrives in time.
         """
         return await self._within(timeout, self._answers.take(name, where), f"send {name}")
 
@@ -286,7 +284,7 @@ class AppBridgeHost:
             raise ViewFailed(f"The view answered {method} with an error: {answer['error']}")
         return answer["result"]
 
-    # How
+    # Internals
 
     async def _notify(self, method: str, params: Json) -> None:
         answer = await self._evaluate("call", method, params)
@@ -378,9 +376,8 @@ async def app_bridge_host(
     The block may be entered and left in different tasks of one event loop, as fixtures are.
 
     Args:
-        browser: The browser of the run.
         bundle: The view.
-        options: How to frame it.
+        options: The options of its frame.
         modules: The origin of the modules of `AppBridge`, from `serve_app_bridge`.
 
     Raises:

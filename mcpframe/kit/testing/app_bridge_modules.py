@@ -1,7 +1,7 @@
 """The official `AppBridge` of npm, for the page that hosts a view under test: the packages' own modules.
 
 `static/testing/app-bridge.json` has the packages with their hashes, and the import map by which the modules find each
-other. They are fetched when a test first asks for them, and stay in the cache.
+other. They are fetched on first use, and stay in the cache.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from mcpframe.kit.base.progress import Progress, silent
 _PINS = "testing/app-bridge.json"
 _DOWNLOADS = 4  # at the same time
 HEADERS = {"Access-Control-Allow-Origin": "*", "Cache-Control": "public, max-age=31536000, immutable"}
-"""The headers to serve the modules with: pages of any origin import them."""
+"""The headers of the modules, which pages of any origin import."""
 
 
 def app_bridge_modules(progress: Progress = silent) -> Path:
@@ -47,7 +47,7 @@ def app_bridge_modules(progress: Progress = silent) -> Path:
 
 
 def import_map(origin: str) -> dict[str, str]:
-    """Return the addresses of the modules by the names that they are imported with.
+    """Return the addresses of the modules by their import names.
 
     Args:
         origin: The origin at which `app_bridge_modules` is served.

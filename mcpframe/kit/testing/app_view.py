@@ -1,4 +1,4 @@
-"""A view of MCP Apps in a test, as its host sees it."""
+"""A view of MCP Apps in a test, from its host's side."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Call(Protocol):
 
 
 class AppView:
-    """A view in its frame, as its host sees it.
+    """A view in its frame, from its host's side.
 
     Attributes:
         frame: The view's page, for Playwright's locators.
@@ -30,14 +30,6 @@ class AppView:
     """
 
     def __init__(self, frame: Frame, initialize: Json, call: Call, sizes: Callable[[], list[dict[str, Any]]]) -> None:
-        """Created by `AppBridgeHost.open`.
-
-        Args:
-            frame: The view's page.
-            initialize: The parameters of its `ui/initialize`.
-            call: `AppBridgeHost.call`.
-            sizes: Returns the sizes that it has reported.
-        """
         self.frame = frame
         self.info: Json = initialize.get("appInfo") or {}
         self.capabilities: Json = initialize.get("appCapabilities") or {}
@@ -46,7 +38,7 @@ class AppView:
 
     @property
     def size(self) -> dict[str, Any] | None:
-        """The width and height that the view has reported last, in CSS pixels; None before it has."""
+        """The last reported width and height of the view, in CSS pixels; None before that."""
         return next(reversed(self._sizes()), None)
 
     async def list_tools(self) -> list[Tool]:

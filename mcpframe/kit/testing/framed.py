@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mcpframe.kit.browser.host_tab import HostTab
 
 DIALECTS = tuple(each.name for each in dialects() if each.initializes)
-"""The dialects in which a frame and its host can speak MCP from its own handshake on."""
+"""The dialects in which a frame and its host can speak MCP after their own handshake."""
 
 T = TypeVar("T")
 
@@ -43,7 +43,7 @@ class FramedOptions:
         setup: True runs the server's setup before the test. For a setup with a form: the values by field, or an async
             function that gets the framed page and runs in the browser's event loop. None runs no setup.
         visible: Whether the frame is shown; by default the server decides.
-        dialect: How the frame and its host speak MCP.
+        dialect: The dialect of the frame and its host.
         era: The protocol era: `"auto"` (the newest), `"2026-07-28"` or `"legacy"` (the `mode` of `mcp.Client`).
         snapshot: Whether the page starts from a snapshot; by default the build decides.
         sandbox: The iframe's sandbox, as for `OuterFrame`.
@@ -76,13 +76,12 @@ class FramedServer:
         client: The official client, connected.
         outer: The outer frame: `show`, `hide`, the session's id.
         setup_result: The result of the setup; None if it did not run.
-        url: The address that is framed.
+        url: The framed address.
     """
 
     client: Client
 
     def __init__(self, bundle: ServedBundle, tab: HostTab, options: FramedOptions, browser: SharedBrowser) -> None:
-        """Created by `framed_server`."""
         self.url = bundle.url
         self.setup_result: SetupResult | None = None
         self.outer = OuterFrame(
@@ -179,9 +178,8 @@ async def framed_server(
     The block may be entered and left in different tasks of one event loop, as fixtures are.
 
     Args:
-        browser: The browser of the run.
         bundle: The server.
-        options: How to frame it.
+        options: The options of its frame.
         failed: Called if the session cannot be opened, before the page is closed.
 
     Raises:
@@ -202,7 +200,7 @@ async def framed_server(
 
 @asynccontextmanager
 async def in_one_task(context: AbstractAsyncContextManager[T]) -> AsyncIterator[T]:
-    """Enter and leave a context manager in a task of its own, as cancel scopes need it.
+    """Enter and leave a context manager in one task, as cancel scopes require.
 
     The block itself may be entered and left in different tasks of one event loop, as fixtures are.
     """

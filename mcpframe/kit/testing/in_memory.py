@@ -29,8 +29,8 @@ async def import_server(project: Project) -> Any:
     """Import a project's server into this process, with its folder on the import path and its environment variables.
 
     Raises:
-        EntryError: The project's entry names no server, or it is a console script, or a server of another SDK than this
-            process has.
+        EntryError: The project's entry is not a server, is a console script, or is a server of another SDK than this
+            process's.
     """
     if project.is_program:
         raise EntryError(
@@ -53,7 +53,7 @@ async def import_server(project: Project) -> Any:
 
 
 def _other_sdk(project: Project, error: Exception) -> str | None:
-    """Return the SDK that a server is written for, which fails in this process; None if its SDK is not the reason."""
+    """Return the other SDK for which a failing server is written; None if its SDK is not the reason."""
     lock = read_lock(project.lock_path)
     causes = [error, *([error.__cause__] if error.__cause__ else [])]
     if (lock and lock.sdk == 1) or any(fails_as_earlier(f"{type(cause).__name__}: {cause}") for cause in causes):
@@ -65,7 +65,7 @@ def _other_sdk(project: Project, error: Exception) -> str | None:
 
 @asynccontextmanager
 async def connected_in_memory(path: Path, options: FramedOptions) -> AsyncIterator[Client]:
-    """Connect to a project's server in this process. Its session, if it has one, is a new local one each time.
+    """Connect to a project's server in this process. A session is a new local one each time.
 
     The module is imported once, so its global state is shared between tests, unlike in a frame.
 

@@ -8,7 +8,7 @@ Fixtures: `framed_client` and `client` (the same without a browser), `framed` (t
 page in it, to click in); `app_host` (a host of MCP Apps) and `app_view` (the server as a view in it). They work with
 pytest-asyncio and with anyio's plugin on asyncio. See `docs/how-to/testing.md`.
 
-A test run that uses none of them imports only this module.
+A test run without them imports only this module.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ async def _app_view(request: pytest.FixtureRequest, app_host: AppBridgeHost) -> 
 
 
 def _served(request: pytest.FixtureRequest, browser: SharedBrowser) -> tuple[FramedOptions, ServedBundle]:
-    """Return a test's options and its bundle, once the browser runs; skip the test if there is none to be."""
+    """Return a test's options and its bundle, once the browser runs; skip the test if no browser is available."""
     if request.config.getoption("--mcpframe-memory"):
         pytest.skip("needs the frame, and --mcpframe-memory is given")
     options = _options(request)
@@ -166,7 +166,7 @@ def _served(request: pytest.FixtureRequest, browser: SharedBrowser) -> tuple[Fra
 
 
 def progress_of(config: pytest.Config) -> Progress:
-    """Return a `Progress` that writes to pytest's own output, which shows nothing else while a fixture is made."""
+    """Return a `Progress` that writes to pytest's own output, which shows nothing else during a fixture's setup."""
     from mcpframe.kit.base.progress import counting, silent
 
     reporter = config.pluginmanager.get_plugin("terminalreporter")
@@ -235,7 +235,7 @@ _mcpframe_memory_anyio = pytest.fixture(_memory)
 
 
 def _asyncio_fixtures() -> object:
-    """Return the fixtures for pytest-asyncio: one for each scope that a test's event loop may have."""
+    """Return the fixtures for pytest-asyncio: one for each scope of a test's event loop."""
     import pytest_asyncio
 
     class Fixtures:
@@ -268,7 +268,7 @@ def _variant(request: pytest.FixtureRequest, kind: str) -> str:
                 f"The fixtures of mcpframe run on asyncio, not on {name}: define a fixture anyio_backend that returns "
                 '"asyncio".'
             )
-        if request.node.get_closest_marker("asyncio"):  # its loop is another one: what the test awaits never comes
+        if request.node.get_closest_marker("asyncio"):  # its loop is another one: an await in the test would never end
             _refuse(
                 "This test is for both anyio's plugin and pytest-asyncio, which have an event loop each: mark it for "
                 "one of them; with @pytest.mark.anyio set asyncio_mode to strict."
@@ -313,7 +313,7 @@ def _options(request: pytest.FixtureRequest) -> FramedOptions:
 
 
 class _Watching:
-    """Fails a test on errors that the page has logged, and writes files that help to debug a failure."""
+    """Fails a test on errors logged by the page, and writes files for debugging a failure."""
 
     def __init__(self, request: pytest.FixtureRequest) -> None:
         self._node = request.node

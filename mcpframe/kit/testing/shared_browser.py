@@ -1,8 +1,8 @@
-"""The browser that all tests of a run share: one Chromium in a thread of its own, and servers for the bundles.
+"""The browser shared by all tests of a run: one Chromium in its own thread, and servers for the bundles.
 
 The profile is kept for the run, so that from the second test on a page's files are in the HTTP cache. The process of a
-bundle's pages is kept, too, as it has their code compiled. With a new profile, each test would be a cold start. Every
-test has its own tab and session, and data that pages have stored is removed between tests.
+bundle's pages is kept, too, with their compiled code. With a new profile, each test would be a cold start. Every test
+has its own tab and session, and the pages' stored data is removed between tests.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ _FRAME = """url => new Promise(loaded => {
 
 @dataclass(frozen=True)
 class ServedBundle:
-    """A bundle that is being served.
+    """A served bundle.
 
     Attributes:
         url: The address to frame.
         origin: The origin of that address.
         host: The origin of a host page that may frame it.
-        app_host: The origin of a host of MCP Apps that may.
+        app_host: The origin of a host of MCP Apps that may frame it.
         manifest: Its manifest.
     """
 
@@ -71,10 +71,9 @@ class ServedBundle:
 
 
 class SharedBrowser:
-    """A Chromium and web servers, for the duration of a `with` block; each is started when it is first needed."""
+    """A Chromium and web servers, for the duration of a `with` block; each is started on first use."""
 
     def __init__(self) -> None:
-        """Start nothing yet."""
         self._stack = ExitStack()
         self._served: dict[tuple[Path, bool | None], ServedBundle] = {}
         self._portal: BlockingPortal | None = None
@@ -92,7 +91,7 @@ class SharedBrowser:
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop:
-        """The loop that Playwright runs in."""
+        """Playwright's event loop."""
         assert self._loop, "start() comes first"
         return self._loop
 
@@ -103,7 +102,7 @@ class SharedBrowser:
         return self._endpoint
 
     def start(self, progress: Progress = silent) -> None:
-        """Start the browser, once, which `progress` reports.
+        """Start the browser, once.
 
         Raises:
             ChromiumMissing: Chromium is not installed.
@@ -129,7 +128,7 @@ class SharedBrowser:
 
         Args:
             project: As for `build`.
-            snapshot: Whether the page starts from a snapshot; None if the build decides.
+            snapshot: Whether the page starts from a snapshot; None to let the build decide.
             progress: Reports long steps.
 
         Raises:
@@ -172,9 +171,9 @@ class SharedBrowser:
 
     @asynccontextmanager
     async def tab(self, host: str, bundle: ServedBundle, path: str = "/") -> AsyncIterator[HostTab]:
-        """Open an empty page of the origin `host`; at the end, remove the data that it and the bundle have stored.
+        """Open an empty page of the origin `host`; at the end, remove the stored data of the page and the bundle.
 
-        This runs in the caller's event loop; the tab belongs to `loop`.
+        It runs in the caller's event loop; the tab belongs to `loop`.
         """
         from mcpframe.kit.browser.host_tab import host_tab
 
@@ -189,7 +188,7 @@ class SharedBrowser:
             await ask(self.loop, opening.__aexit__(None, None, None))
 
     async def _keep(self, bundle: ServedBundle) -> None:
-        """Frame a file of the bundle for the rest of the run, so that the process of its pages does not end."""
+        """Frame a file of the bundle for the rest of the run, to keep the process of its pages alive."""
         from mcpframe.kit.browser.host_tab import host_tab
 
         if bundle.origin in self._kept or not self._context:
@@ -202,12 +201,12 @@ class SharedBrowser:
 def build_for_tests(
     project: Path, *, snapshot: bool | None = None, pages: bool = False, progress: Progress = silent
 ) -> tuple[BuildResult, Path]:
-    """Build a project into the cache, so that an unchanged project is not built again.
+    """Build a project into the cache, so that an unchanged project is not rebuilt.
 
     Args:
         project: As for `build`.
-        snapshot: Whether the page starts from a snapshot; None if the build decides.
-        pages: Whether it may be a page that is no server.
+        snapshot: Whether the page starts from a snapshot; None to let the build decide.
+        pages: Whether to accept a page that is not a server.
         progress: Reports long steps.
 
     Returns:
@@ -227,7 +226,7 @@ def build_for_tests(
 
 
 def _host(allowed: Iterable[str]) -> str:
-    """Return the first origin of a list; any origin where the list names none."""
+    """Return the first origin of a list, or any origin if the list has none."""
     return next((origin for origin in allowed if origin not in (ANY, OPAQUE)), _ANY_HOST)
 
 

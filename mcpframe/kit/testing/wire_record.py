@@ -13,14 +13,13 @@ from mcpframe.frame.core.events import Departure, Inbound
 from mcpframe.frame.session.places import FramedWindow, Framing, Place
 
 _MOST = 2000
-"""How many messages are kept; older ones are dropped."""
+"""The number of messages kept; older ones are dropped."""
 
 
 class WireRecord:
-    """The messages of all windows of one place, and a place that records them."""
+    """The messages of all windows of one place."""
 
     def __init__(self) -> None:
-        """Start an empty record."""
         self._start = time.monotonic()
         self._entries: deque[dict[str, Any]] = deque(maxlen=_MOST)
 
@@ -28,14 +27,14 @@ class WireRecord:
         """Add one message.
 
         Args:
-            direction: "→" to the page, "←" from it, "-" where it is gone.
+            direction: "→" to the page, "←" from it, "-" if it is gone.
             text: Its JSON text; None if it has none, or is not from the page.
             more: Additional fields.
         """
         self.add(direction, _parsed(text), **more)
 
     def add(self, direction: str, message: Any, **more: object) -> None:
-        """Add one message, as `note` does, that is parsed already."""
+        """Add one parsed message; see `note`."""
         seconds = round(time.monotonic() - self._start, 4)
         self._entries.append({"seconds": seconds, "direction": direction, **more, "message": message})
 

@@ -1,7 +1,7 @@
 """A web site of one bundle: it serves the files that the bundle's manifest lists, and no others.
 
-A bundle is somebody else's code, and the folder around it may hold other people's files. So each bundle is served
-alone, on an origin of its own, with the shared runtime that it uses.
+A bundle is untrusted code, and the folder around it may have private files. So each bundle is served alone, on its own
+origin, with its shared runtime.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class BundleSite(Site):
         root: The folder that contains the bundle and the shared files.
         name: The bundle's folder in it, which may be created later.
         readers: As for `Site`.
-        guests: Origins that may embed the bundle here besides the hosts that it was built for: pages of this machine
-            that its user looks at it with. It can be no less careful with them than with anybody in its own lists.
+        guests: Origins on this machine, such as the inspector's, that may embed the bundle here besides its own allowed
+            origins. The bundle treats them like those.
 
     Raises:
-        ServeError: The root is not there, or its `_headers` cannot be read.
+        ServeError: The root does not exist, or its `_headers` cannot be read.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class BundleSite(Site):
 
     @classmethod
     def of(cls, bundle: Path, *, readers: Collection[str] | None = None, guests: Sequence[str] = ()) -> BundleSite:
-        """The site of a bundle's folder."""
+        """Return the site of a bundle's folder."""
         folder = bundle.resolve()
         return cls(folder.parent, folder.name, readers=readers, guests=guests)
 
@@ -63,7 +63,7 @@ class BundleSite(Site):
             return None
         file = super()._find(path)
         top = self._root / inner.partition("/")[0]
-        # If the shared folder itself is a link, it belongs to somebody else.
+        # If the shared folder itself is a link, it leads out of the root.
         return file if file is not None and top.resolve() == top and file.is_relative_to(top) else None
 
     def _compressed(self, file: Path) -> Path | None:
@@ -100,6 +100,6 @@ def _listed(manifest: Any, name: str) -> dict[str, bool]:
         if not isinstance(path, str):
             continue
         folder, _, rest = path.partition("/")
-        # Paths are not relative to the bundle's name, as it may have been renamed: they are shared, or else its own.
+        # Paths do not depend on the bundle's name, as it may have been renamed: they are shared, or its own.
         listed[path if folder == SHARED else f"{name}/{rest}"] = entry.get("gzip_bytes") is not None
     return listed

@@ -15,10 +15,10 @@ _ANCESTORS = re.compile(r"(frame-ancestors )([^;]*)")
 
 
 def with_guests(page: str, guests: Sequence[str]) -> str:
-    """Return a bundle's page with more origins in each list of hosts that it has.
+    """Return a bundle's page with more origins in each of its lists of hosts.
 
-    A list that has everybody stays as it is, and an empty one, unless opaque origins are allowed: a dialect that the
-    bundle does not offer has none.
+    A list with `*` is unchanged, and so is an empty one unless opaque origins are allowed: it belongs to a dialect that
+    the bundle does not offer.
 
     Args:
         page: The text of its index.html.
@@ -50,7 +50,7 @@ def with_ancestors(policy: str, guests: Sequence[str]) -> str:
 
 
 def _changed(page: str, element: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> str:
-    """Return a page with the data of a script element changed; the page as it is if it has no such data."""
+    """Return a page with the data of a script element changed; unchanged if it has no such data."""
     found = re.search(rf'(<script type="application/json" id="{element}">)(.*?)(</script>)', page, re.DOTALL)
     if found is None:
         return page

@@ -26,14 +26,14 @@ _POLICY = (
 
 
 def bundle_client(modules: Path, *, progress: Progress = silent) -> Path:
-    """Bundle the official TypeScript client, with everything that it exports, as one ES module.
+    """Bundle the official TypeScript client, with all its exports, as one ES module.
 
     Args:
-        modules: A `node_modules` folder with the client and esbuild, as `node.install_locked` makes it.
+        modules: A `node_modules` folder with the client and esbuild, from `node.install_locked`.
         progress: Reports the step.
 
     Returns:
-        The file; it is kept in `node_modules`, and so made anew whenever the lock changes.
+        The file, in `node_modules`, so that it is rebuilt whenever the lock changes.
 
     Raises:
         ToolMissing: esbuild has no program for this machine in `modules`.
@@ -57,15 +57,15 @@ def bundle_module(
     record: Path | None = None,
     minify: bool = True,
 ) -> None:
-    """Bundle a module and everything that it imports as one ES module.
+    """Bundle a module and its imports as one ES module.
 
     Args:
         entry: The name of a package in `modules`, or the path of a file, which finds its packages by itself.
         target: The file to write.
         modules: A `node_modules` folder with esbuild.
-        external: Imports that are left as they are.
+        external: Imports to leave unchanged.
         record: A file for esbuild's metadata, which lists the inputs.
-        minify: Whether to make it as short as possible; otherwise only most comments are removed.
+        minify: Whether to minify it; otherwise only most comments are removed.
 
     Raises:
         ToolMissing: esbuild has no program for this machine in `modules`.
@@ -90,7 +90,7 @@ def bundle_module(
 
 
 def copy_host_modules(folder: Path) -> None:
-    """Copy host.js and the modules it imports, for a page in `folder`."""
+    """Copy host.js and its imports, for a page in `folder`."""
     for module in HOST_MODULES:
         shutil.copy2(static_dir() / "host" / module, folder)
 

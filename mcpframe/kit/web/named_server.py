@@ -1,4 +1,4 @@
-"""Reads what a person names as a server: an address, built bundles, a project, or a package; for every command."""
+"""Resolves the name of a server on the command line: an address, built bundles, a project, or a package."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ class Published:
     """A page on the web.
 
     Attributes:
-        url: Its address.
-        origin: The origin of that address.
+        origin: The origin of `url`.
     """
 
     url: str
@@ -58,7 +57,7 @@ class Built:
 
 @dataclass(frozen=True)
 class Sources:
-    """A project, which is built before it is used. Its configuration may still have errors.
+    """A project, to be built before use. Its configuration may still have errors.
 
     Attributes:
         path: Its folder, its pyproject.toml, or its Python file.
@@ -71,18 +70,18 @@ Named = Published | Built | Sources
 
 
 def named_server(word: str) -> Named:
-    """Read what names a server.
+    """Resolve the name of a server.
 
     A folder that is both a project and the root of bundles is a project.
 
     Args:
         word: An address of http or https, the folder of a bundle or of several, a project's folder, pyproject.toml or
-            Python file, or `package:NAME` of somebody else's package, whose project is then made in the cache.
+            Python file, or `package:NAME` for a public package, whose project is then created in the cache.
 
     Raises:
-        OriginError: It is an address that cannot be framed.
+        OriginError: The address cannot be framed.
         ConfigError: It is none of these, or a damaged bundle.
-        ScaffoldError: There cannot be a package of this name.
+        ScaffoldError: The package's name is invalid.
     """
     if _SCHEME.match(word):
         return Published(*parse_address(word))
@@ -108,7 +107,7 @@ def named_project(word: str) -> Path:
     """Return the path of a project, for commands that need its source.
 
     Raises:
-        ConfigError: There is none; or it is a server, but a built or a published one.
+        ConfigError: There is none, or it is a built or a published server.
         McpFrameError: As for `named_server`.
     """
     named = named_server(word)
@@ -122,7 +121,7 @@ def server_manifest(bundle: Path) -> dict[str, Any]:
     """Return the manifest of a built server.
 
     Args:
-        bundle: The folder of a bundle, as `Built` has it.
+        bundle: The folder of a bundle, from `Built`.
 
     Raises:
         ConfigError: It is a page, not a server.

@@ -33,7 +33,7 @@ class Fetched:
         url: The address after redirects.
         status: The HTTP status.
         headers: The headers by lower-case name.
-        body: The body as it was sent, not decompressed.
+        body: The body, not decompressed.
     """
 
     url: str
@@ -89,17 +89,17 @@ def read_manifest(url: str) -> dict[str, Any] | None:
 
 
 def offered_by(manifest: Mapping[str, Any]) -> list[str]:
-    """Return the dialects that the bundle of a manifest offers. Earlier manifests do not say: all."""
+    """Return the dialects that a manifest's bundle offers; all for earlier manifests, which have no list."""
     listed = manifest.get("dialects")
     return [name for name in offered_names() if offers(listed if isinstance(listed, list) else (), name)]
 
 
 def not_offered(manifest: Mapping[str, Any] | None, name: str | None = None) -> str | None:
-    """Return what to say of a bundle that does not offer a dialect; None if it does.
+    """Return an error text if a bundle does not offer a dialect; None if it does.
 
     Args:
         manifest: Its manifest; None for a page that was not built by mcpframe.
-        name: The dialect; by default the one in which mcpframe's own commands use servers.
+        name: The dialect; by default that of mcpframe's own commands.
     """
     name = name or dialect().name
     offered = offered_by(manifest or {})

@@ -25,8 +25,9 @@ from mcpframe.kit.base.errors import PortTaken, ServeError
 from mcpframe.kit.web.site import Site
 
 FRAMED_HOST = "localhost"
-"""The host of framed servers; the pages around them are on 127.0.0.1. To browsers these are two sites, with a process
-each, so that a server in an endless loop blocks only its own."""
+"""The host of framed servers; the pages around them are on 127.0.0.1. To browsers these are two sites, each with its
+own process, so that an endless loop of a server blocks only its own.
+"""
 
 _START_TIMEOUT = 10.0
 _STOP_TIMEOUT = 10.0
@@ -61,13 +62,13 @@ def serve_folder(
     """Serve the files of a folder, with the headers of its `_headers` file, for the duration of the block.
 
     Args:
-        path: The folder; see `Site` for how it is served.
+        path: The folder, served as by `Site`.
         port: The port; 0 for a free one.
         host: A loopback address or `localhost`.
         headers: Additional headers of every response.
 
     Yields:
-        The running server; its `origin` is where the folder's root is.
+        The running server; its `origin` is the address of the folder's root.
 
     Raises:
         PortTaken: Another program listens on the port.
@@ -102,7 +103,7 @@ def serve_app(app: ASGIApp, port: int = 0, host: str = "127.0.0.1") -> Iterator[
 
 
 def serve_at(stack: contextlib.ExitStack, app: ASGIApp, usual: int, host: str = "127.0.0.1") -> Served:
-    """Serve an application at a port if that is free, or else at a free one, until the stack is left."""
+    """Serve an application at a port if that is free, else at a free one, until the stack is left."""
     try:
         return stack.enter_context(serve_app(app, usual, host))
     except PortTaken:
@@ -128,7 +129,7 @@ def http_settings(app: ASGIApp, ws: Literal["none", "wsproto"] = "none", ws_max_
 
 
 class _Server(uvicorn.Server):
-    """uvicorn, which reports when it listens."""
+    """A uvicorn server that reports when it listens."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)

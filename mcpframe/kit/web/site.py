@@ -1,4 +1,4 @@
-"""A web site of a folder, served as a good static host does: the application that `serve` runs."""
+"""A web site of a folder, served like on a good static host: the application for `serve`."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ _PRIVATE = {
 class Site:
     """An ASGI application that serves the files of a folder, and nothing outside it.
 
-    A folder is served as its `index.html`; there are no listings. A file with a `.gz` file beside it is sent compressed
+    A folder is served as its `index.html`, without listings. A file with a `.gz` file beside it is sent compressed
     to clients that accept gzip. Headers are those of the `_headers` file in the root, read again when it changes.
 
     Args:
         folder: The root of the site.
-        headers: Headers of every response, by name; none may be in `_headers`, too.
+        headers: Headers of every response, by name; they must not be in `_headers`, too.
         readers: The origins whose pages may read the files, instead of those that `_headers` allows
-            (`Access-Control-Allow-Origin`); None leaves it to `_headers`, as a published site does.
-        earlier: A folder whose files are served where the first folder does not have them.
+            (`Access-Control-Allow-Origin`); None to use `_headers`, like a published site.
+        earlier: A folder with files to serve if the first folder lacks them.
 
     Raises:
         ServeError: The folder does not exist, or its `_headers` cannot be read.
@@ -111,7 +111,7 @@ class Site:
             try:
                 file = (root / name).resolve()
                 found = file.is_file() or (file / "index.html").is_file()
-            except OSError:  # a name that the file system cannot have
+            except OSError:  # an invalid name for the file system
                 return None
             if found and file.is_relative_to(root):
                 return file

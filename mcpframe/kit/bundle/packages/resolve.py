@@ -1,4 +1,4 @@
-"""From requirements to exact wheels that run in Pyodide.
+"""Resolves requirements to exact wheels that run in Pyodide.
 
 The official SDK is 2.x, or 1.x if the requirements or their code need it (`sdk_choice`). Packages that only a process
 with sockets can use are left out (`left_out`): `mcpframe.frame.compat` answers their imports.
@@ -23,10 +23,10 @@ from mcpframe.kit.bundle.pyodide.archive import unpack
 from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
 
 BASE = (SDK,)
-"""The requirements of every bundle: the official SDK. And `INSTALLER`."""
+"""The requirements of every bundle, besides `INSTALLER`: the official SDK."""
 
 _OF_THE_SDK = {"httpx": "httpx", "httpx2": "httpx2", "httpx_sse": "httpx-sse", "starlette": "starlette", "jwt": "pyjwt"}
-"""Modules of the SDK's own requirements that servers import without requiring them, and their packages."""
+"""Modules of the SDK's own requirements that servers import without declaring them, and their packages."""
 
 _SDKS = ("mcp", "fastmcp", "fastmcp-slim")
 
@@ -48,7 +48,7 @@ def resolve(
         pyodide: Pyodide's own packages.
         inputs: The hash of the inputs, for the lock.
         previous: A lock whose versions are kept if they still fit.
-        leave_out: Packages to leave out, whatever requires them.
+        leave_out: Packages to leave out of all requirements.
 
     Raises:
         BuildError: A package has no wheel that runs in Pyodide, or the requirements contradict each other.
@@ -75,9 +75,9 @@ class _Resolution:
     preferred: Mapping[str, str]
 
     def run(self) -> Lock:
-        """Return the lock with mcp 2.x; with 1.x, if the requirements on their own lead to that.
+        """Return the lock with mcp 2.x; with 1.x if the requirements alone lead to it.
 
-        A package that excludes 2.x now may have older versions that do not; they would fit, but are not intended.
+        A package that excludes 2.x now may have older versions that allow it; they fit, but are not intended.
         """
         try:
             pins = self.requirements.compile({}, self.preferred)
@@ -115,7 +115,7 @@ class _Resolution:
         return replace(lock, notes=(note, *lock.notes))
 
     def _newest(self) -> dict[str, Pin]:
-        """Return the versions of the author's requirements that a usual machine gets."""
+        """Return the versions of the author's requirements on a usual machine."""
         requirements = self.requirements
         preferred = {name: version for name, version in self.preferred.items() if name != "mcp"}
         return compile_pins(requirements.roots, {}, preferred, sdk=None, excluded=requirements.left_out, platform=LINUX)
@@ -153,7 +153,7 @@ def _code_for_earlier(lock: Lock) -> str | None:
 
 
 def _undeclared(packages: tuple[Locked, ...]) -> dict[str, str]:
-    """Return what servers import of the SDK's requirements that it is served without, though they do not require it."""
+    """Return the SDK's requirements that servers import without declaring them, and that a page's SDK lacks."""
     there = {package.name for package in packages}
     users = _users(packages, *_SDKS)
     found: dict[str, str] = {}

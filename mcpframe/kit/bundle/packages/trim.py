@@ -1,6 +1,6 @@
 """Remove the files of a wheel that a page never uses: type stubs, tests, documentation, build files.
 
-Documentation stays where the package's code names files of its kind, as some servers read their prompts from them.
+Documentation stays if the package's code names files of its kind, as some servers read their prompts from them.
 
 Licence texts are returned separately, for one file beside the archives.
 """
@@ -23,7 +23,7 @@ _NEVER = re.compile(
 )
 _DOCUMENTATION = re.compile(r".*\.(md|rst)$")
 _READS_DOCUMENTATION = re.compile(rb"\.(md|rst)[\"']")
-"""In the code of a package that reads such files: their ending is that of a text."""
+"""Matches code that reads such files: it has their ending in a text."""
 _METADATA = re.compile(r"[^/]+\.dist-info/(METADATA|entry_points\.txt|WHEEL)$")
 _LICENCE = re.compile(r"[^/]+\.dist-info/(licen[cs]es/.+|(LICEN[CS]E|COPYING|NOTICE|AUTHORS)[^/]*)$", re.IGNORECASE)
 _RELOCATED = re.compile(r"[^/]+\.data/(?P<kind>[^/]+)/(?P<path>.+)$")
@@ -61,5 +61,5 @@ def _headers(data: bytes) -> bytes:
 
 
 def native_libraries(paths: Iterable[str]) -> tuple[str, ...]:
-    """Return the native libraries among paths, in the order in which they are loaded."""
+    """Return the native libraries among paths, in their loading order."""
     return tuple(sorted(path for path in paths if path.endswith(".so")))

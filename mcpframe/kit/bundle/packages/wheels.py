@@ -40,7 +40,7 @@ _ELSEWHERE = (
     ),
     *_TAGS[_TAGS.index("--python-version") :],
 )
-"""Like `_TAGS`, for wheels of another platform whose native part is removed."""
+"""Like `_TAGS`, for wheels of another platform whose native part gets removed."""
 _NO_WHEEL = re.compile(
     r"Could not find a version that satisfies the requirement ([A-Za-z0-9._-]+)==\S+ \(from versions: ([^)]*)\)"
 )
@@ -73,7 +73,7 @@ def fetch_wheels(packages: Iterable[Locked], pyodide: PyodidePackages) -> dict[s
         pyodide: Pyodide's own packages.
 
     Raises:
-        BuildError: The package index does not have a wheel any more, or the wheels unpack to too much.
+        BuildError: The package index no longer has a wheel, or the wheels unpack to too much.
         DownloadError: A wheel could not be fetched.
         HashMismatch: A wheel is not the locked one.
     """
@@ -119,7 +119,7 @@ def _is_good(path: Path, sha256: str) -> bool:
 def download(
     pins: Mapping[str, tuple[str, tuple[str, ...]]], *, foreign: Collection[str] = ()
 ) -> dict[str, tuple[str, str, str]]:
-    """Fetch wheels for Pyodide into the cache, with pip and from the package index that it is configured for.
+    """Fetch wheels for Pyodide into the cache, with pip and its configured package index.
 
     pip is not asked again for a version whose files on the index are the same as before, if the cache has its wheel.
 
@@ -190,7 +190,7 @@ def _download(
 def _chosen_before(
     name: str, version: str, hashes: tuple[str, ...], tags: tuple[str, ...]
 ) -> tuple[str, str, str] | None:
-    """Return what pip chose among these files before, if it is in the cache."""
+    """Return pip's earlier choice among these files, if it is in the cache."""
     try:
         found, filename, digest = json.loads(_choice(name, version, hashes, tags).read_text("utf-8"))
         wheel = cache_dir() / "wheels" / digest / filename

@@ -9,11 +9,11 @@ from mcpframe.kit.bundle.output.assets import integrity
 from mcpframe.kit.project.pyproject import CspConfig
 
 LOOPBACK = ("http://localhost:*", "http://127.0.0.1:*")
-"""Where a page is previewed: it then finds its sandbox under the other of these names."""
+"""The addresses of previews: a page finds its sandbox under the other of these names."""
 
 
 def page_policy(csp: CspConfig, *, frames: bool = False, inline: Iterable[str] = (), sandbox: str | None = None) -> str:
-    """Return the policy that the page contains, in a meta element.
+    """Return the policy for the page's meta element.
 
     Args:
         csp: The author's configuration.
@@ -42,7 +42,7 @@ def page_policy(csp: CspConfig, *, frames: bool = False, inline: Iterable[str] =
 
 
 def header_policy(policy: str, origins: Iterable[str], *, opaque: bool) -> str:
-    """Return the policy that the web server sends: the page's, and frame-ancestors, which only a header can set.
+    """Return the policy for the web server's header: the page's, and frame-ancestors, which a meta element cannot set.
 
     Args:
         policy: The page's policy.

@@ -15,7 +15,7 @@ from mcpframe.kit.bundle.page.scripts import inbox_script
 
 
 def relative_url(asset: Asset, folder: str) -> str:
-    """Return the URL of a file relative to a page in the folder `folder` of the output root."""
+    """Return the URL of a file relative to a page in a folder of the output root."""
     return posixpath.relpath(asset.path, folder)
 
 
@@ -48,7 +48,7 @@ def render_page(
     Args:
         title: The server's name for people.
         csp: The page's policy.
-        generator: The name and version of the program that built it.
+        generator: The name and version of the building program.
         styles: The style sheets, as returned by `link`.
         loader: The loader's script.
         modules: Scripts that the loader imports.

@@ -2,9 +2,8 @@
 
 `static/page/loader.js` and the modules it imports are bundled by esbuild into `static/page/bundled/loader.js`, and
 `inbox.js` likewise. Both results are in the repository: neither a build nor an installed mcpframe needs esbuild. Their
-first line is a comment with the sources and their hash, so that nothing is built with a script that is older than its
-sources.
-`mcpframe.kit.publish.page_script` writes it.
+first line is a comment with the sources and their hash, which detects an outdated script.
+`mcpframe.kit.publish.page_script` writes them.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ BUNDLED = "bundled/loader.js"
 BUNDLED_INBOX = "bundled/inbox.js"
 """The inline script of a server's page, which runs before all others."""
 SOURCES = {BUNDLED: "page/loader.js", BUNDLED_INBOX: "page/inbox.js"}
-"""The modules that they are bundled from, in `static`."""
+"""The modules from which they are bundled, in `static`."""
 SNAPSHOT_MAKER = "snapshot-maker.js"
 """The script of the page in which a build takes a snapshot, in `static/build`."""
 
@@ -67,7 +66,7 @@ def with_record(script: str, sources: Iterable[str]) -> str:
 
     Args:
         script: The output of esbuild.
-        sources: The files it was bundled from, relative to `static`.
+        sources: The bundled files, relative to `static`.
     """
     names = sorted(sources)
     record = json.dumps({"sources": names, "sha256": sources_hash(names)})

@@ -3,7 +3,7 @@
 - `app.html` frames the published bundle (`mcpframe.views.bundle_page`).
 - `app-inline.html` is the bundle's page itself, with absolute URLs. Its host has to allow WebAssembly.
 
-Both have the bundle's public address in them, so a build writes them if it knows that.
+Both contain the bundle's public address, so a build writes them only if it is configured.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from mcpframe.views.bundle_page import framing_html, framing_meta, url_origin, v
 
 _THIS_MACHINE = re.compile(r"(.*\.)?localhost|127(\.\d+){3}|::1")
 _NOWHERE = re.compile(r"(.*\.)?(example|invalid|example\.(com|net|org))")
-"""Names for examples, which nobody can have (RFC 2606)."""
+"""Names reserved for examples, which cannot be registered (RFC 2606)."""
 
 FRAMING = "app.html"
 INLINE = "app-inline.html"
@@ -35,10 +35,10 @@ def view_files(
     Args:
         url: The public address of the bundle's page.
         folder: The bundle's folder.
-        csp: What the page may load and contact.
-        app: What its views ask of their host.
+        csp: The page's allowed sources.
+        app: The requests of its views to their host.
         policy: The page's policy.
-        page: The arguments of `render_page` for the page, but its policy.
+        page: The arguments of `render_page` for the page, except its policy.
     """
     common: dict[str, Any] = {"prefers_border": app.prefers_border, "permissions": app.permissions}
     files = [
@@ -54,10 +54,10 @@ def view_files(
 
 
 def unreachable_views(views: Mapping[str, str]) -> list[str]:
-    """Return a warning for each view whose page other machines, or no machine at all, can reach.
+    """Return a warning for each view whose page is unreachable for other machines, or for all.
 
     Args:
-        views: The addresses that a server's views frame, by the views' URIs.
+        views: The addresses of the pages in a server's views, by the views' URIs.
     """
     found = []
     for uri, url in views.items():
@@ -75,7 +75,7 @@ def unreachable_views(views: Mapping[str, str]) -> list[str]:
 def inline_csp(url: str, csp: CspConfig) -> dict[str, Any]:
     """Return `_meta.ui.csp` of the inline form.
 
-    The specification has no member for WebAssembly. `wasmUnsafeEval` is the one of ext-apps' own host.
+    The specification has no member for WebAssembly. `wasmUnsafeEval` is that of ext-apps' own host.
     """
     origin = url_origin(url)
     resources = [*csp.img_src, *csp.media_src, *csp.font_src, *csp.style_src]
@@ -90,7 +90,7 @@ def inline_csp(url: str, csp: CspConfig) -> dict[str, Any]:
 
 
 def _domains(own: str | None, sources: Iterable[str]) -> list[str]:
-    """Return the sources that `_meta.ui` can have, once each: no keywords, and no schemes alone."""
+    """Return the sources that `_meta.ui` can have, without duplicates, keywords, and schemes alone."""
     named = [source for source in sources if not source.startswith("'") and not source.endswith(":")]
     return list(dict.fromkeys([*([own] if own else []), *named]))
 

@@ -1,16 +1,15 @@
-"""Patches of Pyodide's script, by the SHA-256 of the script that they were made for; one module per reason.
+"""Patches of Pyodide's script, by the SHA-256 of the script; one module per reason.
 
-Pyodide's script `pyodide.asm.mjs` is written by Emscripten for every program and every page. A bundle knows more: the
-script is called at once, most of its variables are never read, few of Python's functions are used by native libraries.
-The patches make a start faster and change nothing else, so a script without them works as well.
+Pyodide's script `pyodide.asm.mjs` is written by Emscripten for every program and every page. In a bundle, the script is
+called at once, most of its variables are never read, few of Python's functions are used by native libraries. The
+patches make a start faster and change nothing else, so a script without them works as well.
 
 Matching text does not prove that a patch is right for a script: only scripts that it was tested with are patched. For
-a new Pyodide (`pyodide/version.py`), add the hash of its script to `SCRIPTS`, and run the tests of this package: they
-say which patches apply. A patch that was not applied is a line among the warnings of a build.
+a new Pyodide (`pyodide/version.py`), add the hash of its script to `SCRIPTS`, and run the tests of this package, which
+report the patches that apply. A patch that was not applied is a line among the warnings of a build.
 
-What a page replaces of Pyodide while it runs, such as its fetches and parts of its file system, is in the scripts of
-static/page (loader.js, background-files.js, deferred-modules.js, ending.js); what Python code replaces is in
-`mcpframe.frame.compat`.
+Replacements at run time are in the scripts of static/page (loader.js, background-files.js, deferred-modules.js,
+ending.js), such as those of Pyodide's fetches and parts of its file system, and in `mcpframe.frame.compat`.
 """
 
 from __future__ import annotations
@@ -30,16 +29,16 @@ from mcpframe.kit.bundle.patches import (
 from mcpframe.kit.bundle.patches.patch import DoesNotApply, Patch
 
 SCRIPT = "pyodide.asm.mjs"
-"""The file that is patched."""
+"""The patched file."""
 
 
 @dataclass(frozen=True)
 class KnownScript:
-    """A script that patches were made for.
+    """A script with tested patches.
 
     Attributes:
-        version: The version of Pyodide that has it.
-        patches: The patches, in the order in which they are applied.
+        version: Its version of Pyodide.
+        patches: The patches, in the order of application.
     """
 
     version: str
@@ -59,7 +58,7 @@ SCRIPTS: Mapping[str, KnownScript] = {
         ),
     ),
 }
-"""The scripts that are patched, by SHA-256."""
+"""The known scripts, by SHA-256."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ class Patched:
     Attributes:
         script: Its text.
         applied: The names of the patches that were applied, in this order.
-        notes: One line for each patch that was not, or one for all of them: which, of which file, and what it costs.
+        notes: One line for each patch that was not applied, or one for all: its name, its file, and its cost.
     """
 
     script: bytes
@@ -78,10 +77,9 @@ class Patched:
 
 
 def patch_script(script: bytes, scripts: Mapping[str, KnownScript] | None = None) -> Patched:
-    """Apply the patches that were made for a script; an unknown script stays as it is.
+    """Apply the patches of a script; an unknown script is unchanged.
 
     Args:
-        script: Pyodide's script.
         scripts: The known scripts, by SHA-256; by default `SCRIPTS`.
     """
     scripts = SCRIPTS if scripts is None else scripts

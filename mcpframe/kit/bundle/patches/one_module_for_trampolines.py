@@ -2,7 +2,7 @@
 
 The table of functions takes WebAssembly functions only, so Emscripten compiles a module for each JavaScript function.
 Here static/page/linking.js compiles one for all of them; the page's loader passes it in as `asWasm`. Without it, or for
-a function that comes later, Emscripten compiles them as before.
+a later function, Emscripten compiles them as before.
 
 Upstream: https://github.com/emscripten-core/emscripten/issues/9909 (closed: it uses `WebAssembly.Function`, which
 browsers do not have by default).

@@ -1,4 +1,4 @@
-"""A patch: replaces text of somebody else's file, in all of its places or in none."""
+"""A patch: replaces text of a third-party file, in all of its places or in none."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 
 class DoesNotApply(Exception):
-    """The file does not have the text that a patch replaces."""
+    """The file does not have the text to be replaced."""
 
 
 @dataclass(frozen=True)
 class Patch:
-    """One reason to change a file.
+    """One change of a file.
 
     Attributes:
-        name: The module that it is in.
-        cost: What every start does without it, as a clause.
+        name: Its module.
+        cost: The extra work of every start without it, as a clause.
         apply: Returns the changed file, or raises `DoesNotApply`.
     """
 
@@ -26,7 +26,7 @@ class Patch:
 
 
 def replacing(*changes: tuple[bytes, bytes]) -> Callable[[bytes], bytes]:
-    """Return a function that makes all changes to a file; it raises `DoesNotApply` if one is not possible.
+    """Return a function that makes all changes to a file, or raises `DoesNotApply` if one is not possible.
 
     Args:
         changes: Pairs of the old text, which must be in the file exactly once, and the new text.

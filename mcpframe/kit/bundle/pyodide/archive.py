@@ -42,7 +42,7 @@ def source_date() -> tuple[int, int, int, int, int, int]:
 
 
 def pack(files: Files, *, compressed: bool = False) -> bytes:
-    """Return a zip of the files, whose bytes depend on nothing else.
+    """Return a zip of the files; its bytes depend on nothing else.
 
     Args:
         compressed: Whether to compress them. Stored files unpack faster, and compress better over HTTP.
@@ -61,7 +61,7 @@ def pack(files: Files, *, compressed: bool = False) -> bytes:
 
 @contextmanager
 def unpacking(limit: int) -> Iterator[None]:
-    """Limit what archives unpack to, in the block: `limit` MB in all, and a quarter of it for each file."""
+    """Limit the unpacked size of archives in the block: `limit` MB in all, and a quarter of it for each file."""
     token = _limit.set(limit)
     try:
         yield
@@ -70,7 +70,7 @@ def unpacking(limit: int) -> Iterator[None]:
 
 
 def check_sizes(archives: Iterable[Path]) -> None:
-    """Raise `BuildError` if these archives unpack to more than is allowed, in all or in one file; unpacks nothing."""
+    """Raise `BuildError` if these archives unpack to more than the limit, in all or in one file; unpacks nothing."""
     sizes: dict[str, int] = {}
     for archive in archives:
         with suppress(zipfile.BadZipFile), zipfile.ZipFile(archive) as opened:  # `unpack` reports a damaged one
@@ -81,7 +81,7 @@ def check_sizes(archives: Iterable[Path]) -> None:
 
 
 def _checked_size(name: str, opened: zipfile.ZipFile) -> int:
-    """Return what an archive declares to unpack to; reading a file of it never returns more than that."""
+    """Return an archive's declared unpacked size; reading a file of it never returns more."""
     files = opened.infolist()
     largest = max(files, key=lambda info: info.file_size, default=None)
     if largest is not None and largest.file_size > _limit.get() * _MB / 4:

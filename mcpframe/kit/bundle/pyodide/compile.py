@@ -1,4 +1,4 @@
-"""Compile Python files to bytecode inside Pyodide, as this machine's Python writes another format.
+"""Compile Python files to bytecode inside Pyodide, as the format of this machine's Python differs.
 
 The result for each set of files is cached under a hash of its inputs, so a build compiles only what has changed.
 """
@@ -41,9 +41,9 @@ def compile_libraries(
 
     Args:
         libraries: The files of each library, by its name.
-        shown: The folder that tracebacks show.
+        shown: The folder in tracebacks.
         stdlib: The compiled standard library, if it exists already.
-        docstrings: Whether those of functions and modules stay, as who makes a tool of one needs them.
+        docstrings: Whether docstrings of functions and modules stay, as tools are described by them.
 
     Returns:
         The files of each library. A module that does not compile, as for another version of Python, stays as source.

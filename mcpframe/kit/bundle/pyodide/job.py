@@ -25,7 +25,7 @@ OUTPUT = "/out"
 _ALONE = frozenset({"compile"})  # run before anything is unpacked, as a native library runs code when it is loaded
 _START, _UNPACK = "start", "unpack"  # the steps besides the programs
 _PATIENCE = 300.0  # seconds
-_CORES = 4  # that one Pyodide may keep busy: JavaScript engines compile and collect garbage in threads
+_CORES = 4  # kept busy by one Pyodide: JavaScript engines compile and collect garbage in threads
 _MOST_HEAD = 64 * 1024 * 1024
 _MOST_BODY = 512 * 1024 * 1024
 
@@ -58,7 +58,7 @@ def program_texts() -> dict[str, str]:
 
 
 def program_sources(name: str) -> tuple[str, str]:
-    """Return all source that runs a program, for the keys of caches: its own, and that of the script for Node."""
+    """Return the source of a program and of the script for Node, for the keys of caches."""
     return program_text(name), _script().read_text("utf-8")
 
 
@@ -123,7 +123,7 @@ def run_in_pyodide(
     outcome of an earlier one.
 
     Args:
-        programs: Their names, without `.py`. Those that need no archive come first, and run before one is unpacked.
+        programs: Their names, without `.py`. Those without archives come first, and run before one is unpacked.
         folders: Readable folders of this machine, by their path in Python's file system.
         stdlib: A compiled standard library, which starts faster than the runtime's own.
         env: Environment variables of the programs.
@@ -179,7 +179,7 @@ def run_in_pyodide(
 
 
 def _environment() -> dict[str, str]:
-    """The environment of Node: nothing of this process's, which the imported modules could read."""
+    """Return the environment of Node: nothing from this process's, which imported modules could read."""
     return {
         name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ
     }  # no program starts on Windows without it

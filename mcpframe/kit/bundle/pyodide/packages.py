@@ -1,4 +1,4 @@
-"""Packages that only Pyodide's own distribution has, such as numpy; the runtime's lock file has their hashes."""
+"""Packages from Pyodide's own distribution only, such as numpy; the runtime's lock file has their hashes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class PyodidePackage:
         version: Its version.
         filename: Its file.
         sha256: The file's SHA-256.
-        depends: The normalized names of the packages of the distribution that it needs.
+        depends: The normalized names of its requirements in the distribution.
     """
 
     name: str
@@ -76,7 +76,7 @@ class PyodidePackages:
         """Copy a package's file to `target`, from the folder or the CDN.
 
         Raises:
-            BuildError: The folder does not have it.
+            BuildError: It is not in the folder.
             DownloadError: The CDN cannot be reached.
             HashMismatch: The file has another hash.
             WriteError: The file cannot be written.

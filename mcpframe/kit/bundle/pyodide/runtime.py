@@ -34,7 +34,7 @@ class Runtime:
     """A Pyodide runtime whose files have been checked.
 
     Attributes:
-        folder: The folder of its files (`FILES`); it must not be written to.
+        folder: The folder of its files (`FILES`), to be only read.
         version: Pyodide's version.
         abi: The ABI that WebAssembly wheels must be built for.
         python_version: The version of its Python.
@@ -47,9 +47,9 @@ class Runtime:
 
 
 def ensure_runtime(source: Path | None = None, *, progress: Progress = silent) -> Runtime:
-    """Return the pinned runtime; fetch it if the cache does not have it.
+    """Return the pinned runtime; fetch it if it is not in the cache.
 
-    It is taken from the first of: `source`; the folder `$MCPFRAME_PYODIDE`; the cache; the npm package `pyodide`;
+    Its source is the first of: `source`; the folder `$MCPFRAME_PYODIDE`; the cache; the npm package `pyodide`;
     Pyodide's public release. A given folder is used in place; downloads are kept in the cache.
 
     Args:

@@ -1,4 +1,4 @@
-"""The version of Pyodide that bundles have, and the SHA-256 of each of its files.
+"""The version of Pyodide in bundles, and the SHA-256 of each of its files.
 
 For another version change these, and follow `mcpframe/kit/bundle/patches/__init__.py`.
 """

@@ -1,4 +1,4 @@
-"""The boot config of the page that a snapshot is taken in: the one to be published, with changes for the build."""
+"""The boot config of the page in which a snapshot is taken: that of the published page, with changes for the build."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from mcpframe.kit.bundle.output.assets import integrity
 
 PATIENCE = 120.0
-"""How long a page may take, in seconds."""
+"""Seconds for one page."""
 _DATA = rb'(<script type="application/json" id="%b">)(.*?)(</script>)'
 _BOOT = re.compile(_DATA % b"mcpframe-boot", re.DOTALL)
 _INBOX = re.compile(_DATA % b"mcpframe-inbox", re.DOTALL)
@@ -33,10 +33,10 @@ def with_boot(index: bytes, change: Callable[[_Config], _Config]) -> bytes:
 
 
 def neutral(index: bytes) -> bytes:
-    """Return a page with a made-up host in place of those that may embed it.
+    """Return a page with a placeholder in place of its allowed origins.
 
-    Memory does not depend on them, as the page has read none of them when the snapshot is taken. So one snapshot is
-    for all of them, and none can be in it.
+    Memory does not depend on them, as the page has not read them when the snapshot is taken. So one snapshot fits all
+    origins, and contains none.
     """
     return _with_data(_INBOX, with_boot(index, _neutral_boot), _neutral_inbox)
 
@@ -72,10 +72,10 @@ def changed(config: _Config, files: Mapping[str, Any], *, own: bool, checks: boo
 
     Args:
         files: The entries of further files.
-        own: Whether the author's files are included.
+        own: Whether to include the author's files.
         checks: Whether the page restores a snapshot, which is among `files`.
     """
-    config["boot_timeout"] = 2 * PATIENCE  # also a busy machine should get a snapshot
+    config["boot_timeout"] = 2 * PATIENCE  # a busy machine should get a snapshot, too
     page_config = config["files"]
     page_config.update(files)
     if not own and not checks:

@@ -22,7 +22,7 @@ from typing import Any
 from zstandard import ZstdCompressor
 
 DECODER = "zstd.wasm"
-"""The decoder of the compression, which a page fetches; one of the static files."""
+"""The page's decoder of the compression, a static file."""
 
 _LEVEL = 9  # 12 takes twice as long, for two percent
 _THREADS = 2  # fixed, so that every machine writes the same bytes
@@ -51,10 +51,10 @@ def sparse(
     """Write a snapshot.
 
     Args:
-        start: Memory as it is in every page before Python runs: the data of WebAssembly modules. Bytes that differ from
-            page to page are zero in it.
+        start: The memory of every page before Python runs: the data of WebAssembly modules. Bytes that differ between
+            pages are zero.
         meta: Further members of the JSON.
-        own: The addresses of 32-bit words that a page keeps as its own, such as random numbers.
+        own: The addresses of 32-bit words that each page keeps, such as random numbers.
 
     Returns:
         The file, and its size before compression.

@@ -1,6 +1,6 @@
-"""Validate the outcome that static/build/snapshot-maker.js sends: it is published, and the author's modules run there.
+"""Validates the outcome from static/build/snapshot-maker.js: it gets published, and the author's modules run there.
 
-An outcome of another shape was forged by one of them, or the page is broken.
+An outcome of another shape is forged by one of them, or the page is broken.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 MOST_BYTES = 1024 * 1024 * 1024
-"""The limit of one request of the page, and of the memory that a snapshot is taken of."""
+"""The limit of one request of the page, and of the memory in a snapshot."""
 
 _Text = Annotated[str, Field(max_length=1_000_000)]
 _Texts = Annotated[list[_Text], Field(max_length=100_000)]
@@ -75,7 +75,7 @@ def checked(outcome: object) -> dict[str, Any]:
 
 
 def check_memory(sent: bytes) -> None:
-    """Raise `ValueError` if the data that was sent does not describe a memory; see `memory.whole`."""
+    """Raise `ValueError` if the received data does not describe a memory; see `memory.whole`."""
     try:
         count, size = struct.unpack_from("<II", sent)
         places = list(struct.iter_unpack("<II", sent[8 : 8 + 8 * count]))

@@ -1,10 +1,10 @@
-"""Take a snapshot of Python's memory with everything imported that serving needs, for pages to start from.
+"""Take a snapshot of Python's memory with all imports for serving, for pages to start from.
 
-A headless Chromium opens the page that will be published, served by this process on a loopback address, with a script
-of the build in it (static/build/snapshot-maker.js, in_pyodide/prepare_snapshot.py). A snapshot is published, so it must
-not contain secrets or anything of this machine: the page has no real clock, randomness or environment. If the author's
-module uses one of these when it is imported, or holds something that memory alone does not keep, the snapshot is taken
-before that import. Every snapshot is restored once, as a check, before it is used.
+A headless Chromium opens the page to publish, served by this process on a loopback address, with a script of the build
+in it (static/build/snapshot-maker.js, in_pyodide/prepare_snapshot.py). A snapshot is published, so it must not contain
+secrets or anything of this machine: the page has no real clock, randomness or environment. If the import of the
+author's module uses one of these, or creates state outside of memory, the snapshot is taken before that import. Every
+snapshot is restored once, as a check, before it is used.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class Snapshot:
         data: The file to publish, compressed.
         layer: `AUTHOR` or `SDK`.
         unpacked: Its uncompressed size, in bytes.
-        features: The browser features that it depends on, by name, and whether they must be there.
-        build: The id of the Pyodide build that it fits.
+        features: The browser features that it depends on, by name, and whether they must be present.
+        build: The id of its Pyodide build.
         references: The JavaScript objects that the memory refers to, in Pyodide's format.
         modules: The imported modules.
-        made_with: The name and version of the browser it was taken in.
+        made_with: The name and version of its browser.
     """
 
     data: bytes
@@ -67,13 +67,13 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Server:
-    """The author's server, as far as a snapshot depends on it.
+    """The properties of the author's server that a snapshot depends on.
 
     Attributes:
         name: The bundle's folder.
         entry: `module:object`, or `module:factory()`.
         kind: `server` or `page`.
-        tools: Its tools, if they are known.
+        tools: Its tools, if known.
         settings: The environment of the author's code; see `Project.settings`.
     """
 
@@ -100,10 +100,7 @@ class Taken:
 
 
 class Camera:
-    """Takes a snapshot."""
-
     def __init__(self, thread: ThreadPoolExecutor, chromium: Chromium) -> None:
-        """Created by `camera`."""
         self._thread = thread
         self._chromium = chromium
 
@@ -163,7 +160,7 @@ def _take(browser: OpenedBundle, server: Server, layers: Sequence[str]) -> Taken
 
 
 def _layer(browser: OpenedBundle, server: Server, layer: str) -> tuple[Snapshot | None, str]:
-    """Return one layer's snapshot, from the cache if possible; or the reason why there is none."""
+    """Return one layer's snapshot, from the cache if possible; or the reason for its absence."""
     own = layer == AUTHOR
     bundle = browser.bundle if own else {path: data for path, data in browser.bundle.items() if "/" in path}
     kept = [path for path in sorted(bundle) if own or path.startswith("_mcpframe/")]
@@ -182,7 +179,7 @@ def _layer(browser: OpenedBundle, server: Server, layer: str) -> tuple[Snapshot 
         write_file(path, _pack(taken))
     header, data = _unpack(path.read_bytes())
     if "reason" in header:
-        browser.chromium.forget()  # with everything that the author's module left in it
+        browser.chromium.forget()  # with the state that the author's module left in it
         return None, header["reason"]
     return Snapshot(data, layer, **header), ""
 

@@ -1,4 +1,4 @@
-"""The page a snapshot is taken in: a bundle in memory, served on a loopback address, opened in a headless Chromium."""
+"""The page in which a snapshot is taken: a bundle in memory, served on a loopback address, in a headless Chromium."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _TYPES = {
 
 
 class NoBrowser(Exception):
-    """No browser was found to take a snapshot in; the message has the remedy."""
+    """No browser was found for a snapshot; the message has the remedy."""
 
 
 class NoOutcome(Exception):
@@ -62,7 +62,7 @@ class Stopped(Exception):
 
 
 class Chromium:
-    """The browser for snapshots. It starts when it is first used, and belongs to one thread, as Playwright does."""
+    """The browser for snapshots. It starts on first use, and belongs to one thread, as Playwright does."""
 
     def __init__(self) -> None:
         """Create it without starting the browser."""
@@ -75,7 +75,7 @@ class Chromium:
         """The browser's program.
 
         Raises:
-            NoBrowser: There is none; the message says what to do.
+            NoBrowser: None is installed; the message has the remedy.
         """
         try:
             program = find_chromium()
@@ -96,7 +96,7 @@ class Chromium:
         """The running browser.
 
         Raises:
-            NoBrowser: There is no browser, or it does not start.
+            NoBrowser: No browser is installed, or it does not start.
         """
         if not self._started.is_connected():
             del self._started
@@ -123,10 +123,10 @@ class Chromium:
         return self._stack.enter_context(sync_playwright())
 
     def page(self) -> Page:
-        """Return the page, which all steps share: code that one step compiled is cached in its process for the next.
+        """Return the page, shared by all steps: its process caches compiled code for the next step.
 
         Raises:
-            NoBrowser: There is no browser, or it does not start.
+            NoBrowser: No browser is installed, or it does not start.
         """
         if self._page is None:
             self._page = self._opened()
@@ -172,13 +172,12 @@ class OpenedBundle:
     """A bundle whose page is opened in the browser.
 
     Attributes:
-        bundle: The files, by path. The page names no real host, so the same snapshot fits whoever may embed it.
+        bundle: The files, by path. The page names no real host, so one snapshot fits all allowed origins.
         name: The bundle's folder.
         chromium: The browser.
     """
 
     def __init__(self, bundle: Mapping[str, bytes], name: str, chromium: Chromium) -> None:
-        """Open nothing yet."""
         index = f"{name}/index.html"
         self.bundle = {**bundle, index: neutral(bundle[index])}
         self.name = name
@@ -190,10 +189,10 @@ class OpenedBundle:
         return f"Chromium {self.chromium.browser.version}"
 
     def before_python(self, *, own: bool) -> list[bytes]:
-        """Return everything that memory before Python runs depends on: the scripts, and their configuration of Python.
+        """Return all inputs of the memory before Python runs: the scripts, and their configuration of Python.
 
         Args:
-            own: Whether the author's requirements are included.
+            own: Whether to include the author's requirements.
         """
         config = boot_of(self.bundle[f"{self.name}/index.html"])
         files = changed(config, {}, own=own, checks=False)["files"]
@@ -207,14 +206,14 @@ class OpenedBundle:
         """Open the page and run a job of static/build/snapshot-maker.js in it.
 
         Args:
-            own: Whether the author's files and requirements are included.
-            snapshot: The snapshot that the page restores, and its entry in the boot config.
+            own: Whether to include the author's files and requirements.
+            snapshot: The snapshot to restore, and its entry in the boot config.
 
         Returns:
             The outcome, and the memory images that the page sent, by name, for `memory.whole`.
 
         Raises:
-            NoBrowser: There is no browser, or it does not start.
+            NoBrowser: No browser is installed, or it does not start.
             NoOutcome: The browser crashed, or the page did not start or did not answer in time.
             Stopped: The caller has stopped waiting.
         """
@@ -252,7 +251,7 @@ class OpenedBundle:
 
 
 class _Site:
-    """The ASGI application, which serves one page after another, as restarting a web server takes a while.
+    """The ASGI application. It serves one page after another, as restarting a web server is slow.
 
     Attributes:
         page: The current page.
@@ -318,7 +317,7 @@ class _Page:
         await response(scope, receive, send)
 
     async def _take(self, name: str, request: Request) -> int:
-        """Store what the page sends, up to its outcome, and return the HTTP status of the response."""
+        """Store the page's data, up to its outcome, and return the HTTP status of the response."""
         body = bytearray()
         async for part in request.stream():
             body += part
@@ -349,10 +348,10 @@ class _Page:
 
 
 def _only(origin: str) -> list[str]:
-    """Chromium's arguments for a browser that can reach one origin only.
+    """Return Chromium's arguments for a browser that can reach one origin only.
 
-    The page runs the author's code. All requests but those to its own server, and name lookups, go to a proxy that
-    does not exist.
+    The page runs the author's code. All requests but those to its own server, and name lookups, go to a nonexistent
+    proxy.
     """
     return [
         "--proxy-server=http://127.0.0.1:9",  # the port `discard`, which no browser connects to

@@ -1,1 +1,1 @@
-"""The hub's browser over DevTools: it is started or attached to, and its tabs are found and relayed."""
+"""The hub's browser over DevTools: started or attached to; its tabs are found and relayed."""

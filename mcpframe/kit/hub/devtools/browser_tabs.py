@@ -1,7 +1,7 @@
 """The tabs of a browser, for the hub (`hub.core.interfaces.Tabs`), and the browser behind them.
 
-Pages are found over DevTools, also those that a user opens. A browser that ends takes its tabs with it, and nobody
-waits for them; what happens then is up to the kind of browser: see `browsers`.
+Pages are found over DevTools, also those that a user opens. A browser that ends takes its tabs with it, and their calls
+fail at once; whether it is restarted depends on the kind of browser: see `browsers`.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from mcpframe.kit.hub.devtools.tab_page import HubPage
 log = logging.getLogger(__name__)
 
 _RETRY_SECONDS = 5.0
-"""How long a browser that has been attached to, and has ended, is left alone."""
+"""Seconds before a retry to attach to a browser that has ended."""
 
 _LEAVE_SECONDS = 2.0
 
 
 class BrowserTabs:
-    """The tabs.
+    """The tabs of the hub's browser.
 
     Args:
-        allows: Whether the tools of a page are relayed, by its address.
+        allows: Returns whether the tools of a page are relayed, given its address.
 
     Attributes:
-        on_active: Called with the tab that the user looks at, where that may have changed; None for none.
+        on_active: Called with the tab that the user looks at, whenever that may have changed; None for none.
     """
 
     def __init__(
@@ -55,14 +55,14 @@ class BrowserTabs:
         self._devtools: DevTools | None = None
         self._numbers = itertools.count(1)
         self._tabs: dict[str, int] = {}
-        """The tabs by the id of their page; also of pages that are not attached to yet."""
+        """The tabs by the id of their page, including pages not attached to yet."""
         self._urls: dict[str, str] = {}
         self._pages: dict[int, HubPage] = {}
         self._attached: dict[int, asyncio.Future[HubPage]] = {}
         self._active: int | None = None
         self._asking = 0
 
-    # What pages need
+    # Callbacks of the pages
 
     def allows(self, url: str) -> bool:
         return self._allows(url)
@@ -78,7 +78,7 @@ class BrowserTabs:
 
     @contextmanager
     def asking(self) -> Iterator[None]:
-        """Keep the active tab as it is for as long as the block lasts: a page of the hub's own is looked at."""
+        """Keep the active tab for the duration of the block, in which the user looks at a page of the hub's own."""
         self._asking += 1
         try:
             yield
@@ -107,7 +107,7 @@ class BrowserTabs:
         return self._urls.get(page.target) if page is not None else None
 
     async def open(self, url: str) -> int:
-        """As `Tabs.open`. A browser that has ended is started again."""
+        """Open a tab; see `Tabs.open`. A browser that has ended is restarted."""
         try:
             page = await self.new_page()
         except KitError as error:
@@ -128,7 +128,7 @@ class BrowserTabs:
             options: More parameters of `Target.createTarget`.
 
         Raises:
-            KitError: The browser is gone, and does not start again.
+            KitError: The browser is gone, and does not restart.
         """
         devtools = await self.started()
         options = {"url": "about:blank", "background": True, **options}
@@ -166,7 +166,7 @@ class BrowserTabs:
     # The browser
 
     async def started(self) -> DevTools:
-        """Return the browser's DevTools, after starting it if it has not started or has ended.
+        """Return the browser's DevTools; the browser is started if it does not run.
 
         Raises:
             KitError: It does not start.
@@ -193,7 +193,7 @@ class BrowserTabs:
             return self._devtools
 
     async def keep(self) -> None:
-        """Start the browser, and attach to it again whenever it has ended, if it is one that others start.
+        """Start the browser; an attached browser is attached to again whenever it has ended.
 
         Raises:
             KitError: A browser of the hub's own does not start.
@@ -221,7 +221,7 @@ class BrowserTabs:
         for page in pages:
             page.end()
         if leaving := {page.leaving for page in pages if page.leaving is not None}:
-            await asyncio.wait(leaving, timeout=_LEAVE_SECONDS)  # what they still say is for pages that stay
+            await asyncio.wait(leaving, timeout=_LEAVE_SECONDS)  # their last messages are for pages that stay
         async with self._starting:
             with suppress(BrowserGone):
                 await self._browser.close()

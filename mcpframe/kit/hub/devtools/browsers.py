@@ -1,4 +1,4 @@
-"""The hub's browser: a Chromium with a profile of its own, or one that runs already and is attached to."""
+"""The hub's browser: a Chromium with its own profile, or a running one that the hub attaches to."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class HubBrowser(Protocol):
     """A browser.
 
     Attributes:
-        headless: Whether nobody sees its pages.
+        headless: Whether its pages are invisible to the user.
         returns: Whether others start it, so that it may come back by itself.
     """
 
@@ -24,26 +24,25 @@ class HubBrowser(Protocol):
     returns: bool
 
     async def start(self) -> DevTools:
-        """Start it, also again, or attach to it.
+        """Start it, restart it, or attach to it.
 
         Raises:
-            KitError: That is not possible.
+            KitError: It cannot be started or attached to.
         """
         ...
 
     async def close(self) -> None:
-        """End it, or leave it as it is; nothing where it has not started."""
+        """End it, or detach from it. Does nothing if it has not started."""
         ...
 
 
 class OwnBrowser:
-    """A Chromium that the hub starts, and ends with it: also if the hub is killed.
+    """A Chromium that the hub starts. It ends with the hub, even if the hub is killed.
 
     Args:
         executable: Its program.
         profile: The folder of its profile.
-        headless: Whether it has no window.
-        pages: The addresses that it opens when it starts for the first time.
+        pages: The addresses that it opens at its first start.
     """
 
     returns = False
@@ -76,11 +75,11 @@ class OwnBrowser:
 
 
 class AttachedBrowser:
-    """A browser that runs already: nothing of it is closed.
+    """A browser that runs already: the hub closes none of its pages.
 
     Args:
-        address: Where its DevTools are: see `websocket.connect`.
-        pages: The addresses that are opened in it the first time.
+        address: The address of its DevTools: see `websocket.connect`.
+        pages: The addresses to open in it the first time.
     """
 
     headless = False

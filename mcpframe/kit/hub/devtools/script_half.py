@@ -1,4 +1,4 @@
-"""The half of a page that has its tools, over DevTools: `static/hub/document-tools.js`."""
+"""The script of a page's tools, `static/hub/document-tools.js`, over DevTools."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class ScriptHalf:
 
     @classmethod
     async def create(cls, devtools: DevTools, session: str, context: str) -> ScriptHalf:
-        """Create the object in a context of execution, by its unique id.
+        """Create the object in an execution context, by its unique id.
 
         Raises:
-            BrowserGone: The document is gone, or its own scripts prevent that.
+            BrowserGone: The document is gone, or its own scripts prevent it.
         """
         source = (static_dir() / "hub" / "document-tools.js").read_text("utf-8").rstrip().rstrip(";")
         made = await devtools.post("Runtime.evaluate", session, expression=f"({source})()", uniqueContextId=context)

@@ -1,7 +1,7 @@
-"""The page of a tab, over DevTools: its documents come and go, each with a world of the hub's own in it.
+"""The page of a tab, over DevTools: one document after another, each with a world of the hub's own in it.
 
-`static/hub/devtools.js` runs in that world and reports through a binding, which nothing but that world has. What a page
-is, its origin and address, is what the browser says about it.
+`static/hub/devtools.js` runs in that world and reports through a binding that exists only there. The origin and the
+address of a page are the browser's.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from mcpframe.kit.hub.devtools.script_half import ScriptHalf
 log = logging.getLogger(__name__)
 
 _PIECE = 4_000_000
-"""Characters of a message that cross in one command, or one call of the binding."""
+"""Characters of a message per command, or per call of the binding."""
 _MOST_PIECES = 64
 _NAME = f"mcpframe-hub-{secrets.token_hex(8)}"
-"""The name of the hub's world, and of its binding: several hubs may be attached to one browser."""
+"""The name of the hub's world, and of its binding: several hubs may attach to one browser."""
 
 
 class PageOwner(Protocol):
-    """What a page needs of the tabs around it.
+    """The owner of the pages.
 
     Attributes:
-        answers_dialogs: Whether nobody sees the dialogs of pages.
+        answers_dialogs: Whether to answer the dialogs of pages, as no user sees them.
     """
 
     transport: PortTransport
@@ -48,11 +48,11 @@ class PageOwner(Protocol):
     answers_dialogs: bool
 
     def allows(self, url: str) -> bool:
-        """Return whether the tools of a page are relayed at all."""
+        """Return whether the tools of a page are relayed, given its address."""
         ...
 
     def seen(self, tab: int) -> None:
-        """Note that a page has reported whether it is looked at."""
+        """Note that a page's visibility may have changed."""
         ...
 
 
@@ -62,13 +62,13 @@ class HubPage:
     Args:
         session: The id of the session with the page.
         target: The id of the page, and of its main frame.
-        owner: The tabs.
+        owner: The owner of the pages.
 
     Attributes:
         visible: Whether the page can be seen.
-        focused: Whether what the user types goes to it.
+        focused: Whether it has the keyboard focus.
         ended: Done when the page is gone.
-        leaving: What ends when nothing more is said to the last document; None where there was none.
+        leaving: The task that ends the last document; None if there was none.
     """
 
     def __init__(self, devtools: DevTools, session: str, target: str, tab: int, owner: PageOwner) -> None:
@@ -83,7 +83,7 @@ class HubPage:
         self._loaded: asyncio.Future[None] | None = None
         self._has_come = False
         self._loader = ""
-        """The id of the document that is waited for; those that have loaded meanwhile are `_loads`."""
+        """The id of the document being loaded; those that have loaded meanwhile are in `_loads`."""
         self._loads: set[str] = set()
         self._world = 0
         """The id of the world's context; 0 for no document."""
@@ -99,7 +99,7 @@ class HubPage:
         self._pieces = Joiner(_MOST_PIECES * _PIECE, _MOST_PIECES)
 
     def start(self) -> None:
-        """Have the hub's world be in each document of this page, also in the present one."""
+        """Add the hub's world to every document of this page, including the present one."""
         self.devtools.handle(self.session, self._on_event)
         post = self.devtools.post
         post("Page.enable", self.session)
@@ -130,13 +130,13 @@ class HubPage:
             if error := navigated.get("errorText"):
                 raise BrowserGone(str(error).removeprefix("net::"))
             self._loader = navigated.get("loaderId", "")
-            if self._loader and self._loader not in self._loads:  # without one it is in the same document
+            if self._loader and self._loader not in self._loads:  # without an id it is in the same document
                 await self._unless_ended(self._loaded)
         finally:
             self._loaded, self._loader = None, ""
 
     async def show(self, html: str, expression: str) -> Any:
-        """Show a page of the hub's own in this one, which must be empty, and return what an expression comes to in it.
+        """Show a page of the hub's own in this one, which must be empty, and return the result of an expression in it.
 
         Args:
             html: The page.
@@ -170,10 +170,10 @@ class HubPage:
         if not self.ended.done():
             self.ended.set_result(None)
 
-    # What a document needs
+    # Commands to a document
 
     def call(self, world: str, function: str, *arguments: object) -> None:
-        """Call a function of `static/hub/devtools.js` in one document; nothing where that has gone."""
+        """Call a function of `static/hub/devtools.js` in one document. Does nothing if that is gone."""
         if not world or world != self._unique:
             return
         self.devtools.post(
@@ -192,7 +192,7 @@ class HubPage:
         self.call(world, "post", source, last, origin)
 
     def _close(self, world: str) -> None:
-        """End a document's part in the hub: its port is closed."""
+        """Stop relaying a document: its port is closed."""
         if self._unique == world:
             self._relay = None
             if self._serving is not None:
@@ -217,9 +217,10 @@ class HubPage:
                     self._on_piece(params["payload"])
             case "Page.loadEventFired":
                 if self._loaded is not None and self._has_come and not self._loaded.done():
-                    self._loaded.set_result(None)  # it is not that of the empty page before
+                    self._loaded.set_result(None)  # not that of the earlier empty page
             case "Page.lifecycleEvent":
-                # Also of a document that was loaded before the browser began to report on it, unlike the other event.
+                # Unlike the other event, it is also sent for a document loaded before the browser began to report on
+                # it.
                 if self._loaded is not None and params["name"] == "load" and params["frameId"] == self.target:
                     self._loads.add(params["loaderId"])
                     if params["loaderId"] == self._loader and not self._loaded.done():
@@ -250,7 +251,7 @@ class HubPage:
             self._serving.add_done_callback(log_failure)
 
     def _leave(self) -> None:
-        """The document is gone: its port is closed before anything that its end causes is heard."""
+        """Leave a document that is gone: its port is closed before the effects of its end arrive."""
         self._world, self._unique = 0, ""
         self._prerendered = True
         self._pieces.clear()
@@ -311,7 +312,7 @@ class HubPage:
 
 
 class _WorldHalf:
-    """`static/hub/page.js` in one document: `hub.relay.half.PageHalf`. Nobody asks it for anything."""
+    """`static/hub/page.js` in one document: a `hub.relay.half.PageHalf` that is never asked."""
 
     def __init__(self, page: HubPage, world: str) -> None:
         self._page = page

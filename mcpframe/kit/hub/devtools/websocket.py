@@ -1,6 +1,6 @@
-"""The way to a Chromium that runs already: the WebSocket of its DevTools, a client's side of RFC 6455.
+"""The DevTools of a running Chromium over a WebSocket, as a client of RFC 6455.
 
-`wsproto` has the protocol. Without a proxy, without TLS and without compression: the browser is on this machine, or at
+The protocol is in `wsproto`. Without a proxy, TLS and compression: the browser is on this machine, or at
 the end of a tunnel to another one.
 """
 
@@ -20,7 +20,7 @@ from mcpframe.kit.base.errors import BrowserGone
 from mcpframe.kit.bridge.chromium.devtools import HEAD, LONGEST, in_place_of
 
 CONNECT_SECONDS = 15.0
-"""How long the browser may take to accept the connection: a user may have to allow it there."""
+"""Seconds for the browser to accept the connection: a user may have to allow it there."""
 _CHUNK = 1 << 16
 _MOST_OF_ANSWER = 1 << 20
 _HELP = "start it with --remote-debugging-port=9222 and a --user-data-dir of its own, and attach to that port"
@@ -29,8 +29,8 @@ _HELP = "start it with --remote-debugging-port=9222 and a --user-data-dir of its
 class WebSocketWire:
     """A `DevToolsWire` over a WebSocket; `connect` creates it.
 
-    Client libraries close a connection on a message over their limit. A page could end the hub so: its console is part
-    of DevTools. This one skips such a message, and fails the command that it answers (`in_place_of`).
+    Client libraries close a connection on a message over their limit. A page could end the hub that way, as its console
+    is part of DevTools. This client skips such a message, and its command fails (`in_place_of`).
     """
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -45,7 +45,7 @@ class WebSocketWire:
         """Ask the browser to accept the connection.
 
         Raises:
-            BrowserGone: It does not.
+            BrowserGone: It does not accept it.
         """
         self._writer.write(self._protocol.send(Request(host=host, target=target)))
         while data := await self._reader.read(_CHUNK):
@@ -105,10 +105,10 @@ async def connect(address: str) -> WebSocketWire:
     """Connect to the DevTools of a browser.
 
     Args:
-        address: `http://127.0.0.1:9222`, where it is asked for its WebSocket; or that itself, `ws://…`.
+        address: `http://127.0.0.1:9222`, which returns the address of its WebSocket; or that address, `ws://…`.
 
     Raises:
-        BrowserGone: There is no browser, or it does not accept the connection.
+        BrowserGone: No browser listens there, or it does not accept the connection.
     """
     parts = urlsplit(address)
     host = parts.netloc
@@ -131,7 +131,7 @@ async def connect(address: str) -> WebSocketWire:
 
 
 def _target(host: str, port: int) -> str:
-    """Ask a browser for the path of its WebSocket; behind a tunnel, it does not know its host and port."""
+    """Ask a browser for the path of its WebSocket; behind a tunnel, it does not know its own host and port."""
     connection = http.client.HTTPConnection(host, port, timeout=CONNECT_SECONDS)
     try:
         connection.request("GET", "/json/version")

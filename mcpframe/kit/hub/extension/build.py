@@ -1,7 +1,7 @@
-"""Build the extension: static files, the hub's page with Python and its snapshot, and what the command line has chosen.
+"""Build the extension: static files, the hub's page with Python and its snapshot, and the command line's settings.
 
-The page is a bundle like any author's, built once and cached. In an extension it needs two changes: no folder may have
-a name that begins with `_`, and no script may be inline (Chrome's documentation, "Content Security Policy").
+The page is a bundle like any author's, built once and cached. For an extension it is changed in two ways: no folder has
+a name that begins with `_`, and no script is inline (Chrome's documentation, "Content Security Policy").
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _PAGE = "hub"
 _SHARED = "shared"
 """The name of the bundle's shared folder in the extension."""
 _HALVES = {"content.js": "hub/page.js", "document.js": "hub/document-tools.js"}
-"""Content scripts, and the scripts of the hub that they are for."""
+"""Content scripts, and their scripts of the hub."""
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
@@ -48,13 +48,13 @@ def build_extension(
     snapshot: bool | None = None,
     progress: Progress = silent,
 ) -> Path:
-    """Build the extension into a folder, which a browser loads as it is.
+    """Build the extension into a folder that a browser can load.
 
     Args:
         out: The folder; an earlier extension in it is replaced.
         sites: The origins whose pages' tools are offered; empty for all.
         longest_name: The longest name of a tool.
-        ask: Whether the user is asked before each call, until they choose otherwise; always so without sites.
+        ask: The default for asking before each call, until the user chooses; always on without sites.
         clients: The origins of web pages that may be clients; the user decides about other extensions.
         snapshot: As for `build`.
         progress: Reports long steps.
@@ -64,8 +64,8 @@ def build_extension(
 
     Raises:
         OriginError: A site, or a client's origin, can never match.
-        BuildError: The folder has something else in it.
-        KitError: Something that the build needs is missing or fails.
+        BuildError: The folder is not an extension.
+        KitError: A dependency of the build is missing or fails.
     """
     parse_allowed_origins(sites or [ANY])
     if clients and parse_allowed_origins(clients).anyone:
@@ -142,7 +142,7 @@ def _page(text: str) -> dict[str, bytes]:
     def moved(match: re.Match[str]) -> str:
         name = f"inline-{len(scripts)}.js"
         scripts[f"{_PAGE}/{name}"] = match[1].encode()
-        # The only one is that of a page with a snapshot.
+        # The only one is the script of a page with a snapshot.
         return f'<script src="../remember.js"></script>\n<script src="{name}"></script>'
 
     text = _INLINE.sub(moved, text.replace(f"../{SHARED}/", f"../{_SHARED}/"))

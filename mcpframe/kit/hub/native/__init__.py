@@ -1,1 +1,1 @@
-"""The hub in the extension, for the programs of this machine: native messaging, and the clients that meet it."""
+"""The extension's hub for programs on this machine: native messaging, and its clients."""

@@ -1,8 +1,8 @@
-"""`mcpframe hub --connect`: a client over stdio, at the hub in the extension of the user's browser.
+"""`mcpframe hub --connect`: connects a client over stdio to the hub in the extension of the user's browser.
 
-Assistants start it, and many end for good where a server does not answer. So the client is served at any time: while
-no browser with the extension runs, by a hub without tools. When the browser comes, goes or reloads the extension, what
-the client has set up is repeated to the next hub (`Link`), and the client is notified that the tools have changed.
+Assistants start it, and many give up for good on a server that does not answer. So the client is always served: while
+no browser with the extension runs, by a hub without tools. When the browser starts, ends or reloads the extension, the
+client's setup is repeated to the next hub (`Link`), and the client is notified that the tools have changed.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ log = logging.getLogger(__name__)
 
 _CHUNK = 1 << 16
 _MOST_BYTES = 4 * MOST_JOINED
-"""The longest message that the program passes on, in UTF-8. The hub has checked what is in it."""
+"""The longest message that the program passes on, in UTF-8. The hub has checked its content."""
 _FIRST_SECONDS = 1.0
-"""How long a browser that is just starting the program is waited for."""
+"""Seconds to wait for a browser that is just starting the program."""
 _INTERVAL = 0.5
 _LISTEN = "subscriptions/listen"
 _CHANGED = "notifications/tools/list_changed"
@@ -64,10 +64,10 @@ async def _main(folder: Path) -> None:
 
 
 class Connections:
-    """Opens a page for a link: a connection to the program that the browser has started, or what stands in for it.
+    """Opens a page for a link: a connection to the program that the browser has started, or a hub without tools.
 
     Args:
-        folder: Where they meet.
+        folder: The folder of the socket: see `meeting_place`.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -79,7 +79,7 @@ class Connections:
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[Connections]:
-        """Open pages for as long as the block lasts."""
+        """Open pages for the duration of the block."""
         async with self._server.running(), self._clients.running():
             try:
                 yield self
@@ -88,13 +88,13 @@ class Connections:
                     self._found.close()
 
     async def open_page(self, link: Link) -> LinkedPage:
-        """As `OpenPage`; it always succeeds."""
+        """Open a page; see `OpenPage`. Always succeeds."""
         client, self._found = self._found or connected(self._folder), None
         if client is None and not self._has_opened:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_FIRST_SECONDS):
                     client = await self._connected()
-        if self._has_opened:  # the client has a list of tools that are others now
+        if self._has_opened:  # the client's list of tools is outdated
             changed = ServerMessage(payload.encode({"jsonrpc": "2.0", "method": _CHANGED}), None, _CHANGED)
             asyncio.get_running_loop().call_soon(link.on_message, changed)
         self._has_opened = True
@@ -116,16 +116,16 @@ class Connections:
 
 
 class _Page:
-    """What a connection and what stands in for it have in common."""
+    """The common methods of `_Connection` and `_StandIn`."""
 
     async def complete(self) -> None:
-        """Nothing is to be loaded."""
+        """Do nothing: all files are loaded."""
 
     def await_answer(self, still: Callable[[], bool]) -> None:
-        """The hub has its own deadlines."""
+        """Do nothing: the hub has its own deadlines."""
 
     def answer_cancelled(self) -> None:
-        """As `await_answer`."""
+        """Do nothing."""
 
 
 class _Connection(_Page):
@@ -148,19 +148,19 @@ class _Connection(_Page):
         self._link.on_gone(await self._pass_on(reader))
 
     async def _pass_on(self, reader: asyncio.StreamReader) -> str:
-        """Pass messages on to the client, and return why they end."""
+        """Pass messages on to the client, and return the reason why they end."""
         lines = Lines(max_bytes=_MOST_BYTES, max_nesting=DEEPEST_NESTING)
         with contextlib.suppress(OSError):
             while data := await reader.read(_CHUNK):
                 for line in lines.feed(data):
-                    if isinstance(line, Broken):  # left out, it might be an answer that is waited for
+                    if isinstance(line, Broken):  # a request might wait for it
                         return f"A message of the hub cannot be read: {line.error}"
                     self._link.on_message(server_message_of(line.text))
         return _ENDED
 
 
 class _StandIn(_Page):
-    """A session with a hub without tools, until there is a browser."""
+    """A session with a hub without tools, until a browser connects."""
 
     def __init__(self, link: Link, clients: HubClients, browser: Coroutine[Any, Any, None]) -> None:
         self._link = link
@@ -188,7 +188,7 @@ class _LinkPort:
     """The client of the hub without tools: a `ClientPort`.
 
     Attributes:
-        unanswered: The requests without an answer, by id; none that waits for changes, whose end the client is to see.
+        unanswered: The requests without an answer, by id, except subscriptions, whose end the client has to receive.
     """
 
     def __init__(self, link: Link) -> None:
@@ -196,7 +196,7 @@ class _LinkPort:
         self.unanswered: dict[RequestId, str] = {}
 
     def sends(self, text: str) -> None:
-        """Note a message of the client."""
+        """Record a message of the client."""
         head = outline(text)
         if head.kind == "request" and isinstance(head.id, str | int) and head.method != _LISTEN:
             self.unanswered[head.id] = text
@@ -208,7 +208,7 @@ class _LinkPort:
         self._link.on_message(message)
 
     def close(self) -> None:
-        """As `ClientPort.close`."""
+        """Do nothing: the link reports the end."""
 
 
 class _NoBrowser:
@@ -223,7 +223,7 @@ class _NoBrowser:
         return {}
 
     async def settled(self) -> None:
-        """As `ServedHub.settled`."""
+        """Return at once: it has no tools."""
 
     async def call(
         self, name: str, arguments: Mapping[str, Any], on_progress: OnProgress | None = None, client: Caller = UNNAMED

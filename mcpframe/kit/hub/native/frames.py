@@ -1,4 +1,4 @@
-"""Frames of native messaging: the length in four bytes of this machine's order, then JSON in UTF-8.
+"""Frames of native messaging: the length in four bytes in native order, then JSON in UTF-8.
 
 Browsers allow a program 1 MiB in a frame, and send it at most 64 MiB. Without I/O.
 Source: Chrome's documentation, "Native messaging", "Native messaging protocol".
@@ -38,11 +38,11 @@ class NativeFrames:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> Iterator[dict[str, Any]]:
-        """Add the next bytes, and yield each complete frame. What is no object is left out.
+        """Add the next bytes, and yield each complete frame. Values other than objects are dropped.
 
         Raises:
-            MessageTooLarge: A frame is longer than browsers send: nothing that follows can be read.
-            MalformedMessage: A frame is not JSON, as before.
+            MessageTooLarge: A frame is longer than browsers send: the rest cannot be read.
+            MalformedMessage: A frame is not JSON: the rest cannot be read.
         """
         self._buffer += data
         while len(self._buffer) >= _LENGTH.size:

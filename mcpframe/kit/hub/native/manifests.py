@@ -1,8 +1,8 @@
 """The registration of `mcpframe hub --native` with the browsers of this user, so that the extension can start it.
 
-A browser reads a manifest in a folder of its own, which names the program and the extension that may start it; the
-program has no arguments there, so that a script of one line has them. Source: Chrome's documentation, "Native
-messaging", "Native messaging host location".
+A browser reads a manifest in its own folder, which names the program and the extension that may start it. It cannot
+have arguments, so it names a script of one line with them. Source: Chrome's documentation, "Native messaging", "Native
+messaging host location".
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class NativeManifest:
 
     Attributes:
         title: The browser.
-        text: What is in it; None where it is removed.
+        text: Its content; None to remove it.
     """
 
     title: str
@@ -47,7 +47,7 @@ class NativeManifest:
 
     @property
     def is_there(self) -> bool:
-        """Whether the file is as it should be."""
+        """Whether the file has this content."""
         try:
             return self.path.read_text("utf-8") == self.text
         except (OSError, ValueError):
@@ -57,7 +57,7 @@ class NativeManifest:
         """Write or remove the file.
 
         Raises:
-            WriteError: It cannot be.
+            WriteError: It cannot be written or removed.
         """
         with writing(self.path):
             if self.text is None:
@@ -68,15 +68,15 @@ class NativeManifest:
 
 
 def plan_native(places: Places, extension: str, profile: Path | None = None) -> list[NativeManifest]:
-    """Return the manifests for the browsers that are there.
+    """Return the manifests for the installed browsers.
 
     Args:
-        places: Where their folders are.
+        places: The browsers' folders.
         extension: The id of the extension that may start the program.
         profile: The folder of a browser's profile (its `--user-data-dir`), instead of the usual ones.
 
     Raises:
-        InstallError: There is no such browser.
+        InstallError: No browser is found.
     """
     manifest = {
         "name": NATIVE_HOST,
@@ -93,17 +93,17 @@ def plan_native(places: Places, extension: str, profile: Path | None = None) -> 
 
 
 def plan_native_removal(places: Places, profile: Path | None = None) -> list[NativeManifest]:
-    """Return what removes the manifests of the browsers that have one."""
+    """Return the changes that remove the manifests of the browsers that have one."""
     return [NativeManifest(title, path, None) for title, path in _manifests(places, profile) if path.is_file()]
 
 
 def script() -> Path:
-    """Return the path of the script that the browsers start."""
+    """Return the path of the script for the browsers."""
     return made_folder() / "mcpframe-hub"
 
 
 def write_script(options: Sequence[str] = ()) -> None:
-    """Write that script.
+    """Write the script for the browsers.
 
     Args:
         options: More options of the command.

@@ -1,6 +1,6 @@
-"""Where the program that the browser starts and those that MCP clients start meet: a folder of the user alone.
+"""The private folder in which the browser's program and the clients' programs connect to each other.
 
-In it are a Unix socket, and a lock that tells who serves it: two browsers may have the extension.
+It contains a Unix socket, and a lock held by the program that serves it: two browsers may have the extension.
 """
 
 from __future__ import annotations
@@ -28,12 +28,11 @@ _INTERVAL = 1.0
 
 
 def native_folder() -> Path:
-    """Return the folder."""
     return platformdirs.user_data_path("mcpframe", appauthor=False) / "hub" / "native"
 
 
 def made_folder() -> Path:
-    """Return the folder, which is created if it is not there.
+    """Return the folder; it is created if necessary.
 
     Raises:
         WriteError: It cannot be created.
@@ -46,10 +45,10 @@ def made_folder() -> Path:
 
 
 async def turn(folder: Path, on_wait: Callable[[], None]) -> AcquireReturnProxy[BaseFileLock]:
-    """Wait until no other program serves the folder, and return the lock: it is held until it is left as a context.
+    """Wait until no other program serves the folder, and return its lock, held until left as a context.
 
     Args:
-        on_wait: Called once if another one serves it.
+        on_wait: Called once if another program serves it.
 
     Raises:
         WriteError: The folder cannot be written.
@@ -63,7 +62,7 @@ async def turn(folder: Path, on_wait: Callable[[], None]) -> AcquireReturnProxy[
         if not waits:
             waits = True
             on_wait()
-        await asyncio.sleep(_INTERVAL)  # the end of another program is not reported
+        await asyncio.sleep(_INTERVAL)  # the end of another program causes no event
 
 
 def listening(folder: Path) -> socket.socket:
@@ -75,7 +74,7 @@ def listening(folder: Path) -> socket.socket:
     listener = socket.socket(socket.AF_UNIX)
     try:
         with writing(folder), _inside(folder):
-            Path(_SOCKET).unlink(missing_ok=True)  # of a program that was killed
+            Path(_SOCKET).unlink(missing_ok=True)  # left by a killed program
             listener.bind(_SOCKET)
             Path(_SOCKET).chmod(0o600)
             listener.listen(_BACKLOG)
@@ -101,7 +100,7 @@ def connected(folder: Path) -> socket.socket | None:
 
 @contextlib.contextmanager
 def _inside(folder: Path) -> Iterator[None]:
-    """Work in a folder: the path of a socket may have about a hundred bytes only."""
+    """Change to a folder during the block: the path of a socket is limited to about a hundred bytes."""
     before = os.open(".", os.O_RDONLY)
     try:
         os.chdir(folder)

@@ -1,8 +1,8 @@
-"""`mcpframe hub --native`: between the hub in the browser's extension and the MCP clients on this machine.
+"""`mcpframe hub --native`: connects the hub in the browser's extension with the MCP clients on this machine.
 
 The browser starts it, speaks with it on the standard streams, and closes them when the extension or the browser ends:
-then it ends, too. There is no hub here. Each client has a session of its own with the one in the extension, and its
-messages pass unchanged: over a Unix socket, which `mcpframe hub --connect` uses, and over Streamable HTTP if wanted.
+then it ends, too. It has no hub itself. Each client has its own session with the extension's hub, and its messages pass
+unchanged: over a Unix socket, for `mcpframe hub --connect`, and over Streamable HTTP on request.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MOST_SESSIONS = 48
 """The hub in the extension takes 64 clients."""
 _PORT_TRIES = 20
 _PORT_SECONDS = 0.25
-"""How long the port of a program that is just ending is waited for."""
+"""Seconds to wait for the port of a program that is just ending."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ async def _read(sessions: NativeSessions) -> None:
 
 
 class _Host:
-    """Serves the clients, and says to the extension how."""
+    """Serves the clients, and reports its state to the extension."""
 
     def __init__(self, settings: NativeSettings, sessions: NativeSessions, write: Callable[[Frame], None]) -> None:
         self._settings = settings
@@ -99,7 +99,7 @@ class _Host:
         self._write = write
 
     async def serve(self) -> None:
-        """Serve until cancelled. A failure is said to the extension, which would only start the next program."""
+        """Serve until cancelled. A failure is only reported: the extension would start the next program."""
         try:
             self._say()
             folder = made_folder()
@@ -185,7 +185,7 @@ class SocketClient:
             self._writer.close()
 
     def on_message(self, server_message: ServerMessage) -> None:
-        """As `SessionListener`. A client that leaves too much unread counts as gone."""
+        """Pass a message on. A client with too much unread data counts as gone."""
         assert self._writer is not None
         self._writer.write(server_message.text.encode("utf-8", "surrogatepass") + b"\n")
         if self._writer.transport.get_write_buffer_size() > MOST_UNREAD:

@@ -19,7 +19,7 @@ _ENDED = "The hub in the browser has ended the session."
 
 
 class SessionListener(Protocol):
-    """Is called back about a session; `Link` is one."""
+    """Callbacks for a session; `Link` is one."""
 
     def on_message(self, server_message: ServerMessage) -> None:
         """Take a message of the hub."""
@@ -55,13 +55,13 @@ class NativeSession:
         self.end()
 
     async def complete(self) -> None:
-        """Nothing is to be loaded."""
+        """Do nothing: all files are loaded."""
 
     def await_answer(self, still: Callable[[], bool]) -> None:
-        """The hub has its own deadlines."""
+        """Do nothing: the hub has its own deadlines."""
 
     def answer_cancelled(self) -> None:
-        """As `await_answer`."""
+        """Do nothing."""
 
 
 class NativeSessions:
@@ -80,7 +80,6 @@ class NativeSessions:
         return len(self._sessions)
 
     def begin(self, listener: SessionListener) -> NativeSession:
-        """Begin a session."""
         session = NativeSession(str(next(self._numbers)), listener, self._write, self._forget)
         self._sessions[session.id] = session
         return session
@@ -89,7 +88,7 @@ class NativeSessions:
         return self.begin(link)
 
     def take(self, frame: Mapping[str, Any]) -> None:
-        """Take a frame of the extension. Nothing in it raises anything here."""
+        """Take a frame of the extension. Never raises."""
         id_ = frame.get("session")
         session = self._sessions.get(id_) if isinstance(id_, str) else None
         if session is None:

@@ -1,4 +1,4 @@
-"""Checks of the page: its address, headers, Content Security Policy, and who may frame it. No I/O."""
+"""Checks of the page: its address, headers, Content Security Policy, and allowed origins. No I/O."""
 
 from __future__ import annotations
 
@@ -79,11 +79,11 @@ def check_page(url: str, headers: Mapping[str, str], manifest: Mapping[str, Any]
 
 
 def check_origins(allowed: Sequence[str], *, published: bool, dialect: str = "") -> Iterator[Finding]:
-    """Check who may embed the server.
+    """Check the origins that may embed the server.
 
     Args:
         published: Whether the server is on a public address.
-        dialect: The dialect whose own list it is; empty for that of all.
+        dialect: The dialect of the list; empty for the list of all dialects.
     """
     subject = f"allowed_origins.{dialect}" if dialect else "allowed_origins"
     where = f"in tool.mcpframe.{subject}"
@@ -135,7 +135,7 @@ def _policy(policy: str | None, allowed: Sequence[str], *, opaque: bool) -> Iter
             f"Add 'wasm-unsafe-eval' to it: {_HEADERS}.",
         )
     ancestors = directives.get("frame-ancestors")
-    if opaque:  # which the findings about the origins say
+    if opaque:  # covered by the findings about the origins
         if ancestors is not None:
             yield error(
                 subject,

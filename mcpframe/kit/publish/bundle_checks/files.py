@@ -1,4 +1,4 @@
-"""Checks of a bundle's files as a web server sends them: complete, unchanged, with type, compression and caching."""
+"""Checks of a bundle's files on the wire: complete, unchanged, with type, compression and caching."""
 
 from __future__ import annotations
 

@@ -14,9 +14,9 @@ class Finding:
 
     Attributes:
         severity: `error` if it keeps hosts or users from the server, else `warning`.
-        subject: The file, header or tool that it is about.
+        subject: The affected file, header or tool.
         message: The problem, as a sentence.
-        remedy: What to do, as a sentence.
+        remedy: The remedy, as a sentence.
     """
 
     severity: Severity

@@ -24,7 +24,6 @@ class Report:
     """The findings at one address.
 
     Attributes:
-        url: The address.
         findings: The findings, errors first.
         dialects: The dialects that the bundle offers, and WebMCP.
         session: Whether a session was tried: only a bundle that offers the dialect of mcpframe's commands has one.
@@ -42,7 +41,7 @@ class Report:
 
 
 def check_url(url: str, *, origin: str | None = None, timeout: float = 30.0, progress: Progress = silent) -> Report:
-    """Check the bundle at a URL: its files as they are sent, its tools, and a session with it.
+    """Check the bundle at a URL: its files on the wire, its tools, and a session with it.
 
     Args:
         url: The address of its page.

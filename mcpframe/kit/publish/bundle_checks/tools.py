@@ -1,4 +1,4 @@
-"""Checks of tools as a model sees them: names, descriptions and schemas. No I/O."""
+"""Checks of tools from a model's point of view: names, descriptions and schemas. No I/O."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ def check_tools(tools: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
 
 
 def check_tool(tool: Mapping[str, Any]) -> Iterator[Finding]:
-    """Check one tool."""
     subject = f"tool {tool['name']}"
     if not _NAME.match(tool["name"]):
         yield warning(
