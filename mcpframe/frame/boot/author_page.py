@@ -40,7 +40,7 @@ def _author_session(session: Session, phase: Phase, config: BootConfig, loader: 
 
 
 def author_page(storage: Storage, config: BootConfig, loader: Loader) -> Page:
-    """Return the page, as the author's code sees it."""
+    """Return the page for the author's code."""
     from mcpframe.frame.browser import dom
     from mcpframe.frame.page.session_page import Assets, Page
 
@@ -64,7 +64,7 @@ def open_storage(session_id: str) -> Storage:
 
 
 async def end_tasks(tasks: list[asyncio.Task[Any]]) -> None:
-    """Cancel tasks that run beside a session, and wait for their end."""
+    """Cancel the tasks beside a session, and wait for their end."""
     for task in tasks:
         task.cancel()
     if tasks:

@@ -1,7 +1,7 @@
 """The composition root inside a page: from the boot config to a served session.
 
-The loader calls `main` once Python runs. Everything that differs from page to page is in the boot config that the build
-wrote into it; everything a person sees goes through the loader's callbacks.
+The loader calls `main` once Python runs. Everything that differs between pages is in the boot config that the build
+wrote into the page; everything a person sees goes through the loader's callbacks.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from mcpframe.frame.serving.server_module import server_module
 log = logging.getLogger("mcpframe")
 
 _running: set[asyncio.Task[Any] | None] = set()
-"""Holds the page's task: the event loop's own reference is weak, and so is the browser's, as far as Python can see."""
+"""Holds the page's task, as the event loop's own reference is weak."""
 
 
 async def main(config_json: str, loader: Loader) -> None:
     """Start the author's server and serve the host of this page until either of them ends it.
 
-    Nothing is raised: what goes wrong is shown on the page.
+    Never raises: errors are shown on the page.
 
     Args:
         config_json: the boot config.
@@ -62,13 +62,13 @@ def _report(error: BaseException, kind: str, loader: Loader) -> None:
     """Show an error that ended the server; without its traceback if memory is short."""
     try:
         loader.fail(f"The {kind} stopped: {type(error).__name__}: {error}", traceback.format_exc())
-    except Exception:  # noqa: BLE001  whatever it is, the page is told that the server has stopped
-        error.__traceback__ = None  # and so frees what its frames hold
+    except Exception:  # noqa: BLE001  the page must show that the server has stopped
+        error.__traceback__ = None  # frees the objects that its frames hold
         loader.fail(f"The {kind} stopped: {type(error).__name__}.", "")
 
 
 async def serves() -> bool:
-    """Return whether `main` still serves in a loop that runs: the page asks where an error reached it."""
+    """Return whether `main` still serves in a running loop. The page asks this after an error."""
     await asyncio.sleep(0)
     return any(task is not None and not task.done() for task in _running)
 
@@ -93,7 +93,7 @@ async def _run(config: BootConfig, loader: Loader) -> None:
         target: Any = await servers.open_entry(config.entry) if is_server else entries.load_main(config.entry)
     except McpFrameError:
         raise
-    except BaseException as error:  # noqa: BLE001  whatever the author's module raises is shown, `sys.exit()` included
+    except BaseException as error:  # noqa: BLE001  any exception of the author's module is shown, `sys.exit()` included
         from mcpframe.frame.page import hints
 
         await hints.explain(error)
@@ -130,6 +130,6 @@ async def _run(config: BootConfig, loader: Loader) -> None:
             except HandshakeTimeout:
                 if not offering or not offering.registered:
                     raise
-                candidates = []  # the page around this one uses WebMCP, and nothing else
+                candidates = []  # the page around this one uses only WebMCP
             if offering and not candidates:
                 await offering.ended()

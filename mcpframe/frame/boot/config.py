@@ -25,8 +25,8 @@ class BootConfig:
         entry: `module:object` or `module:factory()` of the author's server, or of the main function of a page.
         name: the name of the bundle.
         title: the name for people.
-        allowed_origins: origins of the hosts that may embed the page; empty to take those of the `FrameServer`.
-        dialect_origins: the same for single dialects, in place of those.
+        allowed_origins: origins of the hosts that may embed the page; empty for those of the `FrameServer`.
+        dialect_origins: by dialect, the origins that replace those.
         dialects: the dialects that the page offers; empty for all.
         visibility: `requirement` and `message` for the setup's answer.
         options: any of `Options`' fields, and `allow_opaque`.
@@ -39,7 +39,7 @@ class BootConfig:
         world: whether the author's code was written for a process: see `mcpframe.frame.world`.
         at_home: whether the home folder is the current one.
         persist: files and folders that are kept for each session: see `persist`.
-        about: how the page introduces itself to its host: `name`, `version` and `title`.
+        about: `name`, `version` and `title` of the page, for its host.
     """
 
     entry: str
@@ -63,7 +63,7 @@ class BootConfig:
 
     @classmethod
     def read(cls, text: str) -> BootConfig:
-        """Read it from the page's JSON; members for the loader alone are passed over."""
+        """Read it from the page's JSON; members for the loader alone are ignored."""
         data = json.loads(text)
         return cls(**{field.name: data[field.name] for field in fields(cls) if data.get(field.name) is not None})
 
@@ -85,10 +85,10 @@ class BootConfig:
         return Options(**{**patience, **given})
 
     def origins(self, server: object) -> OriginLists:
-        """Return the allow-lists of the dialects that are offered: the config's, or else those of the `FrameServer`.
+        """Return the allow-lists of the offered dialects: the config's, or else those of the `FrameServer`.
 
         Raises:
-            OriginError: where neither allows anybody.
+            OriginError: if neither allows any origin.
         """
         common, own = tuple(self.allowed_origins), self.dialect_origins
         entries = OriginEntries(common, {name: tuple(origins) for name, origins in own.items()})
@@ -98,7 +98,7 @@ class BootConfig:
 
     @property
     def setup_result(self) -> SetupResult:
-        """How the setup of a server without one of its own ends: at once, with this."""
+        """The immediate result of the setup for a server without a setup function."""
         from mcpframe.frame.session.setup import configured_result
 
         return configured_result(self.title, self.visibility)

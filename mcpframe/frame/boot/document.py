@@ -1,4 +1,4 @@
-"""The server's tools at the document itself, in a dialect without messages: see `Dialect.document_module`."""
+"""The server's tools at the document, in a dialect without messages: see `Dialect.document_module`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Offering(Protocol):
 
     @property
     def registered(self) -> Mapping[str, Any]:
-        """The definitions of the tools, by the names that they have there."""
+        """The definitions of the tools, by their names there."""
 
     async def ended(self) -> None:
         """Wait until the server has ended, or its tools cannot be registered."""
@@ -36,7 +36,7 @@ class Offering(Protocol):
         """Return a context manager in whose block the server serves another client, and its tools are not offered."""
 
     def watched(self, write: Any) -> Any:
-        """Return the write stream of another session of this server, which announces changes here, too."""
+        """Return a write stream for another session of this server that announces changes of its tools here, too."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,10 @@ class _Start:
 
 
 class DocumentSession:
-    """The author's session with the document, which has no window to talk to.
+    """The author's session with the document, which has no window.
 
     Attributes:
-        id: empty: it has none.
+        id: empty, as it has none.
         origin: the page's own.
         started: the beginning of the session.
     """
@@ -56,7 +56,7 @@ class DocumentSession:
     id = ""
 
     def __init__(self, spoken: Dialect, origin: str) -> None:
-        """Be the session of a page of this origin."""
+        """Create the session of a page of this origin."""
         self.origin = origin
         self.started = _Start(spoken.name)
         self._title = spoken.title
@@ -76,8 +76,8 @@ def offered(
 ) -> AbstractAsyncContextManager[Offering | None]:
     """Return a context manager in whose block the server's tools are registered at the document.
 
-    In a tab everything in the page's own origin sees them, and the origins that may embed it. In a frame nothing is
-    registered where no origin is allowed to use them, nor for a console script, which serves one client at a time.
+    In a tab the page's own origin sees them, and the origins that may embed it. In a frame nothing is registered if no
+    origin is allowed to use them, nor for a console script, which serves one client at a time.
     """
     from mcpframe.frame.browser import window
 

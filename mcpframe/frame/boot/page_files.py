@@ -1,4 +1,4 @@
-"""Keeps the files of a session in the browser for as long as it is served: see `persist`."""
+"""Keep the files of a session in the browser while it is served: see `persist`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def keeping_files(
     Args:
         paths: `persist` of the configuration.
         session: the session.
-        messages: how messages look on its streams.
+        messages: the form of messages on its streams.
         report: called with a sentence and details about a file that cannot be kept.
 
     Yields:

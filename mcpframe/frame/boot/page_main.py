@@ -1,4 +1,4 @@
-"""Runs the main function of a page bundle."""
+"""Run the main function of a page bundle."""
 
 from __future__ import annotations
 

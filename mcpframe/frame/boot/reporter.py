@@ -1,4 +1,4 @@
-"""Shows and logs the state of a page's connection, through the loader's callbacks."""
+"""Show and log the state of a page's connection, through the loader's callbacks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mcpframe.frame.dialects.available import last_words
 log = logging.getLogger("mcpframe")
 
 _REPORTED_REFUSALS = 20
-"""How many refused messages of one session are logged; the rest are only counted."""
+"""The most rejected messages of one session that are logged; further ones are only counted."""
 
 
 class Loader(Protocol):
@@ -30,16 +30,16 @@ class Loader(Protocol):
         """Keep the message to post to the host if this page stops: JSON, a message and its target origin, or null."""
 
     def timing(self) -> str:
-        """Return how this page came to be ready: JSON with `start`, how Python was started, and `marks`, in ms."""
+        """Return the timing of this page's start: JSON with `start`, the way Python was started, and `marks`, in ms."""
 
     def fail(self, title: str, detail: str) -> None:
-        """Show an error that a person can read, and its details such as a traceback."""
+        """Show an error to a person, with details such as a traceback."""
 
     def problem(self, title: str, detail: str) -> None:
         """Show an error that the server survives."""
 
     def standalone(self, info: str) -> None:
-        """Introduce this page, which was opened by itself."""
+        """Show the introduction of a page that was opened by itself."""
 
 
 def last_words_to_post(event: SessionBegun) -> str:
@@ -49,7 +49,7 @@ def last_words_to_post(event: SessionBegun) -> str:
 
 
 class RefusalLog:
-    """Logs the messages that a connection refuses, and nothing else."""
+    """Logs only the rejected messages of a connection."""
 
     def __init__(self) -> None:
         self._refused = 0
@@ -75,7 +75,7 @@ class Reporter(RefusalLog):
             self._loader.ready(json.dumps({"state": state, "origin": event.origin}))
             self._loader.at_end(last_words_to_post(event))
         elif isinstance(event, Withdrawn):
-            if event.error and not isinstance(event.error, HandshakeTimeout):  # that nobody called says nothing
+            if event.error and not isinstance(event.error, HandshakeTimeout):  # a timeout without a host is normal
                 self._loader.problem(str(event.error), "")
         elif isinstance(event, Closed) and event.error:
-            self._loader.at_end("null")  # the host is gone, or has been told
+            self._loader.at_end("null")  # the host is gone, or has been notified

@@ -1,4 +1,4 @@
-"""The setup of the author's server with the host of its page, and its session with it or with clients in its window."""
+"""The setup of the author's server with its host, and its session with that host or with clients in its window."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mcpframe.frame.session.session import EventHook, Messages, Session
 
 BOOT_CAPABILITY = "mcpframe/boot"
-"""The experimental capability with which the host learns how this page came to be ready: see `Loader.timing`."""
+"""The experimental capability with the timing of this page's start for the host: see `Loader.timing`."""
 
 
 async def serve_host(
@@ -50,7 +50,7 @@ async def serve_host(
         host: the window of its peer.
         config: the boot config.
         loader: the loader's callbacks.
-        offering: the server's tools at the document, if it has any there: see `offered_tools`.
+        offering: the server's tools at the document, if any: see `offered_tools`.
         on_event: called with every event of the connection but `Received`.
 
     Raises:
@@ -119,7 +119,7 @@ async def serve_host(
 async def set_up(
     target: ServerObject, allowed: OriginLists, host: InnerWindow, config: BootConfig, loader: Loader
 ) -> None:
-    """Run the setup of a server with its host, and show how it ended."""
+    """Run the setup of a server with its host, and show its result."""
     from mcpframe.frame.session import setup as setup_phase
     from mcpframe.frame.session.session import open_session
 
@@ -154,7 +154,7 @@ async def set_up(
 
 
 def waiting_for_host(config: BootConfig, offering: Offering | None = None) -> AbstractAsyncContextManager[None]:
-    """Return a context manager for the handshake with a host: `stack.spared`, unless code of the author's runs then."""
+    """Return a context manager for the handshake with a host: `stack.spared`, unless the author's code runs then."""
     if offering or config.world or not sdk.in_pyodide():
         return nullcontext()
     from mcpframe.frame.browser import stack
@@ -165,7 +165,7 @@ def waiting_for_host(config: BootConfig, offering: Offering | None = None) -> Ab
 def offered_tools(
     target: ServerObject, config: BootConfig, loader: Loader
 ) -> AbstractAsyncContextManager[Offering | None]:
-    """Return a context manager in whose block the server's tools are those of the document, if it takes any."""
+    """Return a context manager in whose block the server's tools are registered at the document, if it accepts any."""
     from mcpframe.frame.browser import window
 
     spoken = next((each for each in offered_dialects() if each.document_module and config.offers(each.name)), None)
@@ -177,14 +177,14 @@ def offered_tools(
 
 
 def _beside(offering: Offering | None, config: BootConfig) -> AbstractAsyncContextManager[None]:
-    """Return a context manager in whose block a further client is served: a program serves one at a time."""
+    """Return a context manager for serving a further client: a program serves only one at a time."""
     return offering.standing_aside() if offering and config.program else nullcontext()
 
 
 def _files_of(
     session: Session, messages: Messages, config: BootConfig, loader: Loader
 ) -> AbstractAsyncContextManager[tuple[Any, Any]]:
-    """Return a context manager that keeps the files of a session, and has its streams."""
+    """Return a context manager that keeps the files of a session, and yields its streams."""
     if not config.persist:
         return nullcontext(session.streams)
     from mcpframe.frame.boot.page_files import keeping_files
@@ -201,7 +201,7 @@ async def _run_ui(server: Framed, function: UiFunction, loader: Loader) -> None:
         task = asyncio.current_task()
         if isinstance(error, asyncio.CancelledError) and task and task.cancelling():
             raise  # the session is over
-        # Whatever else the author's function raises is shown, and the tools go on.
+        # Other exceptions of the author's function are shown, and the tools continue.
         from mcpframe.frame.page import hints
 
         await hints.explain(error)

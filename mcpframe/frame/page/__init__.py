@@ -1,1 +1,1 @@
-"""The author's page: its HTML, elements and events, packages loaded later, and hints at errors that only a page has."""
+"""The author's page: its HTML, elements and events, packages loaded later, and hints for errors of pages."""

@@ -22,14 +22,14 @@ _MARKS = {True: "", False: None}
 
 
 class FileReader(Protocol):
-    """The browser, as a file needs it."""
+    """The part of the browser that a file needs."""
 
     async def read(self, file: Any) -> bytes:
         """Return the content of a `File` or `Blob`. Raises OSError."""
 
 
 class OwnerPage(Protocol):
-    """The page of an element, as the element needs it."""
+    """The part of a page that its elements need."""
 
     @property
     def js(self) -> Any:
@@ -61,7 +61,7 @@ class Element:
     __slots__ = ("_page", "js")
 
     def __init__(self, js: Any, page: OwnerPage) -> None:
-        """Made by `Page.element` and the like."""
+        """Created by `Page.element` and similar methods."""
         self.js = js
         self._page = page
 
@@ -94,7 +94,7 @@ class Element:
 
     @property
     def unsafe_html(self) -> str:
-        """The content as HTML. Set it only to HTML of your own: anybody else's may do anything."""
+        """The content as HTML. Set it only to HTML of your own: untrusted HTML can do anything."""
         return self.html
 
     @unsafe_html.setter
@@ -119,7 +119,7 @@ class Element:
         Args:
             tag: its tag.
             text: its text.
-            attributes: its attributes as for `set`; a trailing `_` is dropped, any other `_` becomes `-`.
+            attributes: its attributes, see `set`; a trailing `_` is dropped, any other `_` becomes `-`.
         """
         made = Element(self._page.js.createElement(tag), self._page)
         if text:
@@ -147,7 +147,7 @@ class Element:
         return value if isinstance(value, str) else None  # the browser's null is not None
 
     def set(self, name: str, value: str | bool | None) -> None:
-        """Set an attribute: to a text, True for one without a value, or False and None for none.
+        """Set an attribute to a text, or True for one without a value; False and None remove it.
 
         Raises:
             PageError: for a style or an event handler, as the page's policy would drop it.
@@ -235,7 +235,7 @@ class Element:
 
         Args:
             kind: such as `"click"`.
-            prevent_default: as for `on`.
+            prevent_default: see `on`.
 
         Raises:
             PageError: if the element is removed from the page meanwhile.
@@ -313,7 +313,7 @@ class File:
     __slots__ = ("_page", "js", "kind", "name", "size")
 
     def __init__(self, js: Any, page: OwnerPage) -> None:
-        """Made by `Element.files` and `PageEvent`."""
+        """Created by `Element.files` and `PageEvent`."""
         self.js = js
         self.name = str(js.name)
         self.size = int(js.size)
@@ -325,7 +325,7 @@ class File:
         return await self._page.browser.read(self.js)
 
     async def text(self, encoding: str = "utf-8-sig") -> str:
-        """Return the content as text. Raises OSError as `read`, and UnicodeDecodeError for another encoding."""
+        """Return the content as text. Raises OSError like `read`, and UnicodeDecodeError for another encoding."""
         return (await self.read()).decode(encoding)
 
 
@@ -343,14 +343,14 @@ class PageEvent:
     __slots__ = ("_page", "files", "js", "key", "kind", "target")
 
     def __init__(self, js: Any, page: OwnerPage) -> None:
-        """Made by `Element.on` and `Element.event`."""
+        """Created by `Element.on` and `Element.event`."""
         self.js = js
         self.kind = str(js.type)
         target = js.target
         self.target = Element(target, page) if getattr(target, "tagName", None) else None
         key = getattr(js, "key", None)
         self.key = key if isinstance(key, str) else ""
-        # the browser empties these lists as soon as the event is over
+        # the browser empties these lists after the event
         transfer = getattr(js, "dataTransfer", None) or getattr(js, "clipboardData", None)
         self.files = [File(file, page) for file in transfer.files] if transfer else []
         self._page = page

@@ -1,9 +1,8 @@
-"""Hints at errors that only a page has: notes to exceptions whose message does not say what to do.
+"""Hints for errors that occur only in a page: notes to exceptions whose message has no advice.
 
 Python in a page has the standard library's names, but no processes, threads, sockets, environment, terminal, or files
-but those of the bundle; what it fetches is limited by the page's policy. Each rule below knows one such error, by its
-type and where it comes from, and returns a sentence. This module is imported when something has gone wrong: a page
-where nothing does, never loads it.
+other than the bundle's, and the page's policy limits its requests. Each rule below recognises one such error, by its
+type and origin, and returns a sentence. The module is imported after an error: a page without errors never loads it.
 """
 
 from __future__ import annotations
@@ -21,26 +20,26 @@ from typing import Protocol
 from mcpframe.frame.compat.sdk import in_pyodide
 
 SERVER_FOLDER = "/mcpframe/server"
-"""Where the author's files are in a page, and what is in `assets`."""
+"""The folder of the author's files in a page, `assets` included."""
 
 SETTINGS = "[tool.mcpframe] of pyproject.toml"
 _REQUIREMENTS = f"project.dependencies in pyproject.toml or requirements in {SETTINGS}"
 
 JUST_NOW = 2.0
-"""The age in seconds up to which a request that was blocked is one that an error is about, by default."""
+"""The default age in seconds up to which a blocked request is taken as the cause of an error."""
 
 _CLOCK = 0.005
-"""How much less than Python's clock the browser's may show, in seconds: browsers round the time."""
+"""Seconds by which the browser's clock may lag behind Python's: browsers round the time."""
 
 _TURNS = 10
-"""How many turns of 10 ms a browser has, after a request has failed, to report that the policy has blocked it."""
+"""Turns of 10 ms that a browser gets, after a failed request, to report that the policy has blocked it."""
 
 
 class PageRequests(Protocol):
     """The page's failed requests."""
 
     def blocked(self, seconds: float) -> list[str]:
-        """Return the addresses that the page's policy has blocked in the last seconds."""
+        """Return the addresses that the page's policy has blocked within the last `seconds`."""
         ...
 
     def origin(self) -> str:
@@ -49,12 +48,12 @@ class PageRequests(Protocol):
 
 
 async def explain(error: BaseException, seconds: float = JUST_NOW, browser: PageRequests | None = None) -> None:
-    """Add a note to an error that says what to do, unless its message does.
+    """Add a note with advice to an error, unless its message has it.
 
     Args:
-        error: The error. Of a group, each of its errors.
-        seconds: the run time of the code that raised it: requests that were blocked earlier are not its own.
-        browser: the page's failed requests; None for those of this page, and for none outside of a page.
+        error: the error; of a group, each of its errors.
+        seconds: the run time of the code that raised it: requests blocked earlier are not its own.
+        browser: the page's failed requests; by default those of this page, or none outside of a page.
     """
     browser = browser or _this_page()
     began = time.monotonic() - seconds - _CLOCK
@@ -67,7 +66,7 @@ async def explain(error: BaseException, seconds: float = JUST_NOW, browser: Page
 
 
 def explain_now(error: BaseException, seconds: float = JUST_NOW, browser: PageRequests | None = None) -> None:
-    """As `explain`, for code that cannot wait."""
+    """Like `explain`, for code that cannot wait."""
     browser = browser or _this_page()
     if isinstance(error, BaseExceptionGroup):
         for each in error.exceptions:
@@ -79,7 +78,7 @@ def explain_now(error: BaseException, seconds: float = JUST_NOW, browser: PageRe
 
 
 def hint(error: BaseException, seconds: float, browser: PageRequests | None) -> str | None:
-    """Return advice to the author about an error, in sentences; None if there is none beyond its message."""
+    """Return advice about an error to its author, in sentences; None if there is nothing to add to its message."""
     always = _bytes_result(error) or _renamed(error)
     if always or browser is None:
         return always
@@ -94,11 +93,7 @@ def hint(error: BaseException, seconds: float, browser: PageRequests | None) -> 
 
 
 def missing_module(name: str) -> str:
-    """Return advice about a missing module.
-
-    Args:
-        name: The module that was imported.
-    """
+    """Return advice about the missing module of this name."""
     if name == _FASTMCP or name.startswith(f"{_FASTMCP}."):
         return _RENAMED
     package = name.partition(".")[0]
@@ -265,7 +260,7 @@ _RULES: tuple[Callable[[BaseException], str | None], ...] = (
 
 
 def _is_failed_request(error: BaseException) -> bool:
-    """Whether the browser got no answer; it tells no more than that, on purpose."""
+    """Return whether the browser got no answer; it deliberately gives no reason."""
     name = type(error).__name__
     if not (name in ("JsException", "AbortError", "_RequestError") or isinstance(error, OSError)):
         return False
@@ -280,7 +275,7 @@ def _is_socket(error: BaseException) -> bool:
 
 
 def _request(error: BaseException, blocked: list[str], own_origin: str) -> str:
-    named = "://" in _said(error)  # the address is in some of these messages
+    named = "://" in _said(error)  # some of these messages have the address
     origins = sorted({_origin(url) for url in blocked if url.startswith("http") and (not named or url in _said(error))})
     if origins:
         listed = ", ".join(f'"{origin}"' for origin in origins)
@@ -298,7 +293,7 @@ def _origin(url: str) -> str:
     return "/".join(url.split("/")[:3])
 
 
-# --- where an error comes from
+# --- the origin of an error
 
 
 def _said(error: BaseException) -> str:
@@ -313,7 +308,7 @@ def _text(error: BaseException, kind: type[BaseException]) -> str:
 
 
 def _raised_in(error: BaseException) -> tuple[str, str]:
-    """The module and the function that raised an error."""
+    """Return the module and the function that raised an error."""
     at: TracebackType | None = error.__traceback__
     while at and at.tb_next:
         at = at.tb_next
@@ -323,7 +318,7 @@ def _raised_in(error: BaseException) -> tuple[str, str]:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """An error and those that it was raised `from`."""
+    """Yield an error and those that it was raised `from`."""
     for _ in range(10):
         yield error
         if error.__cause__ is None:
@@ -332,7 +327,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """An error and all that led to it: libraries wrap what the browser or a socket raises, more than once."""
+    """Yield an error and all that led to it: libraries wrap errors of the browser or a socket, even repeatedly."""
     todo = [error]
     for _ in range(50):
         if not todo:

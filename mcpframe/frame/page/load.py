@@ -1,10 +1,10 @@
-"""`await mcpframe.load("numpy")`: requirements that are fetched only when the server asks for them.
+"""`await mcpframe.load("numpy")`: fetch lazy requirements, when the server asks for them.
 
 The build locks and vendors lazy requirements like all others, and writes their files and hashes into the boot config,
 which boot passes to `configure`. A file is fetched from the bundle's own folder and its hash is checked here, because
 micropip does not check the hash of a wheel given by URL; then micropip installs it from memory.
 
-Without a bundle, that is on plain CPython, `load` only checks that the requirement is installed.
+On plain CPython, without a bundle, `load` only checks that the requirement is installed.
 """
 
 from __future__ import annotations
@@ -61,16 +61,16 @@ def configure(
     """Set the lazy requirements of this bundle. Called once by boot.
 
     Args:
-        lazy: For each lazy requirement the wheels to install, its dependencies included.
-        fetch: How to get a file; by default the browser's `fetch`, relative to the page.
-        install: How to install wheels; by default micropip.
+        lazy: for each lazy requirement the wheels to install, its dependencies included.
+        fetch: fetches a file; by default with the browser's `fetch`, relative to the page.
+        install: installs wheels; by default with micropip.
     """
     global _bundle
     _bundle = _Bundle(lazy, fetch or _fetch_from_page, install or _install_with_micropip)
 
 
 def is_lazy(name: str) -> bool:
-    """Return whether a name is that of a lazy requirement of this bundle."""
+    """Return whether this bundle has a lazy requirement of this name."""
     return _bundle is not None and _bundle.has(_normalized(name))
 
 
@@ -120,7 +120,7 @@ _bundle: _Bundle | None = None
 
 
 def _normalized(name: str) -> str:
-    """The name as package indexes compare it (PEP 503)."""
+    """Return the normalized name of a package (PEP 503)."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 

@@ -1,8 +1,8 @@
 """The author's page: fragments of HTML, elements and their events, assets, visibility.
 
-`browser/dom.py` has the browser's half. A listener is removed when it is stopped, when its element is removed from the
-page by one of these methods, and at the end of the session, so that the browser keeps no Python object alive. For
-anything else use `js`, the browser's own object.
+`browser/dom.py` has the browser's half. A listener is removed when it is stopped, when one of these methods removes its
+element from the page, and at the end of the session, so that the browser keeps no Python object alive. For anything
+else use `js`, the browser's own object.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ APP = "#mcpframe-app"
 _NOT_RELATIVE = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|[/#?]|$")
 _URLS = ("src", "href", "poster")
 _BUSY = "aria-busy"
-"""The attribute of `APP` while its first content is awaited. It is in the document, as sessions share that."""
+"""The attribute of `APP` until it has content. It is in the document, which sessions share."""
 _draws: ContextVar[bool] = ContextVar("mcpframe_draws", default=False)
-"""Whether this is the server's ui function, or code that it has started."""
+"""Whether the server's ui function, or code that it has started, runs."""
 
 Stop = Callable[[], None]
 OnError = Callable[[str, str], None]
@@ -71,7 +71,7 @@ class Assets:
     """The author's files that the page can use.
 
     Attributes:
-        base: the folder they are in, relative to the page, with a slash at the end.
+        base: their folder, relative to the page, with a slash at the end.
         files: their paths in it.
     """
 
@@ -108,7 +108,7 @@ class Page:
         storage: Storage,
         on_error: OnError | None = None,
     ) -> None:
-        """Made by boot.
+        """Created by boot.
 
         Args:
             browser: the browser; None outside of one.
@@ -124,7 +124,7 @@ class Page:
         self._tasks: set[asyncio.Future[Any]] = set()
         self._closed = False
         self._visible = False
-        self._first_show = False  # begun, and not done
+        self._first_show = False  # begun but not done
         self._unwatch: Stop | None = None
         self._watchers: set[asyncio.Future[None]] = set()
 
@@ -174,8 +174,8 @@ class Page:
     def drawing(self) -> Iterator[None]:
         """Run the server's ui function in this block, which draws the page. Used by boot.
 
-        For other code, the page is invisible until that function has shown something, has asked whether the page is
-        visible, or has ended.
+        For other code, the page counts as invisible until that function has shown something, has asked whether the page
+        is visible, or has ended.
         """
         self._wait_for_content()
         token = _draws.set(True)
@@ -190,7 +190,7 @@ class Page:
         """Return the first element of the page that a CSS selector matches.
 
         Raises:
-            PageError: where there is none.
+            PageError: if there is none.
         """
         return Element(self.js.documentElement, self).element(selector)
 
@@ -236,7 +236,7 @@ class Page:
         self.browser.download(name, data.encode() if isinstance(data, str) else data, kind)
 
     def on(self, kind: str, handler: Handler) -> Stop:
-        """Call a function for every event of the window, such as `"resize"`, until stopped; as `Element.on`."""
+        """Call a function for every event of the window, such as `"resize"`, until stopped; see `Element.on`."""
         return Element(self.js.defaultView, self).on(kind, handler)
 
     @property
@@ -284,9 +284,8 @@ class Page:
     def listen(self, target: Any, kind: str, callback: Callable[[Any], None], lost: Stop | None = None) -> Stop:
         """Listen to an element until stopped; `lost` is called if the element is removed from the page before that.
 
-        The target may also be the window, which is never removed.
-
-        The callback runs in a copy of the context of this call: the browser, which calls it, has none.
+        The target may also be the window, which is never removed. The callback runs in a copy of the caller's context,
+        as the browser calls it without one.
         """
         context = copy_context()
 
@@ -320,7 +319,7 @@ class Page:
             await result
         except asyncio.CancelledError:
             raise  # by `close`, or the handler's own
-        except BaseException as error:  # noqa: BLE001  not left to the task: that hands SystemExit to the event loop
+        except BaseException as error:  # noqa: BLE001  a task would pass SystemExit to the event loop
             self._report(error, what)
 
     def _report(self, error: BaseException, what: str) -> None:

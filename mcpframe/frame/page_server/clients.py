@@ -3,10 +3,10 @@
     async with mcp.Client(mcpframe.tab_client()) as client:
         print(await client.list_tools())
 
-Both wait until the server is ready, also one of npm's transports 0.1, which does not know the check for that. All
-clients of a server hear each of its answers: so requests get ids that are unique in the window, and answers to other
-clients are ignored. A request that the server makes reaches all of them. The capability `browser` of a server is among
-its experimental ones.
+Both wait until the server is ready, even one of npm's transports 0.1, which does not know the check for that. All
+clients of a server receive each of its answers, so requests get ids that are unique in the window, and answers to other
+clients are ignored. A request of the server reaches all of them. The capability `browser` of a server is among its
+experimental ones.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _ID = re.compile(r":|-?[0-9]{1,16}\Z")
 async def tab_client(
     *, channel: str = TAB_CHANNEL, options: Options | None = None, on_event: EventHook | None = None
 ) -> AsyncIterator[TransportStreams]:
-    """Open a session with the page server in this page's own window, for as long as the block lasts.
+    """Open a session with the page server in this page's own window, for the duration of the block.
 
     Args:
         channel: the name of the server's channel.
@@ -79,17 +79,17 @@ async def iframe_client(
     options: Options | None = None,
     on_event: EventHook | None = None,
 ) -> AsyncIterator[TransportStreams]:
-    """Frame a page server, and open a session with it, for as long as the block lasts.
+    """Frame a page server, and open a session with it, for the duration of the block.
 
-    An `iframe` element is used as it is, and stays: `sandbox`, `permissions` and `visible` are up to the page. Pass one
-    that has just been made, or one that is loaded.
+    An `iframe` element is used unchanged, and stays: its page decides on `sandbox`, `permissions` and `visible`. Pass
+    one that has just been created, or one that is loaded.
 
     Args:
-        url: the page's address. Only its origin is heard and posted to. An `iframe` element that has an address keeps
-            its own.
+        url: the page's address. Messages are accepted from and posted to its origin only. An `iframe` element that has
+            an address keeps its own.
         place: where to put the frame: a selector, an element of this page, or a `Place`; or an `iframe` element.
         visible: whether the frame is shown.
-        sandbox: as for `OuterFrame`; the page must keep its origin.
+        sandbox: see `OuterFrame`; the page must keep its origin.
         permissions: the browser permissions that the page gets.
         channel: the name of the server's channel.
         options: deadlines and limits; `handshake_timeout` covers loading and starting the page.
@@ -130,7 +130,7 @@ class _PageMessages:
         self._prefix = f"{os.urandom(6).hex()}/"
 
     def read(self, body: Json) -> Any:
-        """Return a message of the server as the SDK has it."""
+        """Return a message of the server in the SDK's form."""
         result = body.get("result")
         body = _of_mcp(body, result) if isinstance(result, Mapping) else body
         return self._sdk.read(dict(jsonrpc.answered_as(body, self._restored)))
@@ -163,7 +163,7 @@ class _PageMessages:
         return isinstance(id_, str) and id_.startswith(self._prefix) and _ID.match(id_, len(self._prefix)) is not None
 
     def _restored(self, id_: Any) -> Any:
-        """Return the SDK's own id. An id of this form that a server makes up is at most the id of no request."""
+        """Return the SDK's own id. A forged id of this form matches no request."""
         if not self._is_own(id_):
             return id_
         own: str = id_.removeprefix(self._prefix)
@@ -171,10 +171,10 @@ class _PageMessages:
 
 
 def _of_mcp(body: Json, result: Json) -> Json:
-    """Return an answer with what MCP-B adds where the SDK's models have a place for it."""
+    """Return an answer with MCP-B's additions moved to fields of the SDK's models."""
     metadata, capabilities = result.get("metadata"), result.get("capabilities")
     if isinstance(metadata, Mapping) and metadata.get("navigationInterrupted") is True:
-        # What transports before 5 answer to each request as their page is left, which is no result of it.
+        # Transports before 5 answer each request like this as their page is left: it is no result.
         message = "The page server was left before it answered."
         error = {"code": jsonrpc.CONNECTION_CLOSED, "message": message, "data": {"navigationInterrupted": True}}
         return {"jsonrpc": "2.0", "id": body.get("id"), "error": error}

@@ -1,4 +1,4 @@
-"""`page_server`: makes the page of a page bundle a page server (MCP-B) for the scripts of its own window.
+"""`page_server`: make the page of a page bundle a page server (MCP-B) for the scripts of its own window.
 
 async def main(page: Page) -> None:
     await mcpframe.page_server(server)
@@ -31,13 +31,13 @@ async def page_server(
     options: Options | None = None,
     on_event: Callable[[Event], None] | None = None,
 ) -> None:
-    """Serve the clients in this page's own window, such as extensions, until this is cancelled.
+    """Serve the clients in this page's own window, such as extensions, until cancelled.
 
     Args:
         server: the server object.
-        allowed_origins: the origins of these clients: the page's own, which is the default.
-        channel: the name of the channel. Servers in one window need one each.
-        browser: the capability `browser`, as for `FrameServer`, whose own it replaces.
+        allowed_origins: the origins of these clients; must include the page's own, the default.
+        channel: the name of the channel, which is unique to each server of a window.
+        browser: the capability `browser`, in place of the one of the `FrameServer`.
         options: deadlines and limits.
         on_event: called with every event of the connection but `Received`.
 

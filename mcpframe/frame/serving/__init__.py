@@ -1,1 +1,1 @@
-"""The surface for authors: `FrameServer`, servers of other SDKs, entries, setup, and failures that are contained."""
+"""The surface for authors: `FrameServer`, servers of other SDKs, entries, setup, and contained failures."""

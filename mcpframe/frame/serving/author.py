@@ -1,6 +1,6 @@
-"""The session with the host, as an author's functions get it.
+"""An author's session with the host.
 
-Each peer has its own session, and `FrameServer.session` is that of the peer for which the code runs. Outside of a
+Each peer has its own session; `FrameServer.session` is the one of the peer that the code runs for. Outside of a
 browser it is a local session with values in memory and no page, so that tools and tests run unchanged.
 """
 
@@ -31,12 +31,12 @@ class FrameSession:
         phase: `"setup"`, `"transport"`, or `"local"` outside of a frame.
         storage: the session's values in this browser.
         page: the document of this page.
-        host: what this page can ask of its host.
+        host: the requests of this page to its host.
         closed: set when the session is over.
     """
 
     def __init__(self, session: Session | None, phase: Phase, storage: Storage, page: Page, host: Host) -> None:
-        """Made by boot, and by `FrameServer.session` outside of a frame."""
+        """Created by boot, and by `FrameServer.session` outside of a frame."""
         self.id = session.id if session else "local"
         self.origin = session.origin if session else ""
         self.phase = phase
@@ -55,7 +55,7 @@ class FrameSession:
         """Ask the host to run this page's setup again (SEP "postMessage Transport", MCP_SETUP_REQUIRED).
 
         Args:
-            reason: why.
+            reason: one of the reasons of the SEP.
             message: a sentence for the user.
             can_continue: whether the tools work until then.
 

@@ -1,4 +1,4 @@
-"""Entries: names of objects in the author's code; and the environment of that code.
+"""Entries, which name objects in the author's code; and the environment of that code.
 
 `module:object` names an object, `module:factory()` a function that is called without arguments and returns one.
 """
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 _CALL = "()"
 WRAPPER = "_mcpframe_wrapper"
-"""The attribute of a server object with what `mcpframe.wrap` has made of it."""
+"""The attribute of a server object with its `WrappedServer`."""
 
 
 def find(entry: str, instead: Callable[[ModuleType], str]) -> Any:
-    """Import the object that an entry names; of `module:factory()` that is the factory.
+    """Import the object that an entry names: for `module:factory()`, the factory.
 
     Args:
-        entry: `module:object`, as uvicorn has it; either part may be dotted.
-        instead: what to say of a module that has no such object.
+        entry: `module:object`, as in uvicorn; either part may be dotted.
+        instead: returns the error text for a module without the object.
 
     Raises:
-        EntryError: The entry has another form, its module or a module that one needs is not there, or the object is
-            missing. Whatever else the module raises is passed on as it is.
+        EntryError: if the entry has another form, its module or one that it imports is missing, or the object is
+            missing. Other exceptions of the module are passed on.
     """
     if not re.fullmatch(r"\w+(\.\w+)*:\w+(\.\w+)*(\(\))?", entry):
         raise EntryError(
@@ -45,7 +45,7 @@ def find(entry: str, instead: Callable[[ModuleType], str]) -> Any:
     try:
         module = import_module(module_name)
     except ModuleNotFoundError as error:
-        from mcpframe.frame.page import hints  # here, as few pages need it
+        from mcpframe.frame.page import hints  # late, as few pages need it
 
         missing = error.name or ""
         if module_name == missing or module_name.startswith(f"{missing}."):
@@ -63,22 +63,19 @@ def find(entry: str, instead: Callable[[ModuleType], str]) -> Any:
 
 
 def is_factory(entry: str) -> bool:
-    """Return whether an entry names a function that makes the object."""
+    """Return whether an entry names a function that returns the object."""
     return entry.endswith(_CALL)
 
 
 async def call_factory(entry: str, factory: Any) -> Any:
-    """Call the function that an entry names, without arguments.
+    """Call the function that an entry names, without arguments, and return its result.
 
     Args:
         entry: `module:factory()`, for errors.
-        factory: What it names. It may be async.
-
-    Returns:
-        What it returns.
+        factory: the function. It may be async.
 
     Raises:
-        EntryError: It is no function, or one that needs arguments. Whatever it raises is passed on as it is.
+        EntryError: if it is no function, or needs arguments. Its own exceptions are passed on.
     """
     if not callable(factory):
         raise EntryError(
@@ -114,11 +111,11 @@ def set_environment(
     """Set the environment of the author's code before it is imported: `sys.argv` and environment variables.
 
     Args:
-        args: What comes after the program's name in `sys.argv`.
-        env: Variables, added to those that are there.
-        program: The program's name; empty to leave it.
-        world: Whether the code was written for a process: see `mcpframe.frame.world`.
-        at_home: Whether the home folder becomes the current one.
+        args: the arguments after the program's name in `sys.argv`.
+        env: variables to add.
+        program: the program's name; empty to leave it.
+        world: whether the code was written for a process: see `mcpframe.frame.world`.
+        at_home: whether the home folder becomes the current one.
     """
     if world:
         import_module("mcpframe.frame.world").prepare()
@@ -135,20 +132,20 @@ def load_server(entry: str, is_server: Callable[[object], bool], kinds: str) -> 
 
     Args:
         entry: `module:object`.
-        is_server: Returns whether an object is a server.
-        kinds: What a server has to be, for errors.
+        is_server: returns whether an object is a server.
+        kinds: the accepted kinds of servers, for errors.
 
     Raises:
-        EntryError: As `find`, or the object is no server.
+        EntryError: see `find`; or if the object is no server.
     """
     return _checked(entry, _found(entry, is_server), is_server, kinds)
 
 
 async def open_server(entry: str, is_server: Callable[[object], bool], kinds: str) -> Any:
-    """Import the server that an entry names, or call the factory that it names. Otherwise like `load_server`.
+    """Import the server that an entry names, or call the factory that it names; see `load_server`.
 
     Raises:
-        EntryError: As `load_server`, or as `call_factory`.
+        EntryError: see `load_server` and `call_factory`.
     """
     found = _found(entry, is_server)
     if is_factory(entry):
@@ -177,7 +174,7 @@ def load_main(entry: str) -> Callable[[Page], Awaitable[None]]:
         entry: `module:function`.
 
     Raises:
-        EntryError: As `find`, and where it names no async function.
+        EntryError: see `find`; or if it names no async function.
     """
     found: Callable[[Page], Awaitable[None]] = find(entry, lambda _: "write `async def main(page): ...` in it")
     if not inspect.iscoroutinefunction(found):

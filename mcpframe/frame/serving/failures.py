@@ -1,9 +1,9 @@
-"""Contains the failures of handlers: an exception ends its own request and nothing else.
+"""Contain the failures of handlers: an exception ends only its own request.
 
 The SDK answers an `Exception`. Anything else would propagate out of its dispatcher and end the server: `sys.exit()`,
-KeyboardInterrupt, GeneratorExit, a group with one of them, or a CancelledError that nobody requested. Here each becomes
-the error result of a tool call, or the JSON-RPC error of another request. So does a result that cannot be serialized,
-for example because it is nested too deep.
+KeyboardInterrupt, GeneratorExit, a group with one of them, or a CancelledError without a cancelled scope. Here each
+becomes the error result of a tool call, or the JSON-RPC error of another request. So does a result that cannot be
+serialized, for example because it is nested too deep.
 
 In a frame both sides are in one browser, so the client gets the Python message, which the SDK withholds; the traceback
 is logged.
@@ -48,11 +48,11 @@ class Crash(Exception):
 
 
 def contain_failures(server: object, target: Server[Any]) -> None:
-    """Answer a request with an error, whatever its handler raises.
+    """Answer a request with an error for any exception of its handler.
 
     Args:
-        server: A FrameServer, an MCPServer or a lowlevel Server.
-        target: The lowlevel server in it.
+        server: a FrameServer, an MCPServer or a lowlevel Server.
+        target: the lowlevel server in it.
     """
     if isinstance(server, MCPServer):
         _contain_tools(server)
@@ -65,12 +65,12 @@ async def contained(call: Callable[[], Awaitable[T]]) -> T:
     """Await a call of an author's code; only an `Exception` or a real cancellation propagates.
 
     Args:
-        call: What to await.
+        call: returns the awaitable.
 
     Raises:
-        Crash: The call raised something that is no `Exception`.
-        CancelledError: This task is being cancelled by whoever owns it.
-        Exception: What the call raised.
+        Crash: for an exception of the call that is no `Exception`.
+        CancelledError: if this task is being cancelled by its owner.
+        Exception: an exception of the call.
     """
     task = asyncio.current_task()
     assert task is not None
@@ -79,7 +79,7 @@ async def contained(call: Callable[[], Awaitable[T]]) -> T:
     try:
         return await call()
     except Exception as error:
-        from mcpframe.frame.page import hints  # imported here: a page in which nothing fails does not need it
+        from mcpframe.frame.page import hints  # late: a page without failures does not need it
 
         await hints.explain(_cause(error), time.monotonic() - began)
         raise
@@ -98,7 +98,7 @@ def _is_being_cancelled() -> bool:
 
 
 async def _forget_cancellation(task: asyncio.Task[Any], cancelled_before: int) -> None:
-    """Undo the cancellation by a handler of the task it runs in, which is the dispatcher's."""
+    """Undo a handler's cancellation of its own task, which is the dispatcher's."""
     while task.cancelling() > cancelled_before:
         task.uncancel()
     try:
@@ -167,7 +167,7 @@ def _contain_tools(server: MCPServer[Any]) -> None:
 
 
 def _contain_tool_handler(server: Server[Any]) -> None:
-    """Answer whatever the `tools/call` handler of a lowlevel server raises with an error result, as for `MCPServer`."""
+    """Answer any exception of a lowlevel server's `tools/call` handler with an error result, as for `MCPServer`."""
     entry = server.get_request_handler("tools/call")
     if entry is None:
         return
@@ -193,7 +193,7 @@ def tool_error(name: str, error: BaseException) -> types.CallToolResult:
 def message_of(error: BaseException) -> str:
     """Return the message of an exception for the client; for a group, the messages of its exceptions.
 
-    The exception's type is named where it has no message, or is no `Exception`. Never raises, whatever `__str__` does.
+    The exception's type is named if it has no message, or is no `Exception`. Never raises, even if `__str__` does.
     """
     messages: list[str] = []
     todo = [error]

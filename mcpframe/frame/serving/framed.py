@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class PeerSession:
-    """The author's session with one peer, opened at its first use: many servers never use it, and start sooner.
+    """The author's session with one peer, opened at its first use: many servers never use it, and start faster.
 
     Args:
-        open_session: Returns the session. Called once at most.
+        open_session: returns the session. Called at most once.
     """
 
     def __init__(self, open_session: Callable[[], FrameSession]) -> None:
@@ -49,18 +49,18 @@ class PeerSession:
 
 
 class Framed:
-    """A server object of a frame: `FrameServer`, or what `mcpframe.wrap` returns for servers of other SDKs.
+    """A server object of a frame: a `FrameServer`, or the result of `mcpframe.wrap` for servers of other SDKs.
 
     Args:
-        allowed_origins: As for `FrameServer`.
-        browser: As for `FrameServer`.
+        allowed_origins: see `FrameServer`.
+        browser: see `FrameServer`.
 
     Attributes:
         allowed_origins: The origins that were passed: the preferred dialect's, if it was a table; None for none.
-        dialect_origins: The lists of the other dialects, where they differ.
+        dialect_origins: The lists of the other dialects, if they differ.
         browser: The capability `browser` of a page server; None for none.
-        setup_phase: What was registered with `setup`; None where nothing was.
-        ui_function: What was registered with `ui`; None where nothing was.
+        setup_phase: The setup function, registered with `setup`; None for none.
+        ui_function: The function registered with `ui`; None for none.
     """
 
     allowed_origins: tuple[str, ...] | None
@@ -96,7 +96,7 @@ class Framed:
         these listens to, and the tasks and threads that any of these starts.
 
         Raises:
-            StateError: In a page, outside of all that: when the server's module is imported, or in a callback that was
+            StateError: In a page, outside of these: when the server's module is imported, or in a callback that was
                 handed to JavaScript.
         """
         if peer := self._peer.get():
@@ -114,12 +114,12 @@ class Framed:
 
     @session.setter
     def session(self, session: FrameSession | None) -> None:
-        """Set by tests, to a local session of their own; None for a new one."""
+        """Set by tests to a local session of their own; None for a new one."""
         self._local_session = session
 
     @contextmanager
     def running_for(self, peer: PeerSession) -> Iterator[None]:
-        """Have `session` be this peer's in the block, and in every task and thread that is started there.
+        """Make `session` this peer's in the block, and in every task and thread that is started there.
 
         The session is closed at the end. Several peers may be served at once, each in a task of its own.
 
@@ -138,13 +138,13 @@ class Framed:
     ) -> Callable[[SetupFunction], SetupFunction]:
         """Register the function that runs when the host sets this server up (SEP "postMessage Transport", setup phase).
 
-        It is given the `FrameSession` and returns a `Setup`, or raises `SetupCancelled` or `SetupFailed`; any other
+        It gets the `FrameSession` and returns a `Setup`, or raises `SetupCancelled` or `SetupFailed`; any other
         exception is reported to the host as CONFIG_ERROR, and a `TimeoutError` as TIMEOUT. Without such a function a
-        setup completes at once, with what `[tool.mcpframe]` says.
+        setup completes immediately, with the values of `[tool.mcpframe]`.
 
         Args:
-            visible: Whether the page needs to be seen meanwhile.
-            permissions: The browser permissions that the host is asked for, in either phase.
+            visible: Whether the page must be visible meanwhile.
+            permissions: The browser permissions to request from the host, for either phase.
 
         Returns:
             A decorator for an async function.
@@ -167,8 +167,8 @@ class Framed:
     def ui(self, function: UiFunction) -> UiFunction:
         """Register the function that runs beside the tools, from the beginning of a session: the page's own UI.
 
-        It is given the `FrameSession`, is cancelled when the session ends, and may return earlier. What it raises is
-        shown on the page; the tools go on.
+        It gets the `FrameSession`, is cancelled when the session ends, and may return earlier. Its exceptions are shown
+        on the page; the tools continue.
 
         Args:
             function: An async function.

@@ -1,7 +1,7 @@
 """A server's lifespan, in a task of its own: an exception in it ends nothing else.
 
-If it raises before it yields, there is nothing to serve: each request is answered with its error, so that the client
-learns of it. An exception later, for example of a task group in it, is reported; the server continues.
+If it raises before it yields, each request is answered with that error. A later exception, for example of a task group
+in it, is reported, and the server continues.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ async def own_lifespan(
 async def refuse(
     read: ReadStream[SessionMessage | Exception], write: WriteStream[SessionMessage], error: BaseException
 ) -> None:
-    """Answer every request with the reason the server could not start, until the client disconnects."""
+    """Answer every request with the error of the server's start, until the client disconnects."""
     text = f"The server could not begin: {message_of(error)}"
     async with read, write:
         async for item in read:

@@ -1,12 +1,12 @@
-"""Contains the failures of servers of mcp 1.x (`mcp.server.fastmcp`, lowlevel `Server` with decorators).
+"""Contain the failures of servers of mcp 1.x (`mcp.server.fastmcp`, lowlevel `Server` with decorators).
 
-As `failures` does for 2.x; each part for one fact:
+Like `failures` for 2.x; each part has one reason:
 
-1. Whatever a handler raises that is no `Exception`, and a result that has no form in JSON, would end the server, not
+1. An exception of a handler that is no `Exception`, and a result that has no JSON form, would end the server instead of
    the request (`Server._handle_request`).
-2. The message of a tool's exception is all that there is of it: what to do about it is in its notes (`hints`), and its
-   traceback is for the page's console.
-3. A request that has timed out is an error whose code is httpx's, which may be a placeholder.
+2. The client gets only the message of a tool's exception: its notes (`hints`), with the advice, are added to it, and
+   its traceback goes to the page's console.
+3. The error of a request that has timed out takes its code from httpx, which may be a placeholder.
 """
 
 from __future__ import annotations
@@ -73,11 +73,11 @@ def _contained(handle: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Explained(Exception):
-    """The exception of a tool, with what to do about it in its message."""
+    """The exception of a tool, with the advice of its notes in its message."""
 
 
 def _explaining(call_tool: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap the decorator `Server.call_tool`: the SDK answers with the message of what the handler raises."""
+    """Wrap the decorator `Server.call_tool`: the SDK answers with the message of the handler's exception."""
 
     def decorator_for(self: Any, *args: Any, **kwargs: Any) -> Callable[..., Any]:
         register = call_tool(self, *args, **kwargs)
@@ -88,7 +88,7 @@ def _explaining(call_tool: Callable[..., Any]) -> Callable[..., Any]:
                 try:
                     return await function(name, arguments)
                 except Exception as error:
-                    from mcpframe.frame.page import hints  # here: a page where nothing fails does without it
+                    from mcpframe.frame.page import hints  # late: a page without failures does not need it
 
                     wrapped = error.__cause__ if type(error).__name__ == "ToolError" else None
                     cause = wrapped or error

@@ -1,6 +1,6 @@
-"""Contains the failures of the handlers of programs written for mcp 2.x, which make their server objects themselves.
+"""Contain the failures of handlers in programs written for mcp 2.x, which create their server objects themselves.
 
-`server.serve` does it with the object that it is given; here it is done when the program runs its server.
+`server.serve` does this for the object it gets; here it is done when the program runs its server.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def contain() -> None:
     run, run_stdio_async = Server.run, MCPServer.run_stdio_async
 
     async def run_contained(self: Server[Any], *args: Any, **options: Any) -> None:
-        if type(self) is Server:  # those derived from it, as of fastmcp, have their own ways
+        if type(self) is Server:  # derived classes, such as fastmcp's, handle failures themselves
             _contain(self, self)
         await run(self, *args, **options)
 

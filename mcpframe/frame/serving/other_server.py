@@ -1,6 +1,6 @@
-"""Serves objects of mcp 1.x (`mcp.server.fastmcp.FastMCP`, lowlevel servers) and of the package fastmcp.
+"""Serve objects of mcp 1.x (`mcp.server.fastmcp.FastMCP`, lowlevel servers) and of the package fastmcp.
 
-They are served over lines (`lines`), by their own SDK, in the protocol revisions that it knows. A `ServerModule`.
+Their own SDK serves them over `lines`, in the protocol revisions that it knows. A `ServerModule`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _kinds() -> str:
 
 
 def is_server(found: object) -> bool:
-    """Return whether an object is a server of an SDK that is here."""
+    """Return whether an object is a server of an installed SDK."""
     found = unwrapped(found)
     return is_of_fastmcp(found) or isinstance(found, tuple(_classes()))
 
@@ -69,7 +69,7 @@ def lowlevel(server: Any) -> Any:
 
 
 async def list_tools(server: Any) -> list[Any] | None:
-    """Return the tools of a server object as its SDK has them; None if it lists them only within a session."""
+    """Return the tools of a server object, in its SDK's types; None if it lists them only within a session."""
     server = unwrapped(server)
     if is_of_fastmcp(server) and hasattr(server, "list_tools"):  # since 3
         from mcpframe.frame.compat import fastmcp_package  # only in bundles with that package

@@ -1,13 +1,13 @@
-"""The author's surface, `FrameServer`, and how any server object of mcp 2.x is served in a frame.
+"""The author's surface, `FrameServer`, and the serving of any mcp 2.x server object in a frame.
 
 `serve` takes a `FrameServer`, a plain `MCPServer` or a lowlevel `Server` and adds, without touching its registrations:
 
-- what a handler prints goes to the client as `notifications/message` at level info, when the client asked for logs:
+- Printed output of a handler goes to the client as `notifications/message` at level info, if the client asked for logs:
   with `logging/setLevel` up to 2025-11-25, with `io.modelcontextprotocol/logLevel` in the request's `_meta` from
   2026-07-28 (both: MCP specification, server/utilities/logging). `logging/setLevel` is answered for the author.
-- a client that never sends `initialize` is served (`sdk.accept_without_handshake`).
-- whatever a handler raises is the answer to its request, and a tool's exception reaches the client with its Python
-  message (`failures`). The traceback is logged, which in a page is its console.
+- A client that never sends `initialize` is served (`sdk.accept_without_handshake`).
+- Any exception of a handler becomes the answer to its request; a tool's exception reaches the client with its Python
+  message (`failures`). The traceback is logged, in a page to its console.
 """
 
 from __future__ import annotations
@@ -61,25 +61,24 @@ _equipped: weakref.WeakSet[Server[Any]] = weakref.WeakSet()
 
 
 class FrameServer(Framed, MCPServer[LifespanT]):
-    """An MCP server that lives in a browser frame: an `MCPServer` of the official SDK with a list of hosts.
+    """An MCP server in a browser frame: an `MCPServer` of the official SDK with an allow-list of hosts.
 
     Args:
         name: The server's name, as the client sees it.
         allowed_origins: The origins of the pages that may embed this server, exact (`"https://chat.example"`);
-            `"*"` for everybody. A table has a list for each dialect: `{"sep": [...], "mcp_apps": ["*"]}`. None: those
-            of `[tool.mcpframe]` in pyproject.toml, which also wins over this list.
-        browser: The capability `browser`, which MCP-B's clients of the page find among the server's, such as
-            `{"cacheSupported": True}`.
-        request_state_security: As for `MCPServer`; None: the state stays in the frame (`sdk.HandleCodec`).
-        options: Everything else `MCPServer` takes, by name.
+            `"*"` for all. A table has a list for each dialect: `{"sep": [...], "mcp_apps": ["*"]}`. None: those of
+            `[tool.mcpframe]` in pyproject.toml, which also takes precedence over this list.
+        browser: The capability `browser` for MCP-B clients, such as `{"cacheSupported": True}`.
+        request_state_security: See `MCPServer`; None keeps the state in the frame (`sdk.HandleCodec`).
+        options: Further arguments of `MCPServer`, by name.
 
     Raises:
         OriginError: An entry of `allowed_origins` can never match, or the list is empty.
-        TypeError: `browser` has a value that JSON has not.
+        TypeError: `browser` has a value without a JSON form.
 
     Attributes:
-        setup_phase: What was registered with `setup`; None where nothing was.
-        ui_function: What was registered with `ui`; None where nothing was.
+        setup_phase: The setup function, registered with `setup`; None for none.
+        ui_function: The function registered with `ui`; None for none.
     """
 
     def __init__(
@@ -97,7 +96,7 @@ class FrameServer(Framed, MCPServer[LifespanT]):
         self._tool_list = ToolListing(self._lowlevel_server, self._subscriptions)
 
     async def resource_updated(self, uri: str) -> None:
-        """Notify the clients that have subscribed to a resource that it has changed, also outside of any request.
+        """Notify the subscribers of a resource of a change, also outside of any request.
 
         Args:
             uri: The resource's URI.
@@ -109,9 +108,9 @@ class FrameServer(Framed, MCPServer[LifespanT]):
         await self._tool_list.changed()
 
     def cache(self, *names: str) -> None:
-        """Let hubs (MCP-B) offer tools while no tab has this page: calling one opens the page.
+        """Let hubs (MCP-B) offer tools while this page is not open: calling one opens the page.
 
-        Such a tool gets the annotation `cache`, which the SDK's model of annotations does not have.
+        Such a tool gets the annotation `cache`, which the SDK's model of annotations lacks.
 
         Args:
             names: The names of the tools.
@@ -170,9 +169,9 @@ async def serve(
     experimental: dict[str, dict[str, Any]] | None = None,
     on_problem: Callable[[str, BaseException], None] = log_problem,
 ) -> None:
-    """Serve one connection with everything a frame adds, until its read stream ends; see `ServerModule`.
+    """Serve one connection with a frame's additions, until its read stream ends; see `ServerModule`.
 
-    An exception of the server's lifespan ends nothing else: see `lifespan`.
+    An exception of the server's lifespan does not end the connection: see `lifespan`.
     """
     target = equip(server)
     changes = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
@@ -222,7 +221,7 @@ def equip(server: object) -> Server[Any]:
 
 
 _HANDSHAKE = frozenset({"initialize", "notifications/initialized", "ping", "server/discover"})
-"""Requests before a session: the handshake (MCP specification, basic/lifecycle), and the probe for a later era."""
+"""Requests before a session: the handshake (MCP specification, basic/lifecycle), and `server/discover`."""
 
 
 async def _serve_uninitialized(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
@@ -232,14 +231,14 @@ async def _serve_uninitialized(ctx: ServerRequestContext[Any, Any], call_next: C
 
 
 async def _accept_level(ctx: ServerRequestContext[Any, Any], params: types.SetLevelRequestParams) -> types.EmptyResult:
-    return types.EmptyResult()  # what the level does is up to _Logs, which sees every request
+    return types.EmptyResult()  # _Logs, which gets every request, applies the level
 
 
 class _Logs:
-    """The middleware that sends what a request prints, and keeps to the level the client has set.
+    """The middleware that sends a request's printed output, and applies the client's log level.
 
     Args:
-        limit: Whether the level also applies to what the author logs; false when the author handles the level.
+        limit: Whether the level also applies to the author's log messages; false if the author handles the level.
     """
 
     def __init__(self, *, limit: bool) -> None:
@@ -272,7 +271,7 @@ async def _sending_what_is_printed(ctx: ServerRequestContext[Any, Any], call_nex
     lines = PrintedLines()
 
     async def send() -> None:
-        with printing_to(None):  # what sending prints is not the request's
+        with printing_to(None):  # output printed while sending is not the request's
             async for line in lines:
                 params = types.LoggingMessageNotificationParams(level=_PRINT_LEVEL, logger="print", data=line)
                 await ctx.session.send_notification(types.LoggingMessageNotification(params=params), ctx.request_id)

@@ -1,4 +1,4 @@
-"""The modules that serve: one for objects of mcp 2.x, one for those of other SDKs, one for console scripts."""
+"""The serving modules: one for objects of mcp 2.x, one for those of other SDKs, one for console scripts."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class ServerModule(Protocol):
         ...
 
     async def open_entry(self, entry: str) -> Any:
-        """Import as `load_entry`, and call the function if the entry is `module:factory()`; it may be async.
+        """Import like `load_entry`, and call the function if the entry is `module:factory()`; it may be async.
 
         Raises:
-            EntryError: As `load_entry`; or the factory cannot be called without arguments.
+            EntryError: see `load_entry`; or if the factory cannot be called without arguments.
         """
         ...
 
     async def list_tools(self, server: Any) -> list[Any] | None:
-        """Return the tools of a server as its SDK has them; None if it lists them only within a session."""
+        """Return the tools of a server, in its SDK's types; None if it lists them only within a session."""
         ...
 
     async def serve(

@@ -70,7 +70,7 @@ class Failure:
 
     Attributes:
         title: a sentence.
-        detail: the traceback; empty if the author's function ended on purpose.
+        detail: the traceback; empty if the author's function ended deliberately.
     """
 
     title: str

@@ -1,10 +1,10 @@
 """Lines of a session in place of standard input and output, for servers that use the SDK's `stdio_server`.
 
-All versions of the official SDK have `mcp.server.stdio.stdio_server(stdin=None, stdout=None)`, which others import by
-name, early and late. Its two defaults are set here, so that the function itself stays the same.
+All versions of the official SDK have `mcp.server.stdio.stdio_server(stdin=None, stdout=None)`, which other code imports
+by name at any time. Only its two defaults are set here, so that the function itself stays the same.
 
-The SDK's writer, and the server with it, would end at a response that has no form in JSON. Such a response becomes an
-error response.
+The SDK's writer, and the server with it, would end at a response without a JSON form. Such a response becomes an error
+response.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class _Stdout:
 
 @contextmanager
 def stdio_of(files: LineFiles) -> Iterator[None]:
-    """Let `stdio_server()` read and write these files where the block, or a task that it starts, calls it."""
+    """Let `stdio_server()` use these files when the block, or a task that it starts, calls it."""
     function: Any = import_module("mcp.server.stdio").stdio_server.__wrapped__
     function.__defaults__ = (_Stdin(), _Stdout())
     _write_what_can_be_written()

@@ -1,6 +1,6 @@
 """`mcpframe.wrap`: the features of a `FrameServer` for server objects of any SDK.
 
-Importing this imports no SDK: the server's own is there already.
+Importing this imports no SDK; it uses the server's own.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CLASSES = frozenset({"FastMCP", "MCPServer", "Server"})
 
 
 class WrappedServer(Framed, Generic[ServerT]):
-    """A server object with the features that a `FrameServer` adds to an `MCPServer`. Made by `wrap`.
+    """A server object with the features that a `FrameServer` adds to an `MCPServer`. Created by `wrap`.
 
     Any other public attribute is the wrapped server's: `server.tool`, `server.resource`, `server.name`.
     """
@@ -44,7 +44,7 @@ class WrappedServer(Framed, Generic[ServerT]):
         return self._wrapped
 
     async def resource_updated(self, uri: str) -> None:
-        """Notify the clients that have subscribed to a resource that it has changed, also outside of any request.
+        """Notify the subscribers of a resource of a change, also outside of any request.
 
         Args:
             uri: The resource's URI.
@@ -69,13 +69,13 @@ class WrappedServer(Framed, Generic[ServerT]):
         await self._listing("call send_tool_list_changed() of its request's session").changed()
 
     def cache(self, *names: str) -> None:
-        """Let hubs (MCP-B) offer tools while no tab has this page: calling one opens the page.
+        """Let hubs (MCP-B) offer tools while this page is not open: calling one opens the page.
 
         Args:
             names: The names of the tools.
 
         Raises:
-            SdkError: The server is no `MCPServer` of mcp 2.x. Those of mcp 1.x have such annotations by themselves.
+            SdkError: The server is no `MCPServer` of mcp 2.x. mcp 1.x supports such annotations itself.
         """
         self._listing("with mcp 1.x, pass annotations=ToolAnnotations(cache=True) to a tool").cache(names)
 
@@ -97,20 +97,20 @@ def wrap(
     allowed_origins: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     browser: Mapping[str, Any] | None = None,
 ) -> WrappedServer[ServerT]:
-    """Return a server object of any SDK with what a `FrameServer` has: sessions, storage, setup and ui functions.
+    """Return a server object of any SDK with the features of a `FrameServer`: sessions, storage, setup and ui.
 
     The entry of the project may name the result or the server itself.
 
     Args:
         server: An `MCPServer` or a lowlevel `Server` of mcp 2.x, a `FastMCP` or a lowlevel `Server` of mcp 1.x, or a
             `FastMCP` of the package fastmcp.
-        allowed_origins: As for `FrameServer`.
-        browser: As for `FrameServer`.
+        allowed_origins: See `FrameServer`.
+        browser: See `FrameServer`.
 
     Raises:
         EntryError: It is none of them, or wrapped already.
         OriginError: An entry of `allowed_origins` can never match, or the list is empty.
-        TypeError: `browser` has a value that JSON has not.
+        TypeError: `browser` has a value without a JSON form.
     """
     if isinstance(server, Framed) or getattr(server, WRAPPER, None) is not None:
         raise EntryError(f"This {type(server).__name__} has setup, ui and sessions already: wrap a server once.")

@@ -2,11 +2,11 @@
 
     mcpframe / values / ["files of <session id>", path]      in IndexedDB, beside the values of `storage`
 
-They are restored once the session has begun, before the program's `main` or the server's first request; and stored
-again where they have changed: before each answer is sent, every few seconds, when the page is hidden, and at the end.
-An empty folder is kept, too, its path with a slash at the end. Links, and what is in them, are not.
+They are restored once the session has begun, before the program's `main` or the server's first request. Changed files
+are stored before each answer is sent, every few seconds, when the page is hidden, and at the end. Empty folders are
+kept, too, as paths with a slash at the end. Links and their contents are not.
 
-A session without an id, as in dialects that have none, keeps no files: those of two hosts would be the same ones.
+A session without an id, in dialects without ids, keeps no files: two hosts would share them.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from mcpframe.frame.storage.values import Storage
 log = logging.getLogger("mcpframe")
 
 MOST_BYTES = 64 * 1024 * 1024
-"""How much is kept for one session."""
+"""The most bytes that are kept for one session."""
 MOST_FILES = 10_000
 INTERVAL = 2.0
-"""Seconds between two looks at the files."""
+"""Seconds between two checks of the files."""
 LAST_SAVE = 5.0
-"""Seconds that storing may take when the session has ended."""
+"""Seconds that storing may take after the end of the session."""
 _HEAD = b"mcpframe file 1 "
 _UNSURE = 50_000_000
-"""Nanoseconds: a file that is so new may be changed again without another time."""
+"""Nanoseconds: a file newer than this may change again without a new time."""
 
 Report = Callable[[str, str], None]
 _State = tuple[int, int]
@@ -47,19 +47,19 @@ _FOLDER: _State = (-1, -1)
 
 
 def storage_id(session_id: str) -> str:
-    """Return whose values the files of a session are."""
+    """Return the storage id of a session's files."""
     return f"files of {session_id}"
 
 
 class KeptFiles:
-    """The files below some paths, and where they are kept.
+    """The files below some paths, and their storage.
 
     Args:
         paths: Files and folders, absolute or below `~`.
-        storage: Where they are kept: nothing else uses it.
+        storage: Their storage, which nothing else uses.
         report: called with a sentence and details about a file that cannot be kept or restored.
-        most_bytes: How much is kept.
-        most_files: How many files and empty folders are kept.
+        most_bytes: The most bytes that are kept.
+        most_files: The most files and empty folders that are kept.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class KeptFiles:
         self._report = report
         self._most_bytes = most_bytes
         self._most_files = most_files
-        self._stored: dict[str, _State | None] = {}  # by path; None: not sure
+        self._stored: dict[str, _State | None] = {}  # by path; None if unsure
         self._is_restored = False
         self._reported = ""
         self._saving = anyio.Lock(fast_acquire=True)
@@ -95,7 +95,7 @@ class KeptFiles:
     async def _restore(self, key: str) -> None:
         path = self._path(key)
         if path is None:
-            return  # of other paths than now
+            return  # stored for other paths
         try:
             record = await self._storage.get(key)
             if key.endswith("/"):
@@ -173,7 +173,7 @@ class KeptFiles:
         return f"~{path[len(self._home) :]}" if f"{path}/".startswith(f"{self._home}/") else path
 
     def _path(self, key: str) -> str | None:
-        """Return the path of a key; None if it is below none of the roots, whoever has written it."""
+        """Return the path of a key; None if it is not below any root: others may have written it."""
         path = posixpath.normpath(self._home + key[1:] if key.startswith(("~/", "~")) else key)
         inside = any(f"{path}/".startswith(f"{root}/") for root in self._roots)
         return path if inside and self._key(path) == key.rstrip("/") else None
@@ -191,7 +191,7 @@ def _encoded(changed: int, content: bytes) -> bytes:
 
 
 def _decoded(record: Any) -> tuple[int, bytes]:
-    """Return when a file was changed, and its content. Raises ValueError if it is not as it was written."""
+    """Return the time of a file's last change, and its content. Raises ValueError for a damaged record."""
     if not isinstance(record, bytes) or not record.startswith(_HEAD):
         raise ValueError("the stored value is no file")
     head, _, content = record[len(_HEAD) :].partition(b"\n")
@@ -234,14 +234,14 @@ async def keeping(
     report: Report,
     on_hidden: Callable[[Callable[[], None]], Callable[[], None]],
 ) -> AsyncIterator[KeptFiles]:
-    """Restore the files of a session, and store them for as long as the block lasts, and at its end.
+    """Restore the files of a session, and store them during the block and at its end.
 
     Args:
-        paths: As for `KeptFiles`.
-        session_id: Whose files.
-        open_storage: Returns the values of an id.
-        report: As for `KeptFiles`.
-        on_hidden: has a function called when the page is hidden or left; returns a function that ends that.
+        paths: see `KeptFiles`.
+        session_id: the id of the session.
+        open_storage: returns the storage of an id.
+        report: see `KeptFiles`.
+        on_hidden: registers a function that is called when the page is hidden or left; returns one that removes it.
     """
     if not session_id:
         log.warning("This session has no id, so that no files are kept for it.")

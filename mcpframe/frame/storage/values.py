@@ -11,9 +11,9 @@ newer one. In its keys the session id's `%` and `:` are written `%25` and `%3A`,
 value that is still there takes precedence. All servers of an origin share these places: sessions are distinguished by
 their id, which hosts make unguessable.
 
-A page of opaque origin (sandboxed without `allow-same-origin`) has no storage, nor has a page that another site frames
-where the browser blocks third-party storage (as private windows do), nor CPython. Values are then kept in memory until
-the page or the program ends, and `Storage.persistent` is False.
+There is no storage in a page of opaque origin (sandboxed without `allow-same-origin`), in a page that another site
+frames while the browser blocks third-party storage (as private windows do), and in CPython. Values are then kept in
+memory until the page or the program ends, and `Storage.persistent` is False.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CHANGE_TIMEOUT = 30.0
 """The longest one change may take once it has the lock, and the longest one read may take, in seconds."""
 
 LOCK_LEASE = CHANGE_TIMEOUT + 5
-"""Seconds after which a page releases the lock, whatever its Python does."""
+"""Seconds after which a page releases the lock, even if its Python is busy."""
 
 LOCK_TIMEOUT = LOCK_LEASE + 10
 """Seconds a page waits for the lock: long enough for one other page's lease to expire."""
@@ -44,7 +44,7 @@ MAX_NESTING = 500
 """The deepest nesting of lists and dicts in a value. In Pyodide deeper JSON ends Python."""
 
 Record = str | bytes
-"""A stored record: str holds JSON, bytes are kept as they are."""
+"""A stored record: a str is JSON, bytes are a value of bytes."""
 
 
 class Texts(Protocol):
@@ -160,7 +160,7 @@ class Storage:
             The new value.
 
         Raises:
-            QuotaError, StorageError: as `set`.
+            QuotaError, StorageError: see `set`.
         """
         _check(key)
         async with self._change(f"update {key!r}"):
@@ -169,7 +169,7 @@ class Storage:
         return value
 
     async def delete(self, key: str) -> None:
-        """Remove a key and its value, if present. Raises `StorageError`, as `set`."""
+        """Remove a key and its value, if present. Raises `StorageError`, like `set`."""
         _check(key)
         async with self._change(f"delete {key!r}"):
             await self._records.delete(self._id, key)  # the earlier text last, as it takes precedence
@@ -182,7 +182,7 @@ class Storage:
         return sorted({*self._own_texts(), *stored})
 
     async def clear(self) -> None:
-        """Remove all values of this session. Raises `StorageError`, as `set`."""
+        """Remove all values of this session. Raises `StorageError`, like `set`."""
         async with self._change("remove everything"):
             await self._records.clear(self._id)
             self._delete_texts(*self._own_texts())
@@ -230,7 +230,6 @@ class MemoryRecords:
     """Records in memory."""
 
     def __init__(self) -> None:
-        """Begin without any."""
         self._records: dict[tuple[str, str], Record] = {}
 
     async def get(self, session_id: str, key: str) -> Record | None:
@@ -272,7 +271,7 @@ def _encoded(key: str, value: Any) -> Record:
 
 
 def _decoded(key: str, record: Record) -> Any:
-    """Return the value of a record. Other programs of this origin may have written anything there."""
+    """Return the value of a record, which other programs of this origin may have replaced."""
     if isinstance(record, bytes):
         return record
     fault = f"What is stored under {key!r} is not what was written; delete the key to go on"

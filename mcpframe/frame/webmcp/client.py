@@ -3,7 +3,7 @@
     async with mcp.Client(mcpframe.model_context_client()) as client:
         print(await client.list_tools())
 
-The streams lead to a server in this process that has only tools: the document's, as they are at each request.
+The streams lead to a server in this process that has only tools: the document's current ones, at each request.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MEMBERS: Final = ("title", "description")
 
 
 class ToolSource(Protocol):
-    """Where tools are: see `browser.page_tools`."""
+    """A source of tools: see `browser.page_tools`."""
 
     async def list(self) -> Sequence[tuple[Json, Any]]:
         """Return each tool's definition, and the object to `run`. Raises `Rejected`."""
@@ -47,22 +47,22 @@ class ToolSource(Protocol):
         ...
 
     def watch(self, changed: Callable[[], None]) -> Callable[[], None]:
-        """Call a function whenever tools come or go. Returns a function that ends this."""
+        """Call a function whenever tools are added or removed. Returns a function that ends this."""
         ...
 
 
 @asynccontextmanager
 async def model_context_client(from_origins: Iterable[str] = ()) -> AsyncIterator[TransportStreams]:
-    """Open a session with the tools of this page's document, for as long as the block lasts.
+    """Open a session with the tools of this page's document, for the duration of the block.
 
-    `list_tools` returns those that are there now, and `notifications/tools/list_changed` says that they have changed. A
-    tool's `_meta` has its origin as `mcpframe/origin`. Where several documents have a tool of one name, all but the
-    first get a number. Results in the form of MCP are passed on, other texts and values are text; what the tool raised
-    is a result with `isError`, without its message, as browsers keep that to themselves.
+    `list_tools` returns the current tools, and `notifications/tools/list_changed` announces changes. A tool's `_meta`
+    has its origin as `mcpframe/origin`. If several documents have a tool of the same name, all but the first get a
+    number. Results in the form of MCP are passed on; other texts and values become text. An exception of a tool becomes
+    a result with `isError`, without the message, which browsers withhold.
 
     Args:
-        from_origins: the origins of frames in this page whose tools are wanted as well; they have to expose them to
-            this page's origin.
+        from_origins: the origins of frames in this page whose tools are included. They must expose them to this page's
+            origin.
 
     Yields:
         `(read, write)` of the SDK, for `mcp.Client(model_context_client())`.
@@ -80,11 +80,11 @@ async def model_context_client(from_origins: Iterable[str] = ()) -> AsyncIterato
 
 @asynccontextmanager
 async def tools_session(source: ToolSource, messages: Messages | None = None) -> AsyncIterator[Any]:
-    """Open a session with the tools of a source. Otherwise like `model_context_client`.
+    """Open a session with the tools of a source, like `model_context_client`.
 
     Args:
-        source: where the tools are.
-        messages: how messages look on the streams; None: as those of the SDK.
+        source: the source.
+        messages: the form of messages on the streams; by default the SDK's.
 
     Raises:
         StateError: if it cannot list them.
@@ -104,7 +104,7 @@ async def tools_session(source: ToolSource, messages: Messages | None = None) ->
 
 @contextmanager
 def _usable() -> Iterator[None]:
-    """Raise `StateError` where tools cannot be used at all."""
+    """Turn a `Rejected` of the document in this block into a `StateError`."""
     try:
         yield
     except Rejected as error:
@@ -124,7 +124,7 @@ class _ToolServer(WriteStream):
         self._over = False
 
     async def tools(self) -> dict[str, tuple[Json, Any]]:
-        """Return the definition of each tool, and what runs it, by a name that no other has."""
+        """Return the definition of each tool, and the object to `run`, by a unique name."""
         named: dict[str, tuple[Json, Any]] = {}
         for definition, tool in await self._source.list():
             name = definition.get("name")
@@ -137,7 +137,7 @@ class _ToolServer(WriteStream):
         return named
 
     def changed(self) -> None:
-        """Say that the list has changed."""
+        """Announce a change of the list."""
         if self._initialized:
             self._post({"method": "notifications/tools/list_changed"})
 
@@ -156,13 +156,13 @@ class _ToolServer(WriteStream):
     # The client's write stream
 
     async def send(self, item: Any, /) -> None:
-        """Take a message of the client. Raises `anyio.ClosedResourceError` after the end."""
+        """Handle a message of the client. Raises `anyio.ClosedResourceError` after the end."""
         if self._over:
             raise anyio.ClosedResourceError
         self.take(json.loads(self._messages.text(item)))
 
     def take(self, message: Json) -> None:
-        """Take a JSON-RPC message of the client; nothing after the end."""
+        """Handle a JSON-RPC message of the client; do nothing after the end."""
         if self._over:
             return
         if (cancelled := jsonrpc.cancelled_id(message)) is not None:
@@ -216,9 +216,9 @@ class _ToolServer(WriteStream):
 
 
 def _tool(name: str, definition: Json) -> Json:
-    """Return a tool as `tools/list` has it; members of other types than MCP's are left out."""
+    """Return a tool in the form of `tools/list`, without members of other types than MCP's."""
     schema = definition.get("inputSchema")
-    if isinstance(schema, str):  # as drafts of WebMCP had it
+    if isinstance(schema, str):  # the form of WebMCP's drafts
         try:
             schema = payload.parse(schema, **LIMITS)
         except MessageError:
@@ -241,7 +241,7 @@ def result_of(text: str | None) -> Json:
     """Return a tool's result in the form of MCP.
 
     Args:
-        text: what `executeTool` returns: JSON for all but texts.
+        text: the result of `executeTool`: a text, or the JSON of any other value.
     """
     try:
         value = None if text is None else payload.parse(text, **LIMITS)
@@ -257,7 +257,7 @@ def result_of(text: str | None) -> Json:
 
 
 def _is_block(block: Any) -> bool:
-    """Return whether it is a content block of MCP ("Tool Result"), as far as the SDK rejects others."""
+    """Return whether the SDK accepts this as a content block of MCP ("Tool Result")."""
     if not isinstance(block, dict):
         return False
     kind, texts = block.get("type"), _BLOCKS.get(str(block.get("type")))
@@ -277,4 +277,4 @@ _BLOCKS: Final[Mapping[str, tuple[str, ...]]] = {
     "audio": ("data", "mimeType"),
     "resource_link": ("uri", "name"),
 }
-"""The members of each kind of block that are texts."""
+"""The text members of each kind of block."""

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 Json = Mapping[str, Any]
 
 REVISION: Final = "2025-11-25"
-"""The newest revision with a handshake; in it, changes of the list are announced without being asked for."""
+"""The newest revision with a handshake; it announces changes of the list without a subscription."""
 _CHANGED = "notifications/tools/list_changed"
 
 
 class CallFailed(Exception):
-    """The server has answered with an error, or will not answer any more."""
+    """The server has answered with an error, or has ended."""
 
 
 class InsideClient(WriteStream):
@@ -41,8 +41,8 @@ class InsideClient(WriteStream):
 
         Args:
             incoming: the sending end of the stream that the server reads.
-            messages: how messages look on both streams.
-            changed: called whenever the server says that its list of tools has changed.
+            messages: the form of messages on both streams.
+            changed: called whenever the server announces a change of its tools.
         """
         self._incoming = incoming
         self._messages = messages
@@ -71,14 +71,14 @@ class InsideClient(WriteStream):
         return found[:LISTED_TOOLS]
 
     async def request(self, method: str, params: Json) -> Json:
-        """Return the result of a request, which is cancelled with this. Raises `CallFailed`."""
+        """Return the result of a request. Cancelling this cancels the request. Raises `CallFailed`."""
         return await self._server.ask(
             lambda id_: self._post({"id": id_, "method": method, "params": params}),
             cancel=lambda id_, _: self._post({"method": "notifications/cancelled", "params": {"requestId": id_}}),
         )
 
     def end(self) -> None:
-        """Fail the open requests, and take no more messages."""
+        """Fail the open requests, and ignore further messages."""
         self._over = True
         self._server.close(lambda: CallFailed("The server has ended."))
 
@@ -96,7 +96,7 @@ class InsideClient(WriteStream):
     # The server's write stream
 
     async def send(self, item: Any, /) -> None:
-        """Take a message of the server. Raises `anyio.ClosedResourceError` after the end."""
+        """Handle a message of the server. Raises `anyio.ClosedResourceError` after the end."""
         if self._over:
             raise anyio.ClosedResourceError
         message = self._messages.members(item)
@@ -124,15 +124,15 @@ class InsideClient(WriteStream):
 
 
 class WatchedWriter(WriteStream):
-    """The write stream of another session of the same server, in which changes of the tool list are noticed."""
+    """The write stream of another session of the same server, watched for changes of its tools."""
 
     def __init__(self, write: Any, messages: Messages, changed: Callable[[], None]) -> None:
-        """Write to this stream.
+        """Wrap a write stream.
 
         Args:
             write: the stream.
-            messages: how messages look on it.
-            changed: called after each message that says that the list of tools has changed.
+            messages: the form of messages on it.
+            changed: called after each message that announces a change of the tools.
         """
         self._write = write
         self._messages = messages

@@ -1,9 +1,9 @@
 """The server's tools at the document's `modelContext` (WebMCP), for agents of the browser and scripts of the page.
 
-The server is served once more, to a client in this process: initialization, `tools/list` and its changes, calls,
-errors, cancellation and validation are those of every other client. So all kinds of servers are served alike, at the
-same time as the host around the page. Nothing but the page checks the arguments, and an exception loses its message on
-its way to the caller: every failure is a result with `isError`.
+The server is also served to a client in this process: initialization, `tools/list` and its changes, calls, errors,
+cancellation and validation work as for every other client. So all kinds of servers work, at the same time as the host
+around the page. Only the page checks the arguments, and the browser withholds an exception's message from the caller,
+so every failure is a result with `isError`.
 """
 
 from __future__ import annotations
@@ -47,22 +47,22 @@ _OVER = "The server has ended for WebMCP: its tools are not registered any more.
 
 
 class ToolPlace(Protocol):
-    """Where tools are registered: see `browser.model_context`."""
+    """A place to register tools: see `browser.model_context`."""
 
     async def register(
         self, tool: Json, execute: Callable[[str], Coroutine[Any, Any, str]], exposed_to: Sequence[str]
     ) -> Callable[[], None]:
-        """Register a tool; return what unregisters it. Raises `Rejected`."""
+        """Register a tool; return a function that unregisters it. Raises `Rejected`."""
         ...
 
 
 class Offering:
-    """The tools of a server, registered for as long as the `async with` block lasts.
+    """The tools of a server, registered for the duration of an `async with` block.
 
-    Failures are logged only: the page has other clients.
+    Failures are only logged: the page has other clients.
 
     Attributes:
-        registered: the definitions of the tools, by the names that they have there.
+        registered: the definitions of the tools, by their names there.
     """
 
     def __init__(self, place: ToolPlace, messages: Messages, serve: Serve, exposed: Sequence[str] = ()) -> None:
@@ -70,7 +70,7 @@ class Offering:
 
         Args:
             place: where to register them.
-            messages: how messages look on the streams of `serve`.
+            messages: the form of messages on the streams of `serve`.
             serve: serves one client.
             exposed: the other origins that may see the tools: see `exposed_to`.
         """
@@ -98,7 +98,7 @@ class Offering:
 
     @asynccontextmanager
     async def standing_aside(self) -> AsyncIterator[None]:
-        """Offer nothing in the block, so that a server of one client at a time can serve another one."""
+        """Offer no tools in the block, so that a server with one client at a time can serve another one."""
         await self._stop()
         try:
             yield
@@ -106,7 +106,7 @@ class Offering:
             self._task = asyncio.create_task(self._run())
 
     def watched(self, write: Any) -> WatchedWriter:
-        """Return the write stream of another session of this server, whose list changes are noticed here, too."""
+        """Return a write stream for another session of this server that announces changes of its tools here, too."""
         return WatchedWriter(write, self._messages, self._changed.set)
 
     async def _stop(self) -> None:
@@ -175,9 +175,9 @@ def offer(messages: Messages, serve: Serve, allowed: AllowedOrigins | None) -> O
     """Return the tools of a server at this page's document: see `Dialect.document_module`.
 
     Args:
-        messages: how messages look on the streams of `serve`.
+        messages: the form of messages on the streams of `serve`.
         serve: serves one client.
-        allowed: the origins that may see the tools besides the page's own; None for nobody.
+        allowed: the origins that may see the tools besides the page's own; None for no others.
     """
     from mcpframe.frame.browser.model_context import ModelContext
 
@@ -186,7 +186,7 @@ def offer(messages: Messages, serve: Serve, allowed: AllowedOrigins | None) -> O
 
 
 async def _call(client: InsideClient, tool: str, schema: Json, arguments: str) -> Json:
-    """Call a tool; a failure is its result."""
+    """Call a tool, and return its result or a failure as a result."""
     try:
         given = payload.decode(arguments, **LIMITS)
         if problem := argument_problem(schema, given):

@@ -1,6 +1,6 @@
-"""The environment of a process, for code in a page that was written for one: `prepare` sets it up, one file per reason.
+"""The environment of a process, for code in a page that expects one: `prepare` sets it up, one file per reason.
 
-Only bundles of other people's servers have this folder, and those whose author's code asks for threads or limits.
+Only bundles of third-party servers contain this folder, and those whose author's code uses threads or limits.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ BUNDLED_WITH = ("world",)
 def prepare() -> None:
     """Set up the part that all visitors share, which may be in a snapshot. Does nothing on CPython or when repeated.
 
-    Call it before the author's code is imported, as that may take the functions by name.
+    Call it before the author's code is imported, which may import the functions by name.
     """
     if in_pyodide():
         threads.replace()
@@ -29,12 +29,12 @@ def prepare() -> None:
 def begin() -> None:
     """Set the name of the visitor's time zone, unless `env` names another. Does nothing on CPython.
 
-    Local time itself and the language in `LANG` are the visitor's already; libraries such as tzlocal ask for the name.
+    Local time and the language in `LANG` are already the visitor's; libraries such as tzlocal need the name.
     """
     if in_pyodide() and (zone := import_module("mcpframe.frame.browser.visitor").time_zone()):
         os.environ.setdefault("TZ", zone)
 
 
 def only_look() -> None:
-    """Start no threads, which is no error then: the build only looks at a server. Call it after `prepare`."""
+    """Disable threads without an error, for the build, which only inspects a server. Call it after `prepare`."""
     threads.are_run = False

@@ -1,9 +1,8 @@
-"""Functions that would run in a pool of threads run in place, and have run when `submit` returns.
+"""Run functions for a pool of threads in place: they have run when `submit` returns.
 
-`asyncio.to_thread` goes by `loop.run_in_executor`; `anyio.to_thread.run_sync` is replaced by `compat.sdk`. Context
-variables are those of the caller; what the function sets stays its own, as in a thread.
-
-`anyio.from_thread`, by which such functions get back to the event loop, waits for it by stack switching.
+`asyncio.to_thread` uses `loop.run_in_executor`; `anyio.to_thread.run_sync` is replaced by `compat.sdk`. A function runs
+in a copy of the caller's context, as in a thread. `anyio.from_thread`, with which such functions call the event loop,
+waits by stack switching.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _INITIALIZER = "_mcpframe_initializer"
 
 
 def replace() -> None:
-    """Replace what hands functions to threads, and what they hand back. When repeated: nothing."""
+    """Replace the functions that call into threads, and back from them. Does nothing when repeated."""
     _Pool.__init__, _Pool.submit = _init, submit
     loop: Any = type(asyncio.get_running_loop())
     loop.run_in_executor = run_in_executor
@@ -45,7 +44,7 @@ def _init(
 
 
 def submit(self: Any, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-    """Call a function at once, as `ThreadPoolExecutor.submit` does in a thread, and return its future."""
+    """Call a function immediately, in place of `ThreadPoolExecutor.submit`, and return its future."""
     if self._shutdown:
         raise RuntimeError("cannot schedule new futures after shutdown")
     initializer = getattr(self, _INITIALIZER, None)
@@ -62,7 +61,7 @@ def call(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
     context = copy_context()
     try:
         future.set_result(context.run(fn, *args, **kwargs))
-    except BaseException as error:  # noqa: BLE001  as in a thread: whoever asks for the result gets it
+    except BaseException as error:  # noqa: BLE001  raised by `result()`, as with a thread
         future.set_exception(error)
     return future
 
@@ -70,7 +69,7 @@ def call(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
 def run_in_executor(
     self: asyncio.AbstractEventLoop, executor: Any, func: Callable[..., Any], *args: Any
 ) -> asyncio.Future[Any]:
-    """Call a function at once, as `loop.run_in_executor` does in a thread, and return its future."""
+    """Call a function immediately, in place of `loop.run_in_executor`, and return its future."""
     submitted = call(func, *args) if executor is None else executor.submit(func, *args)
     return asyncio.wrap_future(submitted, loop=self)
 
@@ -79,7 +78,7 @@ def run(func: Callable[..., Coroutine[Any, Any, Any]], *args: Any, token: object
     """Call an async function in the event loop, like `anyio.from_thread.run`, and return its result.
 
     Raises:
-        RuntimeError: This browser has no stack switching.
+        RuntimeError: if this browser has no stack switching.
     """
     if not waiting.can_wait():
         raise RuntimeError(
@@ -90,5 +89,5 @@ def run(func: Callable[..., Coroutine[Any, Any, Any]], *args: Any, token: object
 
 
 def run_sync(func: Callable[..., Any], *args: Any, token: object = None) -> Any:
-    """Call a function, as `anyio.from_thread.run_sync`."""
+    """Call a function, like `anyio.from_thread.run_sync`."""
     return func(*args)

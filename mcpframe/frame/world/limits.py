@@ -44,14 +44,14 @@ def getrlimit(resource: int) -> tuple[int, int]:
 
 
 def setrlimit(resource: int, limits: tuple[int, int]) -> None:
-    """Set limits, which nothing keeps to."""
+    """Set limits, which are not enforced."""
     _check(resource)
     soft, hard = limits
     _limits[resource] = (soft, hard)
 
 
 def prlimit(pid: int, resource: int, limits: tuple[int, int] | None = None) -> tuple[int, int]:
-    """Return the limits of this process, and set others where they are given."""
+    """Return the limits of this process, and set new ones if given."""
     before = getrlimit(resource)
     if limits is not None:
         setrlimit(resource, limits)
@@ -59,7 +59,7 @@ def prlimit(pid: int, resource: int, limits: tuple[int, int] | None = None) -> t
 
 
 def getrusage(who: int) -> struct_rusage:
-    """Return what has been used."""
+    """Return the resources used."""
     return struct_rusage(ru_utime=_time.process_time() if who != RUSAGE_CHILDREN else 0.0)
 
 

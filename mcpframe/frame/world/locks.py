@@ -1,7 +1,7 @@
 """Locks for the threads of a page, which are tasks: waiting for a lock lets the other tasks run.
 
-A lock of C would stop the whole page, as the only thread waits for itself. Everything else of `threading` that waits
-(events, conditions, semaphores, futures and queues) waits for one of these.
+A lock of C would stop the whole page, as its only thread would wait for itself. Everything else in `threading` that
+waits (events, conditions, semaphores, futures and queues) waits for one of these.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ class PageLock:
         """Take the lock.
 
         Args:
-            blocking: Whether to wait for it.
-            timeout: Seconds to wait at the most; -1 for no limit.
+            blocking: whether to wait for it.
+            timeout: the most seconds to wait; -1 for no limit.
 
         Returns:
             Whether it was taken.
 
         Raises:
-            RuntimeError: Nothing can release it, as this browser runs nothing else meanwhile.
+            RuntimeError: if nothing can release it, as this browser runs no other task meanwhile.
         """
         if not blocking and timeout != -1:
             raise ValueError("can't specify a timeout for a non-blocking call")
@@ -44,7 +44,7 @@ class PageLock:
             return False
         if waiting.can_wait():
             turn = asyncio.get_running_loop().create_future()
-            self._waiting.append(turn)  # at once: others may run before the coroutine does
+            self._waiting.append(turn)  # now: others may run before the coroutine does
             return bool(waiting.wait_for(self._wait(turn, timeout)))
         if timeout == -1:
             raise RuntimeError(
@@ -67,7 +67,7 @@ class PageLock:
         return turn.done()
 
     def release(self) -> None:
-        """Release the lock: it is the next waiting thread's, if there is one."""
+        """Release the lock, to the next waiting thread if there is one."""
         if not self._is_locked:
             raise RuntimeError("release unlocked lock")
         if self._waiting:

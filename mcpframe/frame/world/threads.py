@@ -1,11 +1,10 @@
-"""Threads in a page, which has one: with stack switching each runs as a task of the page's event loop.
+"""Threads in a page, which has only one: with stack switching each runs as a task of the page's event loop.
 
-Such a thread begins when other code waits, and lets others go on where it waits itself: in `time.sleep`, `join`, locks,
-events and queues, and requests. One that computes stops the page, as any code does.
+Such a thread begins when other code waits, and other code runs while it waits itself: in `time.sleep`, `join`, locks,
+events, queues and requests. A computing thread stops the page, as any code does.
 
-In browsers without stack switching a thread cannot run. Starting one is an error that says where and what to do; one
-that is a daemon, as programs have for side work, is an error in the log, and the server goes on without it.
-
+In browsers without stack switching a thread cannot run. Starting one raises an error with the place and advice; for a
+daemon, which programs use for side work, the error is only logged, and the server continues without it.
 `threading.Timer` is a timer of the event loop in all browsers.
 """
 
@@ -25,7 +24,7 @@ from mcpframe.frame.world.locks import PageLock
 log = logging.getLogger("mcpframe")
 
 are_run = True
-"""Whether threads are run. The build does not: it only looks at a server."""
+"""Whether threads are run. False in the build, which only inspects a server."""
 _TASK = "_mcpframe_task"
 _current: ContextVar[threading.Thread | None] = ContextVar("mcpframe_thread", default=None)
 _running: set[asyncio.Task[None]] = set()
@@ -39,19 +38,19 @@ _cancel = _Timer.cancel
 
 
 def replace() -> None:
-    """Replace what starts threads and waits for them. When repeated: nothing."""
+    """Replace the functions that start threads and wait for them. Does nothing when repeated."""
     if _Thread.start is _start:
         return
     setattr(threading, "Lock", PageLock)  # noqa: B010
     setattr(threading, "_allocate_lock", PageLock)  # noqa: B010
-    setattr(queue, "SimpleQueue", queue._PySimpleQueue)  # type: ignore[attr-defined]  # noqa: B010  that of C would wait
+    setattr(queue, "SimpleQueue", queue._PySimpleQueue)  # type: ignore[attr-defined]  # noqa: B010  C's would wait
     setattr(threading, "current_thread", _current_thread)  # noqa: B010
     _Thread.start, _Thread.join, _Thread.is_alive = _start, _join_task, _is_running
     _Timer.cancel = _cancel_timer
 
 
 def place() -> str:
-    """Return the file and line of the code that has called something of Python's library, for errors."""
+    """Return the file and line of the code that called Python's library, for errors."""
     ours = (threading.__file__, __file__)
     frame = sys._getframe(1)
     while frame.f_back is not None and (
@@ -107,7 +106,7 @@ def _call(thread: Any, function: Any) -> None:
         function()
     except SystemExit:
         return
-    except BaseException:  # noqa: BLE001  as in a thread: whatever it is goes to threading.excepthook
+    except BaseException:  # noqa: BLE001  goes to threading.excepthook, as in a thread
         thread._invoke_excepthook(thread)
 
 

@@ -1,8 +1,8 @@
 """Features of a process that a page lacks: sockets, processes, signals from outside, limits.
 
-Sockets and processes raise the error types that programs expect, at once, with what to do. Pyodide's sockets would
-connect to nothing. A handler of a signal is accepted, as nobody sends one. The module `resource`, which is not in
-Pyodide, is `limits`.
+Sockets and processes immediately raise the error types that programs expect, with advice. Pyodide's sockets would
+connect to nothing. A handler of a signal is accepted, but no signal arrives. The module `resource`, which Pyodide
+lacks, is `limits`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NO_PROCESSES = (
 
 
 def replace() -> None:
-    """Replace functions that a page cannot have, and add missing ones. Does nothing when repeated."""
+    """Replace functions that cannot work in a page, and add missing ones. Does nothing when repeated."""
     if any(isinstance(finder, _LimitsFinder) for finder in sys.meta_path):
         return
     sys.meta_path.append(_LimitsFinder())
@@ -69,7 +69,7 @@ def _unreachable(self: object, address: object) -> int:
 
 
 def _accept_handler(self: object, sig: int, callback: Callable[..., Any], *args: Any) -> None:
-    """Nothing: no signal comes from outside."""
+    """Do nothing: no signal comes from outside."""
 
 
 def _remove_handler(self: object, sig: int) -> bool:
@@ -77,7 +77,7 @@ def _remove_handler(self: object, sig: int) -> bool:
 
 
 def _keep_zone() -> None:
-    """Nothing: the browser's time zone is that of the visitor, and cannot be changed."""
+    """Do nothing: the visitor's time zone cannot be changed."""
 
 
 class _LimitsFinder(MetaPathFinder, Loader):

@@ -1,4 +1,4 @@
-"""Waiting in synchronous code: by stack switching, where the browser has it."""
+"""Waiting in synchronous code, by stack switching, in browsers that have it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from mcpframe.frame.compat.sdk import in_pyodide
 
 
 def can_ever_wait() -> bool:
-    """Return whether what an event loop calls can wait."""
+    """Return whether callbacks of an event loop can wait."""
     return in_pyodide() and bool(import_module("mcpframe.frame.browser.stack").is_there())
 
 
 def can_wait() -> bool:
-    """Return whether this code can wait, here and now."""
+    """Return whether this code can wait now."""
     return in_pyodide() and bool(import_module("mcpframe.frame.browser.stack").can_wait())
 
 
 def wait_for(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """Run a coroutine to its end, while other tasks of the page go on, and return its result."""
+    """Run a coroutine to its end, while other tasks of the page continue, and return its result."""
     return import_module("mcpframe.frame.browser.stack").wait_for(coroutine)

@@ -1,1 +1,1 @@
-"""Servers that are console scripts: their function runs in the page as it does on a command line."""
+"""Servers that are console scripts: their function runs in the page as on a command line."""

@@ -1,10 +1,10 @@
-"""Serves with the function of a console script: `main` runs as on the command line, and serves the frame.
+"""Serve with the function of a console script: `main` runs as on the command line, and serves the frame.
 
-The SDK's `stdio_server()` is given the frame's messages as lines (`compat.stdio`). What starts an event loop
-(`asyncio.run`, `anyio.run`, `loop.run_until_complete`) is replaced while `main` runs, as the page has one already: with
-stack switching the coroutine runs to its end inside of `main`; without, it is noted, `main` is unwound by an exception,
-and the coroutine is awaited then. What `main` would do after serving is lost in that case, and its `finally` comes
-early.
+The SDK's `stdio_server()` gets the frame's messages as lines (`serving.stdio`). The functions that start an event loop
+(`asyncio.run`, `anyio.run`, `loop.run_until_complete`) are replaced while `main` runs, as the page has a loop already.
+With stack switching the coroutine runs to its end inside of `main`. Without, the coroutine is recorded, `main` is
+unwound by an exception, and the coroutine is awaited then: the code of `main` after serving is not run, and its
+`finally` blocks run early.
 
 The module is a `ServerModule`.
 """
@@ -35,7 +35,7 @@ _MOST_SHOWN = 1000  # characters
 _CONTAINING = {1: "mcpframe.frame.serving.mcp1", 2: "mcpframe.frame.serving.mcp2_program"}
 """The modules that contain the failures of handlers, by the SDK's major version."""
 _MOST_LOOPS = 20
-"""How many event loops a program may run before it serves."""
+"""The most event loops that a program may run before it serves."""
 _NEVER_SERVED = (
     "The program returned without serving MCP on its standard input and output: it may need an argument for that "
     "(tool.mcpframe.args), or serve in another way, such as HTTP, which a page cannot."
@@ -64,7 +64,7 @@ def messages() -> PlainMessages:
 
 def load_entry(entry: str) -> ConsoleScript:
     """Import the function that an entry names; see `ServerModule`."""
-    replace_loops()  # the author's modules may take them by name
+    replace_loops()  # before the author's modules import them by name
     if in_pyodide():
         _replace_input()
         import_module("mcpframe.frame.browser.stack")  # with the snapshot
@@ -77,7 +77,7 @@ def load_entry(entry: str) -> ConsoleScript:
 
 
 async def open_entry(entry: str) -> ConsoleScript:
-    """Import the function that an entry names; it is called by `serve`."""
+    """Import the function that an entry names, for `serve` to call."""
     return load_entry(entry)
 
 
@@ -106,15 +106,15 @@ async def serve(
 
 
 async def run(main: Callable[[], object], files: LineFiles | None = None) -> None:
-    """Run a program's function to its end, and what it starts in an event loop.
+    """Run a program's function, and the coroutines that it starts in an event loop, to their end.
 
     Args:
         main: The function.
-        files: What it serves, if that is to be noticed: a program that exits or ends before it reads them is an error.
+        files: the files that it must read; a program that exits or ends before it reads them is an error.
 
     Raises:
-        ProgramError: It ends, or exits, without having served. Whatever else it raises is passed on, with the calls
-            that started its event loop as `mcpframe_places`.
+        ProgramError: if it ends, or exits, without having served. Other exceptions are passed on, with the calls that
+            started its event loop as `mcpframe_places`.
     """
     replace_loops()
     loops = Loops()
@@ -136,13 +136,13 @@ async def run(main: Callable[[], object], files: LineFiles | None = None) -> Non
 
 
 async def _run(main: Callable[[], object], loops: Loops) -> Any:
-    """Run the function, then the coroutine that it has noted or returned, and return the result of that."""
+    """Run the function, then the coroutine that was recorded or returned, and return the coroutine's result."""
     token = current.set(loops)
     result = None
     try:
         result = main()
     except BaseException:
-        if loops.noted is None:  # else it is the unwinding, or what main makes of it
+        if loops.noted is None:  # otherwise it is the unwinding, or an exception that replaced it
             raise
     finally:
         current.reset(token)
@@ -159,7 +159,7 @@ def _has_served(loops: Loops, files: LineFiles | None) -> bool:
 
 
 class _Listening:
-    """A text stream that keeps the end of what is written to it. Other attributes are the original stream's."""
+    """A text stream that also keeps the end of its output. Other attributes are the original stream's."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -175,7 +175,7 @@ class _Listening:
 
 @contextmanager
 def _heard() -> Iterator[_Listening]:
-    """Keep what is written to standard error, where programs say why they exit."""
+    """Keep the end of standard error, where programs write why they exit."""
     before = sys.stderr
     listening: Any = _Listening(before)
     sys.stderr = listening
@@ -205,20 +205,20 @@ class _NoBytes(io.RawIOBase):
 
 
 class _ProgramInput(io.TextIOWrapper):
-    """A text file that has nothing to read."""
+    """A text file that cannot be read."""
 
     def __init__(self) -> None:
         super().__init__(io.BufferedReader(_NoBytes()), encoding="utf-8")
 
     def close(self) -> None:
-        """Stay open: a program may close it, and another connection starts that program again."""
+        """Do nothing: a program may close it, and another connection starts that program again."""
 
 
 def _replace_input() -> None:
-    """Replace standard input, which has only MCP: nobody can type into a page.
+    """Replace standard input: a page has no terminal to type into.
 
-    What programs do to it before they serve works: `reconfigure`, `isatty`, `buffer`. Reading raises an error that says
-    what to do, and so does `getpass`, which would open the terminal itself.
+    The calls that programs make before they serve work: `reconfigure`, `isatty`, `buffer`. Reading raises an error with
+    advice, and so does `getpass`, which would open the terminal itself.
     """
     sys.stdin = _ProgramInput()
     getpass.getpass = _no_password

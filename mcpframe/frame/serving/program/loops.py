@@ -1,8 +1,8 @@
-"""Replaces the functions that start event loops while a console script's function runs: the page has one loop already.
+"""Replace the functions that start event loops while a console script's function runs: the page has one loop already.
 
-With stack switching a coroutine runs to its end inside of the function; without, it is noted, the function is unwound
-by an exception, and the coroutine is awaited then. If that one has not served, the function is run again, and is given
-the result: programs prepare in one event loop and serve in the next.
+With stack switching a coroutine runs to its end inside of the function. Without, it is recorded, the function is
+unwound by an exception, and the coroutine is awaited then. If the coroutine has not served, the function is run again,
+and gets its result: programs prepare in one event loop and serve in the next.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ _MOST_PLACES = 50
 
 
 class Unwound(BaseException):
-    """Ends the function where it would have waited for an event loop."""
+    """Ends the function at the point where it would wait for an event loop."""
 
 
 class Loops:
     """The event loops that a program has started.
 
     Attributes:
-        noted: The coroutine that it wanted to be run, if it cannot wait for that.
-        results: Those of the coroutines that were noted before, in the order in which the function starts them.
-        has_run: Whether one was run.
-        places: Where it started the last one: the calls that led there, outermost first.
+        noted: the coroutine to run after the unwinding, if the program cannot wait for it.
+        results: the results of the coroutines recorded before, in the order in which the function starts them.
+        has_run: whether a coroutine was run.
+        places: the calls that led to the start of the last one, outermost first.
     """
 
     def __init__(self) -> None:
@@ -50,12 +50,12 @@ class Loops:
         self.tasks_before = asyncio.all_tasks()
 
     def again(self, result: Any) -> None:
-        """Prepare to run the function again, with the result of the coroutine that was noted."""
+        """Prepare to run the function again, with the result of the recorded coroutine."""
         self.results.append(result)
         self.noted, self._reused = None, 0
 
     def run(self, awaitable: Any) -> Any:
-        """Run a coroutine, or note it and unwind the function."""
+        """Run a coroutine, or record it and unwind the function."""
         if self.noted is not None:  # the function has caught the first one, or cleans up
             _close(awaitable)
             raise Unwound
@@ -90,13 +90,13 @@ class Loops:
 
 
 current: ContextVar[Loops | None] = ContextVar("mcpframe_loops", default=None)
-"""Those of the program whose function is running in this context."""
+"""The event loops of the program whose function runs in this context."""
 _forever: list[asyncio.Event] = []
 _replaced: set[object] = set()
 
 
 def replace_loops() -> None:
-    """Replace the functions that start an event loop: while a program's function runs, `Loops` does it."""
+    """Replace the functions that start an event loop: while a program's function runs, they call `Loops`."""
     eventloop: Any = import_module("anyio._core._eventloop")
     original = asyncio.run
     if original in _replaced:
@@ -151,14 +151,14 @@ def _stopping(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _keep_the_loop() -> None:
-    """Let a program that makes a loop have the page's: a second one would be taken for the one that runs."""
+    """Give a program that creates a loop the page's: a second one would be taken for the running one."""
     original = asyncio.new_event_loop
 
     def new_event_loop() -> asyncio.AbstractEventLoop:
         return asyncio._get_running_loop() or original()
 
     async def shutdown_asyncgens(self: object) -> None:
-        """Nothing: the generators are those of the page, too."""
+        """Do nothing: the generators are also the page's."""
 
     asyncio.new_event_loop = asyncio.events.new_event_loop = new_event_loop
     asyncio.set_event_loop = asyncio.events.set_event_loop = lambda loop: None
