@@ -1,4 +1,4 @@
-"""The inspector: a host for framed servers that shows everything they can do. A page bundle, like any author's."""
+"""The inspector: a host for framed servers that shows all of their features. A page bundle, like any author's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mcpframe import Page
 
 
 async def main(page: Page) -> None:
-    """Show the inspector for as long as its page is open."""
+    """Show the inspector while its page is open."""
     warnings.simplefilter("ignore", MCPDeprecationWarning)  # it supports every era of the protocol, on purpose
     await page.show("app.html")
     PATTERNS.start = lambda: BrowserWorker(page)

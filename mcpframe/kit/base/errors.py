@@ -1,4 +1,4 @@
-"""Every error the tool chain raises. Each message is one sentence that says what is wrong and what to do.
+"""Every error the tool chain raises. Each message is one sentence with the problem and the remedy.
 
     KitError
     ├── ToolError               a program mcpframe needs
@@ -101,7 +101,7 @@ class PortTaken(ServeError):
 
 
 class ConfigError(KitError):
-    """A configuration that cannot be used. The message names the file, the key and what is allowed."""
+    """A configuration that cannot be used. The message names the file, the key and the allowed values."""
 
 
 class BuildError(KitError):

@@ -17,7 +17,7 @@ _LOGGERS = ("mcpframe.hub", "mcpframe.kit.hub")
 
 _BURST = 50
 _PER_SECONDS = 10.0
-"""Seconds per limited number of complaints of one kind: a page can cause thousands of them a second."""
+"""Seconds in which at most `_BURST` complaints of one kind are written: a page can cause thousands a second."""
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from widgets.dialogs import Dialog
 
 @dataclass(frozen=True)
 class Link:
-    """The server that the fragment of the inspector's address names.
+    """The server in the fragment of the inspector's address.
 
     Attributes:
         url: the address of a server.
@@ -24,10 +24,10 @@ class Link:
 
 
 def read_link(fragment: str) -> Link | None:
-    """Read `#add=ADDRESS&era=ERA`; None if the fragment is another.
+    """Read `#add=ADDRESS&era=ERA`; None for another fragment.
 
     Raises:
-        OriginError: an address that cannot be framed.
+        OriginError: the address cannot be framed.
     """
     asked = parse_qs(fragment.removeprefix("#"))
     if "add" not in asked:

@@ -40,8 +40,7 @@ class ServerView:
     """The view of one server.
 
     Attributes:
-        server: the server.
-        connection: its connection.
+        connection: the connection to the server.
     """
 
     def __init__(
@@ -59,12 +58,10 @@ class ServerView:
         """Build the view.
 
         Args:
-            page: the page.
-            server: the server.
             origin: the inspector's origin.
             sandbox: returns the address of the sandbox proxy for views; empty if there is none.
             is_own: returns whether the server at an address is one of the user's own projects.
-            changed: called when something changed that is stored, or shown in the list of servers.
+            changed: called when stored data, or the entry in the list of servers, has changed.
             toast: shows a message for a moment.
             remove: removes the server.
         """
@@ -135,7 +132,7 @@ class ServerView:
     # Called by the shell
 
     def select(self, selected: bool) -> None:
-        """Show or hide the view; a hidden one goes on running."""
+        """Show or hide the view; a hidden one keeps running."""
         self._view.hidden = not selected
 
     async def start(self) -> None:
@@ -147,7 +144,7 @@ class ServerView:
 
         Args:
             error: the error; empty for none.
-            reconnect: whether its page is new. A server that the user has disconnected stays disconnected.
+            reconnect: whether the page is new. A server that the user has disconnected stays disconnected.
         """
         self._broken.hidden = not error
         self._broken_text.text = error
@@ -162,14 +159,14 @@ class ServerView:
     # Callbacks of the connection (`connection.Watcher`)
 
     def changed(self) -> None:
-        """Update the view to the present state."""
+        """Update the view to the current state."""
         connection, server = self.connection, self.server
         state = connection.state
         self._view.set("aria-label", server.name)
         self._view.set("data-state", state)
         self._title.text = server.name
         version = f" · {connection.client.protocol_version}" if connection.client and state == "connected" else ""
-        if self._state.text != _STATES[state] + version:  # a text that is set is read out, even the same
+        if self._state.text != _STATES[state] + version:  # setting a text announces it, even if it is the same
             self._state.text = _STATES[state] + version
         self._state.set("data-state", state)
         self._connect.text = "Disconnect" if connection.busy else "Connect"
@@ -220,7 +217,6 @@ class ServerView:
         self._wire.record(message)
 
     def roots(self) -> list[str]:
-        """Return the roots."""
         return self._about.roots
 
     # Actions of the user

@@ -20,7 +20,7 @@ class Shell:
     """The inspector."""
 
     def __init__(self, page: Page) -> None:
-        """Use this page, which shows `app.html`."""
+        """Use a page that shows `app.html`."""
         self._page = page
         self._servers = Servers()
         self._listed = asyncio.Event()
@@ -47,7 +47,7 @@ class Shell:
         self._clear.on("click", self._on_clear)
 
     async def begin(self) -> None:
-        """Show the examples and the stored servers, and connect to these again."""
+        """Show the examples and the stored servers, and reconnect to these."""
         try:
             stored = await self._page.storage.get(_KEY)
         except errors.StorageError as error:
@@ -74,12 +74,8 @@ class Shell:
         """Add a server, set it up and connect to it.
 
         Args:
-            url: its address.
             title: its title until its setup reports one.
             era: one of `ERAS`.
-
-        Returns:
-            The server.
         """
         server = Server(
             url=url,
@@ -127,7 +123,7 @@ class Shell:
         return seconds if 0 < seconds <= 600 else TIMEOUT
 
     async def _take_address(self) -> None:
-        """Add the server that the inspector's address names, if `examples.json` names it, too, or the user confirms."""
+        """Add the server in the inspector's address, if `examples.json` names it, too, or the user confirms."""
         location = self._page.js.location
         fragment = str(location.hash)
         try:
@@ -161,7 +157,7 @@ class Shell:
         self._hide_added_examples()
 
     def _hide_added_examples(self) -> None:
-        """List an example only as long as it is not among the servers; the focus goes on to the new entry there."""
+        """List an example only while it is not among the servers; the focus moves to its new entry there."""
         for url, item in self._example_items.items():
             server = self._servers.with_url(url)
             if server and item.js.contains(self._page.js.activeElement):
@@ -176,7 +172,7 @@ class Shell:
         return self._offered.rebuilds
 
     async def _follow(self) -> None:
-        """Connect to a server under development again after each build; add it the first time."""
+        """Reconnect to a server under development after each build; add it the first time."""
         before: str | None = None
         async for rebuilt in news(self._page.browser.fetch, self._find_rebuilds):
             self._built.add(rebuilt.url)
@@ -191,7 +187,7 @@ class Shell:
             self._tell_that_it_runs()
 
     def _show_broken(self, error: str) -> None:
-        """Show the error of a server that has no page yet, instead of another server."""
+        """Show the error of a server without a page, instead of another server."""
         self._page.element("#insp-broken").hidden = not error
         self._page.element("#insp-broken-text").text = error
         if error and self._servers.selected:

@@ -1,4 +1,4 @@
-"""Checks whether a value fits a field, with messages for people if it does not."""
+"""Checks of a value against a field, with messages for people."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from forms.patterns import PATTERNS
 
 
 def problem(field: Field, value: Any) -> str | None:
-    """Return why a value does not fit, without a look at its parts; None if it fits.
+    """Return the reason why a value does not fit, apart from its parts; None if it fits.
 
     Returns:
         The rest of a sentence that begins with the field's title, such as "must be at least 3".
@@ -151,7 +151,7 @@ def _text(field: Field, value: Any) -> str | None:
     if wrong := _count(schema, len(value), "minLength", "maxLength", ("character", "characters")):
         return wrong
     pattern = schema.get("pattern")
-    if isinstance(pattern, str) and PATTERNS.matches(pattern, value) is False:  # what is not known, the server checks
+    if isinstance(pattern, str) and PATTERNS.matches(pattern, value) is False:  # if unknown, the server checks
         return f"must match the pattern {pattern}"
     if field.kind == "file":
         return None if _is_base64(value) else "must be base64, as a chosen file gives it"

@@ -19,12 +19,12 @@ MAX_WIDGETS = 1500
 
 @dataclass
 class Trouble:
-    """A problem with what was typed.
+    """A problem with the input.
 
     Attributes:
         widget: the field.
         message: a sentence.
-        prevents: whether the value must not be sent.
+        prevents: whether it prevents sending the value.
     """
 
     widget: Widget
@@ -41,12 +41,11 @@ class Make(Protocol):
 
 @dataclass
 class Maker:
-    """State that all parts of one form share.
+    """State shared by all parts of one form.
 
     Attributes:
-        page: the page they are in.
-        left: how many more controls the form may have; further fields are shown as JSON.
-        changed: called after a change that was not typed.
+        left: the number of controls that may still be added; further fields are shown as JSON.
+        changed: called after a change other than by typing.
         make: adds a field to the page.
     """
 
@@ -58,7 +57,7 @@ class Maker:
     _ids: Any = field(default_factory=lambda: itertools.count(1))
 
     def new_id(self) -> str:
-        """Return an id that no other element of the page has."""
+        """Return an id that is unique in the page."""
         return f"{self.prefix}-{next(self._ids)}"
 
 
@@ -70,7 +69,7 @@ class Widget:
         self.maker, self.field, self.title = maker, field, title
 
     def draft(self) -> Any:
-        """Return the present value, valid or not; `MISSING` for none."""
+        """Return the current value, valid or not; `MISSING` for none."""
         raise NotImplementedError
 
     def check(self, troubles: list[Trouble]) -> Any:
@@ -127,7 +126,7 @@ class Control(Widget):
         return said[:1].upper() + said[1:]
 
     def attributes(self) -> dict[str, str | bool | None]:
-        """The attributes that every control has."""
+        """The attributes of every control."""
         required = "true" if self.field.required else None
         return {"id": self.id, "aria_describedby": f"{self.id}-hint" if self.hints else None, "aria_required": required}
 

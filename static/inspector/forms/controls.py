@@ -1,6 +1,6 @@
-"""The controls of a form that hold one value each: text, number, choice, file and JSON, with label, hint and error.
+"""The controls of a form for single values: text, number, choice, file and JSON, with label, hint and error.
 
-What the user has typed is kept as text, valid or not. A control that cannot show a value without changing it (a line
+Input is kept as text, valid or not. A control that cannot show a value without changing it (a line
 break in a single line, a lone surrogate) is replaced by one for JSON.
 """
 
@@ -22,11 +22,11 @@ _UNTYPED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _INPUT_MODES = {"email": "email", "uri": "url", "url": "url", "number": "decimal", "integer": "numeric"}
 _PICKERS = {"date": "date", "time": "time", "date-time": "datetime-local", "color": "color", "colour": "color"}
 _HELD_BYTES = 64 * 1024
-"""How many characters of a file's base64 are shown as text."""
+"""The number of characters of a file's base64 shown as text."""
 
 
 class JsonText(Control):
-    """JSON as text, for values that no other control can show."""
+    """JSON as text, for values without another control."""
 
     def __init__(self, maker: Maker, field: Field, place: Element, title: str, value: Any) -> None:
         """Add the control to the page."""
@@ -61,7 +61,7 @@ class JsonText(Control):
 
 
 class Text(Control):
-    """Text, or a number as it was typed."""
+    """Text, or a number as text."""
 
     def __init__(self, maker: Maker, field: Field, place: Element, title: str, value: Any) -> None:
         """Add the control to the page."""

@@ -32,16 +32,16 @@ class Choice:
 
 @dataclass(frozen=True, kw_only=True)
 class Field:
-    """One part of a value, and what is allowed there.
+    """One part of a value, and its constraints.
 
     Attributes:
-        kind: the kind of control that shows it.
+        kind: the kind of its control.
         schema: its schema, references and `allOf` resolved: bounds, pattern, format and the like.
         name: its key in its object; empty outside of objects.
         title: its visible name; its key if the schema has no title.
         description: its description in the schema.
         required: whether it is required.
-        nullable: whether it may be null, for the kinds that are one control.
+        nullable: whether it may be null, for kinds with one control.
         start: its initial value; `MISSING` for none.
         members: of an object its properties; of an array the items with schemas of their own (a tuple's).
         more: the field of further properties or items; None if there may be none.
@@ -114,13 +114,13 @@ def initial(field: Field) -> Any:
 
 
 def _size(value: Any) -> int:
-    """Return how many parts a value has, including itself."""
+    """Return the number of parts of a value, including itself."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return 1 + sum(map(_size, inner))
 
 
 def _completed(field: Field, value: Any) -> Any:
-    """Return an initial value, completed by the initial values of members that it does not contain."""
+    """Return an initial value, completed by the initial values of its missing members."""
     if field.kind != "object" or not isinstance(value, dict):
         return value
     given = {member.name: value.get(member.name, initial(member)) for member in field.members}

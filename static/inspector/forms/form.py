@@ -2,7 +2,7 @@
 
     form = Form(page, place, tool["inputSchema"], label="Arguments of add")
     form.fill({"a": 1})
-    arguments = await form.checked()    # FormProblem if something is wrong; the page shows what
+    arguments = await form.checked()    # FormProblem for invalid input; the page shows the problems
 
 Raw JSON is sent unchecked, so that an author can see how a server handles invalid arguments.
 """
@@ -25,7 +25,7 @@ from mcpframe import Element, Page, PageEvent
 __all__ = ["Complete", "Form", "FormProblem"]
 
 Complete = Callable[[str], Awaitable[list[str]]]
-"""Returns completions of the text that is typed in a field."""
+"""Returns completions of the text in a field."""
 _PASSES = 10  # a match may decide which others are tried
 
 
@@ -53,8 +53,7 @@ class Form:
         """Build the form, filled with the initial values of the schema.
 
         Args:
-            page: the page.
-            place: the element that the form is added to, at the end.
+            place: the parent element, at whose end the form is added.
             schema: a JSON Schema.
             label: its accessible name, such as "Arguments of add".
         """
@@ -92,7 +91,7 @@ class Form:
             page.run(self._check_start, "Checking initial values")
 
     async def _check_start(self) -> None:
-        """Leave out initial values that turn out not to match their pattern, unless the user has typed meanwhile."""
+        """Leave out initial values that do not match their pattern, unless the user has typed meanwhile."""
         before = initial(self.field)
         if await PATTERNS.settle() and not self._touched:
             field = fields_of(self._schema, name=self._label)
@@ -100,13 +99,13 @@ class Form:
                 self.field = field
                 self._build(initial(field))
 
-    # What it holds
+    # Its value
 
     async def checked(self) -> Any:
-        """Return the value that was typed, once its patterns have been matched.
+        """Return the entered value, once its patterns have been matched.
 
         Raises:
-            FormProblem: as for `value`.
+            FormProblem: see `value`.
         """
         for _ in range(_PASSES):
             if not self._raw:
@@ -116,10 +115,11 @@ class Form:
         return self.value()
 
     def value(self) -> Any:
-        """Return the value that was typed, as far as it is checked so far.
+        """Return the entered value, with the checks completed so far.
 
         Raises:
-            FormProblem: something is missing or wrong; the page says what, and the first such field has the focus.
+            FormProblem: a field is missing or invalid; the page shows the problems, and the first such field has the
+                focus.
         """
         if self._raw:
             return self._read_raw()
@@ -132,7 +132,7 @@ class Form:
         return {} if value is MISSING else value
 
     def draft(self) -> Any:
-        """Return what is typed so far, valid or not: an invalid number as text, and without the fields that are empty.
+        """Return the input so far, valid or not: an invalid number as text, and without empty fields.
 
         Raises:
             FormProblem: raw JSON is shown, and is not JSON.
@@ -143,7 +143,7 @@ class Form:
         return {} if value is MISSING else value
 
     def fill(self, value: Any) -> None:
-        """Show another value instead of what was typed."""
+        """Show another value instead of the input."""
         self._touched = True
         self._build(value)
         if self._raw:
@@ -152,7 +152,7 @@ class Form:
 
     @property
     def raw(self) -> bool:
-        """Whether the value is shown as raw JSON. Setting it switches between both, and keeps what was typed.
+        """Whether the value is shown as raw JSON. Setting it switches between both, and keeps the input.
 
         Raises:
             FormProblem: raw JSON is switched off while its text is not JSON.
@@ -180,7 +180,7 @@ class Form:
         self._completions[name] = _Completion(self._page, callback)
         self._attach(name)
 
-    # What is shown
+    # Its display
 
     def _build(self, value: Any) -> None:
         self._marked = []
@@ -206,7 +206,7 @@ class Form:
         try:
             self.raw = not self._raw
         except FormProblem:
-            return  # the page shows what is wrong
+            return  # the page shows the problems
         self._switch.focus()
 
     def _show_raw(self, raw: bool) -> None:
@@ -285,7 +285,7 @@ class _Completion:
         async def ask() -> None:
             nonlocal asking
             if asking:
-                return  # the text that is typed meanwhile comes next
+                return  # the next pass uses the newer text
             asking = True
             try:
                 asked = None

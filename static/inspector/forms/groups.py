@@ -48,7 +48,6 @@ class Group(Widget):
         raise NotImplementedError
 
     def _clear(self) -> None:
-        """Forget the parts."""
         raise NotImplementedError
 
     def _build(self, value: Any) -> None:
@@ -115,7 +114,7 @@ class Choices(Group):
 
     def _fill(self, value: Any) -> None:
         given = value if isinstance(value, list) else []
-        # values that were there keep their order
+        # existing values keep their order
         self.order = [at for at in (place_of(self.field, each) for each in given) if at is not None]
         self.boxes: list[Element] = []
         for at, choice in enumerate(self.field.choices):

@@ -1,4 +1,4 @@
-"""JSON: values of a form, and the text that people type and read."""
+"""JSON: values of a form, and their text for people."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _ODD = re.compile(r"[\ud800-\udfff]")
 
 
 class NotJson(ValueError):
-    """A text is not JSON. The message continues a sentence that begins with the name of the field."""
+    """A text is not JSON. The message is the rest of a sentence that begins with the field's name."""
 
 
 def read_json(text: str) -> Any:
@@ -91,7 +91,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def as_number(text: str, *, whole: bool) -> Any:
-    """Return the number that a text stands for, `MISSING` for none, or the text itself if it is not a number."""
+    """Return the number in a text, `MISSING` for none, or the text itself if it is not a number."""
     plain = text.strip()
     if not plain:
         return MISSING

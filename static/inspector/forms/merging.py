@@ -10,7 +10,7 @@ from forms.json_values import same
 
 
 class Unfit(Exception):
-    """No field can show this schema."""
+    """A schema that no field can show."""
 
 
 _GREATER = ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties")
@@ -18,10 +18,10 @@ _LESS = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"
 
 
 def merge(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of the values that both allow. Titles, descriptions and the like are taken from `other`.
+    """Return the schema of the values allowed by both. Titles, descriptions and the like are taken from `other`.
 
     Raises:
-        Unfit: no value fits both, or no single schema can describe those that do.
+        Unfit: no value fits both, or no single schema can describe the values that fit.
     """
     merged = {**one, **other}
     for key in one.keys() & other.keys():

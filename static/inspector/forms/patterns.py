@@ -3,8 +3,8 @@
 They are those of ECMA-262 with the flag `u`, as in JSON Schema. `RegExp` backtracks: it takes years for some patterns,
 and cannot be interrupted. A worker can be terminated, so each match has a deadline, and so have all matches together.
 
-Checks are synchronous, and a worker is not. `matches` answers from memory, and notes what it does not know; `settle`
-has that matched. Code that needs certainty checks, settles, and checks again.
+Checks are synchronous, and a worker is not. `matches` returns cached results, and queues unknown matches; `settle` runs
+those. Code that needs certainty checks, settles, and checks again.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ __all__ = ["PATTERNS", "BrowserWorker", "Patterns", "Worker"]
 MAX_TEXT: Final = 10_000
 """Characters of a pattern or a text; longer ones are left to the server."""
 MAX_KNOWN: Final = 5000
-"""Results in memory."""
+"""The number of cached results."""
 MATCH_SECONDS: Final = 0.2
-"""How long one match may take."""
+"""Seconds for one match."""
 SETTLE_SECONDS: Final = 1.0
-"""How long all matches of one `settle` may take, starts of workers excluded."""
+"""Seconds for all matches of one `settle`, excluding starts of workers."""
 START_SECONDS: Final = 10.0
 
 SCRIPT: Final = """\
@@ -46,8 +46,6 @@ Pair = tuple[str, str]
 
 
 class Worker(Protocol):
-    """A running worker."""
-
     def post(self, text: str) -> None:
         """Send it a message."""
 
@@ -55,7 +53,7 @@ class Worker(Protocol):
         """Return its next message."""
 
     def end(self) -> None:
-        """Terminate it, whatever it does."""
+        """Terminate it, even while it runs."""
 
 
 class BrowserWorker:
@@ -85,14 +83,13 @@ class BrowserWorker:
 
 
 class Patterns:
-    """Results of matches, and the worker that produces them.
+    """Cached results of matches, and the worker that produces them.
 
     Attributes:
-        start: Starts a worker; None where there is none: then nothing is matched.
+        start: Starts a worker; None without workers: then nothing is matched.
     """
 
     def __init__(self, start: Callable[[], Worker] | None = None) -> None:
-        """Know nothing yet."""
         self.start = start
         self._known: dict[Pair, bool | None] = {}
         self._late: set[str] = set()
@@ -102,14 +99,14 @@ class Patterns:
 
     @property
     def is_settled(self) -> bool:
-        """Whether there is nothing to match."""
+        """Whether no matches are queued."""
         return not self._open
 
     def matches(self, pattern: str, text: str) -> bool | None:
         """Return whether a pattern is found in a text.
 
         Returns:
-            None if that is not known yet, could not be determined in time, or if this is no pattern.
+            None if the result is not known yet, was not determined in time, or if the pattern is invalid.
         """
         pair = pattern, text
         if pair in self._known:
@@ -120,11 +117,11 @@ class Patterns:
         return None
 
     def is_late(self, pattern: str) -> bool:
-        """Return whether a match of this pattern was not completed in time. It is not tried again."""
+        """Return whether a match of this pattern was not completed in time. It is not retried."""
         return pattern in self._late
 
     async def settle(self) -> bool:
-        """Match what `matches` did not know, as far as the time allows; return whether there was anything to match."""
+        """Run the queued matches, as far as the time allows; return whether there were any."""
         if not self._open:
             return False
         async with self._busy:
@@ -171,4 +168,4 @@ class Patterns:
 
 
 PATTERNS: Final = Patterns()
-"""Those of the inspector's page; `main` sets `start`."""
+"""The results of the inspector's page; `main` sets `start`."""

@@ -1,4 +1,4 @@
-"""Form parts with a variable number of values: lists, and objects with properties that the schema does not name."""
+"""Form parts with a variable number of values: lists, and objects with properties outside of the schema."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mcpframe import Element
 
 
 class Row:
-    """An item of a list, or a property that the schema doesn't name, with a button that removes it."""
+    """An item of a list, or a property outside of the schema, with a button that removes it."""
 
     def __init__(self, group: Group, title: str, field: Field, value: Any, remove: Callable[[Row], None]) -> None:
         """Add the row at the end of the group."""
@@ -109,7 +109,7 @@ class _Rows(Group):
 
 
 class ListGroup(_Rows):
-    """A list: items with schemas of their own, then rows."""
+    """A list: items with their own schemas, then rows."""
 
     def _fill(self, value: Any) -> None:
         items = value if isinstance(value, list) else []
@@ -159,7 +159,7 @@ class ListGroup(_Rows):
         return [None if part is MISSING else part for part in parts]
 
     def draft(self) -> Any:
-        """Return the items; those left empty in between as null."""
+        """Return the items; empty ones in between as null."""
         return self._parts(lambda widget: widget.draft()) if self.present else MISSING
 
     def check(self, troubles: list[Trouble]) -> Any:
@@ -179,7 +179,7 @@ class ListGroup(_Rows):
 
 
 class ObjectGroup(_Rows):
-    """An object: its properties, and rows for those that the schema doesn't name."""
+    """An object: its properties, and rows for properties outside of the schema."""
 
     row_kind = KeyedRow
 
@@ -200,7 +200,7 @@ class ObjectGroup(_Rows):
             self._button(self.own_buttons, "Add property", "Add property to {}", self._append)
 
     def become_root(self) -> None:
-        """Remove the fieldset: the group is the whole form, which has a name of its own.
+        """Remove the fieldset: the group is the whole form, which has its own name.
 
         A schema without properties usually belongs to a tool without arguments: properties can be added only if it
         allows them explicitly.

@@ -1,9 +1,9 @@
 """Turns a JSON Schema into the fields of a form, without a browser.
 
-`fields_of` handles the schemas that tools have (of pydantic, of zod, hand-written; JSON Schema 2020-12 and the older
-drafts): references are resolved in the document, `allOf` is merged, and `null` beside one other option
-makes a field nullable. Other schemas become a field of the kind `json`. A schema is not trusted: the number and the
-depth of its fields are bounded, and references out of the document are never followed.
+`fields_of` handles the schemas of common tools (pydantic's, zod's, hand-written; JSON Schema 2020-12 and the older
+drafts): references are resolved in the document, `allOf` is merged, and `null` beside one other option makes a field
+nullable. Other schemas become a field of the kind `json`. A schema is not trusted: the number and the depth of its
+fields are bounded, and references out of the document are never followed.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def fields_of(schema: Any, *, name: str = "") -> Field:
 
 
 class _Builder:
-    """Creates the fields of one document."""
+    """Builds the fields of one document."""
 
     def __init__(self, root: Any) -> None:
         self._root = root
@@ -69,7 +69,7 @@ class _Builder:
         except Unfit:
             plain = dict(flat) if flat else dict(schema) if isinstance(schema, Mapping) else {}
             made = Field(kind="json", schema={**plain, "enum": None, "const": None})
-        # the title behind a reference names a type, which several members may have
+        # the title of a referenced schema names a type, which several members may have
         title = _text((schema if name and isinstance(schema, Mapping) else flat).get("title"))
         description = _text(flat.get("description"))
         made = replace(
@@ -229,7 +229,7 @@ _STARTS = ("examples", "example", "default")
 
 
 def _only_requires(option: Any) -> bool:
-    """Return whether an option only says which properties are required together, which the server checks."""
+    """Return whether an option only lists the properties that are required together, which the server checks."""
     return isinstance(option, Mapping) and set(option) <= {"required"}
 
 
@@ -238,7 +238,7 @@ def _text(value: Any) -> str:
 
 
 def _is_automatic(title: str, name: str) -> bool:
-    """Return whether a title only repeats the name: pydantic makes "Max Results" of `max_results`."""
+    """Return whether a title only repeats the name, as pydantic's "Max Results" for `max_results`."""
 
     def plain(text: str) -> str:
         return re.sub(r"[\W_]+", "", text).casefold()
@@ -267,7 +267,7 @@ def _choice(schema: Mapping[str, Any], values: list[Any], names: Any) -> Field:
 
 
 def _shown(value: Any, *, plain: bool) -> str:
-    """Return a value as text for people: unchanged if there are only texts, otherwise as JSON."""
+    """Return a value as text for people: unchanged if all values are texts, otherwise as JSON."""
     return value if plain and value.strip() else json.dumps(value, ensure_ascii=False)
 
 
@@ -295,7 +295,7 @@ def _told_apart(fields: list[Field]) -> tuple[Field, ...]:
 
 
 def _start(field: Field, schema: Mapping[str, Any]) -> Any:
-    """Return the initial value of a field, an example or else the default; only one that fits it."""
+    """Return the initial value of a field, an example or else the default, if it is valid."""
     examples = schema.get("examples")
     candidates = [examples[0]] if isinstance(examples, list) and examples else []
     candidates += [schema["example"]] if "example" in schema else []

@@ -14,11 +14,11 @@ from forms.rows import ListGroup, ObjectGroup
 from mcpframe import Element
 
 MAX_ROWS = 200
-"""Up to how many items or properties are shown one by one."""
+"""The largest number of items or properties shown one by one."""
 
 
 def make_widget(maker: Maker, field: Field, place: Element, title: str, value: Any) -> Widget:
-    """Add a field to the page, filled with a value; as JSON if its own control cannot show that."""
+    """Add a field to the page, filled with a value; as JSON if its own control cannot show the value."""
     parts = len(field.members) + len(field.choices) + len(field.options)
     if maker.left > parts and _holds(field, value):
         match field.kind:
@@ -119,7 +119,7 @@ class Union(Widget):
         return self._inner[self.chosen][1] if self.chosen is not None and self.chosen in self._inner else None
 
     def draft(self) -> Any:
-        """Return the present value of the chosen kind."""
+        """Return the current value of the chosen kind."""
         if self.chosen is None:
             return MISSING
         widget = self._now()

@@ -1,4 +1,4 @@
-"""A server's description of itself, and what this client offers it."""
+"""A server's description of itself, and this client's capabilities."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NO_STORAGE: Final = "The server's frame has no storage: what it keeps is lost wi
 
 
 def lacks_storage(client: Client) -> bool:
-    """Return whether the page of a server reports that it has no storage."""
+    """Return whether a server reports that its page has no storage."""
     boot = (client.server_capabilities.experimental or {}).get(CAPABILITY)
     return isinstance(boot, Mapping) and boot.get("stores") is False
 
@@ -26,7 +26,7 @@ class About:
     """The panel about the server."""
 
     def __init__(self, page: Page, place: Element, connection: Connection) -> None:
-        """Build the panel; the parameters are those of `Tools`."""
+        """Build the panel; see `Tools` for the parameters."""
         self._page = page
         self._connection = connection
         self._facts = place.add("dl", class_="insp-facts")
@@ -37,11 +37,9 @@ class About:
 
     @property
     def roots(self) -> list[str]:
-        """The URIs of the roots."""
         return self._roots.value.split()
 
     def refresh(self) -> None:
-        """Update the panel."""
         connection, server, client = self._connection, self._connection.server, self._connection.client
         info = client.server_info if client else None
         facts = {

@@ -14,10 +14,9 @@ class Item:
     """One item of the list.
 
     Attributes:
-        key: its key.
         name: its visible name.
         note: a line about it.
-        data: the item as it is on the wire; while it is unchanged, its details are not rendered again.
+        data: the item on the wire; while it is unchanged, its details are not rendered again.
     """
 
     key: str
@@ -33,7 +32,6 @@ class Listing:
         """Build an empty list.
 
         Args:
-            place: where to.
             label: the accessible name of the list.
             nothing: the text for an empty list.
             show: shows the details of an item in an empty element.
@@ -69,7 +67,6 @@ class Listing:
             self._open()
 
     def choose(self, key: str) -> None:
-        """Show the details of an item."""
         if key != self._chosen:
             self._chosen = key
             self._mark()
@@ -103,8 +100,8 @@ async def all_pages(ask: Callable[..., Awaitable[Any]], name: str) -> list[Any]:
     """Return all entries of a list.
 
     Args:
-        ask: requests a page, by its `cursor`.
-        name: the attribute of the answer that has the entries.
+        ask: requests a page, given its `cursor`.
+        name: the attribute of the result with the entries.
     """
     found: list[Any] = []
     cursor: str | None = None

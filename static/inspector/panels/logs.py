@@ -15,17 +15,17 @@ from session.telling import sentence
 
 LEVELS: Final[tuple[types.LoggingLevel, ...]] = get_args(types.LoggingLevel)
 USUAL: Final[types.LoggingLevel] = "info"
-"""The level that is requested by default: that of printed output."""
+"""The level requested by default: that of printed output."""
 
 MOST: Final = 1000
-"""How many entries are kept."""
+"""The number of entries kept."""
 
 
 class Logs:
     """The panel of logs and notifications."""
 
     def __init__(self, page: Page, place: Element, connection: Connection) -> None:
-        """Build the panel; the parameters are those of `Tools`."""
+        """Build the panel; see `Tools` for the parameters."""
         self._connection = connection
         bar = place.add("div", class_="insp-row insp-bar")
         self._ask = self._select(bar, "Level to ask for", {"": "None asked for"})

@@ -1,6 +1,6 @@
-"""A server's page as a view of MCP Apps, with arguments and a result that the user writes.
+"""A server's page as a view of MCP Apps, with arguments and a result from the user.
 
-For a view whose server is not in the page: one in plain Python, whose tools the inspector cannot call.
+For a view of a server in plain Python, whose tools the inspector cannot call.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Preview:
     """The panel."""
 
     def __init__(self, page: Page, place: Element, connection: Connection, hosting: Hosting) -> None:
-        """Build the panel; the parameters are those of `Tools`."""
+        """Build the panel; see `Tools` for the parameters."""
         place.add(
             "p",
             "Shows this page as a host of MCP Apps does, with a tool call that you write. After a rebuild it is shown "
@@ -38,11 +38,10 @@ class Preview:
         form.on("submit", self._show)
 
     async def connected(self) -> None:
-        """Show the page again if it was shown: the session is a new one."""
+        """Show the page again if it was shown, as the session is new."""
         await self._view.reload()
 
     async def close(self) -> None:
-        """Tear the view down."""
         await self._view.close()
 
     def _json(self, form: Element, label: str, text: str) -> Element:

@@ -20,7 +20,7 @@ class Prompts:
     """The panel of prompts."""
 
     def __init__(self, page: Page, place: Element, connection: Connection, read: Read, hosting: Hosting) -> None:
-        """Build the panel; the parameters are those of `Tools`."""
+        """Build the panel; see `Tools` for the parameters."""
         self._page = page
         self._connection = connection
         self._read = read
@@ -29,7 +29,7 @@ class Prompts:
         self._listing = Listing(place, "Prompts", "This server has no prompts.", self._show)
 
     async def refresh(self) -> int:
-        """Fetch the prompts again, and show their number."""
+        """Fetch the prompts, and show their number."""
         client = self._connection.client
         if client is None or client.server_capabilities.prompts is None:
             prompts: list[types.Prompt] = []

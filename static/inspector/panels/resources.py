@@ -19,10 +19,10 @@ from views.ui_view import UiView, add_outcome
 
 
 class Resources:
-    """The panel of resources and of their templates."""
+    """The panel of resources and resource templates."""
 
     def __init__(self, page: Page, place: Element, connection: Connection, hosting: Hosting) -> None:
-        """Build the panel; the parameters are those of `Tools`."""
+        """Build the panel; see `Tools` for the parameters."""
         self._page = page
         self._connection = connection
         self._hosting = hosting
@@ -30,7 +30,7 @@ class Resources:
         self._listing = Listing(place, "Resources", "This server has no resources.", self._show)
 
     async def refresh(self) -> int:
-        """Fetch the resources and templates again, and show their number."""
+        """Fetch the resources and templates, and show their number."""
         client = self._connection.client
         items: list[Item] = []
         if client is not None and client.server_capabilities.resources is not None:
@@ -45,11 +45,11 @@ class Resources:
         return len(items)
 
     async def read(self, uri: str) -> dict[str, Any]:
-        """Read a resource, and return the result as it is on the wire."""
+        """Read a resource, and return the result on the wire."""
         return wire(await self._connection.ready.read_resource(uri, meta=self._connection.request_meta))
 
     async def _read_live(self, uri: str, ui: UiView) -> dict[str, Any]:
-        """Read a resource that is shown live if it is a UI resource."""
+        """Read a resource; a UI resource is shown live."""
         await ui.show(None)
         answer = await self.read(uri)
         await ui.show(answer)

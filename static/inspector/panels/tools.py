@@ -34,11 +34,9 @@ class Tools:
         """Build the panel.
 
         Args:
-            page: the page.
-            place: where to.
             connection: the connection to the server.
-            read: reads a resource that a result links to.
-            hosting: what the inspector has for views.
+            read: reads a linked resource of a result.
+            hosting: the inspector's services for views.
         """
         self._page = page
         self._connection = connection
@@ -50,7 +48,7 @@ class Tools:
         self._listing = Listing(place, "Tools", "This server has no tools.", self._show)
 
     async def refresh(self) -> int:
-        """Fetch the tools again, and show their number."""
+        """Fetch the tools, and show their number."""
         client = self._connection.client
         if client is None or client.server_capabilities.tools is None:
             tools: list[types.Tool] = []
@@ -58,14 +56,14 @@ class Tools:
             tools = await all_pages(client.list_tools, "tools")
         before, ui = self._view, self._ui
         self._listing.fill([Item(tool.name, tool.name, tool.title or "", wire(tool)) for tool in tools])
-        if before is not None and before is self._view:  # it is of the session before
+        if before is not None and before is self._view:  # it belongs to the previous session
             await before.reload()
         if ui is not None and ui is self._ui:
             await ui.renew()
         return len(tools)
 
     async def close(self) -> None:
-        """Tear down what is shown live: the session ends."""
+        """Remove all live views: the session ends."""
         for live in (self._view, self._ui):
             if live is not None:
                 await live.close()

@@ -1,7 +1,7 @@
-"""Which binary content of a server may be shown, and how: the server is not trusted.
+"""Displays binary content of a server, which is not trusted.
 
 Images and sounds are shown in `<img>` and `<audio>` as data: URLs of a listed media type: there, scripts in an SVG do
-not run. The page's policy must allow `data:` in img-src and media-src, as that of every bundle does.
+not run. The page's policy must allow `data:` in img-src and media-src, as every bundle's does.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _UNSAFE = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|\u200e\u200f\u202a-\u202e\u2066-\
 
 
 def media_type(kind: Any) -> str:
-    """Return a media type in lower case without its parameters; empty if it is not a text."""
+    """Return a media type in lower case without its parameters; empty if it is not text."""
     return kind.split(";", 1)[0].strip().lower() if isinstance(kind, str) else ""
 
 
@@ -68,7 +68,7 @@ def file_name(uri: Any, kind: Any) -> str:
 
 
 def web_address(uri: Any) -> str | None:
-    """Return an address that may become a link (http, https); None for any other, such as javascript:."""
+    """Return an http or https address for a link; None for any other, such as javascript:."""
     try:
         link = parse_link(uri)
     except ValueError:

@@ -21,13 +21,13 @@ class _Untrusted:
 
     @staticmethod
     def search(pattern: str, text: str) -> bool:
-        """Return whether a pattern is found in a text; true if that is not known."""
+        """Return whether a pattern is found in a text; true if unknown."""
         return PATTERNS.matches(pattern, text) is not False
 
 
 @cache
 def limit_patterns() -> None:
-    """Make jsonschema match by `PATTERNS`. Importing it is slow: call this only when needed."""
+    """Make jsonschema use `PATTERNS`. Importing it is slow: call this only when needed."""
     from jsonschema import _keywords, _legacy_keywords, _utils
 
     for module in (_keywords, _legacy_keywords, _utils):
@@ -35,7 +35,7 @@ def limit_patterns() -> None:
 
 
 def check_safely(client: Client) -> None:
-    """Make a client repeat its check of a result until the matches that it needs are settled."""
+    """Make a client repeat its check of a result until the necessary matches are settled."""
     session: Any = client.session
     check = session.validate_tool_result
 

@@ -1,7 +1,7 @@
 """Shows the results of a server: text, structured content, images, sounds, resources and prompts.
 
-None of it is trusted. It becomes text, or the content of `<img>` and `<audio>` (see media.py), never HTML; an address
-becomes a link only if it is http or https; content that cannot be shown is offered as a file.
+Results are not trusted. They become text, or the content of `<img>` and `<audio>` (see media.py), never HTML; an
+address becomes a link only if it is http or https; other content is offered as a file.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from results.tree import add_copy, folded_tree, json_tree
 __all__ = ["Read", "json_tree", "show_result"]
 
 Read = Callable[[str], Awaitable[dict[str, Any]]]
-"""Reads a resource: takes its URI, and returns the result as it is on the wire."""
+"""Reads a resource: takes its URI, and returns the result on the wire."""
 
 LONG_TEXT = 50_000
 _RULED = re.compile(r" \| |\|.*\||-\+-|[│┃║]|\t")
@@ -34,11 +34,8 @@ def show_result(page: Page, place: Element, result: Any, *, read: Read | None = 
     """Show a result in an element, instead of its present content.
 
     Args:
-        page: the page.
-        place: the element.
-        result: a CallToolResult, ReadResourceResult or GetPromptResult as it is on the wire; anything else is shown as
-            JSON.
-        read: reads a resource that the result links to; without it such resources are only named.
+        result: a CallToolResult, ReadResourceResult or GetPromptResult on the wire; anything else is shown as JSON.
+        read: reads a linked resource; without it linked resources are only named.
     """
     place.clear()
     view = _View(page, read)
@@ -148,7 +145,7 @@ class _View:
             self.folded(place, "As JSON", value)
 
     def binary(self, place: Element, data: Any, kind: Any, *, wanted: str = "", uri: Any = None) -> None:
-        """Show an image or a sound if its media type is allowed; in any case offer it as a file."""
+        """Show an image or a sound if its media type is allowed; always offer it as a file."""
         content = decoded(data)
         if content is None:
             place.add("p", f"This {wanted or 'blob'} is not base64.", class_="result-problem")
@@ -223,7 +220,7 @@ class _View:
         button.on("click", ask)
 
     def folded(self, place: Element, title: str, value: Any) -> None:
-        """Show a value as a tree that is built when it is opened."""
+        """Show a value as a tree that is built when opened."""
         folded_tree(self._page, place, title, value)
 
     def _address(self, place: Element, uri: Any) -> None:

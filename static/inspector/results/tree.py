@@ -11,7 +11,7 @@ from forms.json_values import write_json
 from mcpframe import Element, Page
 
 STEP = 100
-"""How many parts are shown at first, and with every "show more"."""
+"""The number of parts shown at first, and with every "show more"."""
 
 LONG_TEXT = 1000
 OPEN_PARTS = 20
@@ -22,8 +22,6 @@ def json_tree(page: Page, place: Element, value: Any, *, label: str = "JSON") ->
     """Show a JSON value, at the end of an element.
 
     Args:
-        page: the page.
-        place: the element.
         value: a result of `json.loads`.
         label: the accessible name.
 
@@ -54,7 +52,7 @@ def add_copy(page: Page, place: Element, text: Any, what: str) -> None:
 
 
 def folded_tree(page: Page, place: Element, title: str, value: Any) -> Element:
-    """Show a value as a tree that is built when it is opened, and return the new element."""
+    """Show a value as a tree that is built when opened, and return the new element."""
     node = place.add("details", class_="result-folded")
     node.add("summary", title)
 

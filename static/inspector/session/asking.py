@@ -1,4 +1,4 @@
-"""Requests of a server to the user, elicitation and sampling, each in a dialog."""
+"""A server's requests to the user, elicitation and sampling, each in a dialog."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ async def elicit(page: Page, name: str, params: types.ElicitRequestParams) -> ty
     """Ask the user for the input of an elicitation request.
 
     Args:
-        page: the inspector's page.
         name: the name of the server.
         params: the parameters of the request: a form, or a page to visit.
     """
@@ -40,7 +39,7 @@ async def elicit(page: Page, name: str, params: types.ElicitRequestParams) -> ty
                 try:
                     content = await form.checked()
                 except FormProblem:
-                    return  # the form shows what is missing, and moves the focus there
+                    return  # the form shows the problems, and moves the focus there
                 dialog.answer_with("accept")
 
         dialog.button("Cancel", "cancel")

@@ -1,4 +1,4 @@
-"""A request that the user fills in: its form and button, its progress, cancelling it, and its result."""
+"""A request with a form: its button, its progress, its cancellation, and its result."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Calling:
     """A form with a button that sends the request.
 
     Attributes:
-        form: the form; None if there is nothing to fill in.
-        result: the element that the result is shown in.
+        form: the form; None without arguments.
+        result: the element for the result.
     """
 
     def __init__(
@@ -44,13 +44,11 @@ class Calling:
         """Build the form.
 
         Args:
-            page: the page.
-            place: where to.
             schema: the schema of the arguments; None if there are none.
             verb: the label of the button.
-            ask: sends the request, and returns its result as it is on the wire.
+            ask: sends the request, and returns its result on the wire.
             label: the accessible name of the form.
-            read: reads a resource that a result links to.
+            read: reads a linked resource of a result.
         """
         self._page = page
         self._ask = ask
@@ -142,7 +140,6 @@ def offer_completions(
     """Offer the server's completions, if it has any.
 
     Args:
-        connection: the connection to the server.
         calling: the request with the form.
         reference: the prompt or the resource template.
         names: the fields.

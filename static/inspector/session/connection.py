@@ -1,6 +1,6 @@
 """A server from its setup to the end of its session: one outer frame, and the MCP client on it.
 
-A connection runs in one task, which closes whatever it has opened; other code only asks it to end.
+A connection runs in one task, which closes everything that it has opened; other code only requests its end.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _SHOWN_ELSEWHERE = ("notifications/message", "notifications/progress")
 
 
 class Watcher(Protocol):
-    """Is called back about the events of a connection."""
+    """Callbacks for the events of a connection."""
 
     def changed(self) -> None:
         """The state has changed."""
@@ -75,13 +75,12 @@ class Connection:
     """The connection to one server.
 
     Attributes:
-        server: the server.
         state: `"idle"`, `"setting up"`, `"connecting"`, `"connected"` or `"failed"`.
         problem: the reason as a sentence, for `"failed"` and after an end that the user did not ask for.
-        hint: what to check while the page does not call, as a sentence; empty for nothing.
+        hint: advice while the page does not call, as a sentence; empty for none.
         client: the client, while connected.
         outer: the outer frame, from the first attempt on.
-        log_level: the log level that is requested of the server.
+        log_level: the log level requested from the server.
         updates: the subscriptions at the server.
     """
 
@@ -89,11 +88,10 @@ class Connection:
         """Create a connection; nothing is framed yet.
 
         Args:
-            page: the inspector's page.
             server: the server; the result of its setup is stored in it.
-            place: the element that its page is framed in.
+            place: the element for its iframe.
             origin: the inspector's origin.
-            watcher: is called back about events.
+            watcher: receives the events.
         """
         self.server = server
         self.state = "idle"
@@ -136,7 +134,7 @@ class Connection:
         return self._task is not None
 
     async def run(self, *, setup: bool = False) -> None:
-        """End the present session, set the server up if requested or if it never was, and connect."""
+        """End the present session, set the server up if requested or never done, and connect."""
         async with self._changing:
             await self._end()
             self._stop = asyncio.Event()
@@ -189,7 +187,7 @@ class Connection:
             sandbox=server.sandbox,
             permissions=server.permissions,
             on_permissions=lambda asked: ask_for_permissions(self._page, server.name, asked),
-            # No pings: a subscription always waits, so they would fill an idle server's wire log.
+            # No pings: with a subscription always pending, they would fill an idle server's wire log.
             options=Options(handshake_timeout=server.timeout, unresponsive_after=None),
             on_event=self._on_event,
             on_wire=self._watcher.wired,
@@ -264,7 +262,7 @@ class Connection:
             self.hint = f"{event.hint} This is {self._origin}."
         elif isinstance(event, Opened | SetupStarted):
             self.hint = ""
-        if not isinstance(event, Refused):  # there may be any number of those, and they have no effect
+        if not isinstance(event, Refused):  # these have no effect, and their number is unlimited
             self._watcher.changed()
 
     async def _on_elicitation(

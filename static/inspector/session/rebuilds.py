@@ -20,7 +20,7 @@ class Rebuilt:
     Attributes:
         url: the address of the server's page; empty before there is one.
         is_new: whether the page differs from the one before.
-        error: what is wrong with the author's files; empty for nothing.
+        error: the error in the author's files; empty for none.
         running: the address to request once the page is connected.
     """
 
@@ -31,12 +31,12 @@ class Rebuilt:
 
 
 async def news(fetch: Fetch, find: Callable[[], Awaitable[str]]) -> AsyncIterator[Rebuilt]:
-    """Yield the state after every build, for ever, beginning with the present one; also after a restart.
+    """Yield the present state, and then the state after every build, for ever; also after a restart.
 
     Args:
         fetch: fetches an address of the page's origin. Raises OSError.
-        find: returns the address up to the rest of its query; see `mcpframe/kit/dev/reload_channel.py`. Called again if
-            there is no answer, as another run has another address.
+        find: returns the beginning of the address; see `mcpframe/kit/dev/reload_channel.py`. Called again if there is
+            no answer, as each run has another address.
     """
     version, built = 0, 0
     address = await find()
@@ -44,13 +44,13 @@ async def news(fetch: Fetch, find: Callable[[], Awaitable[str]]) -> AsyncIterato
         try:
             state = json.loads(await fetch(f"{address}after={version}"))
             now, count = int(state["version"]), int(state["built"])
-        except (OSError, ValueError, KeyError, TypeError):  # `mcpframe dev` has stopped, and may be started again
+        except (OSError, ValueError, KeyError, TypeError):  # `mcpframe dev` has stopped, and may be restarted
             await asyncio.sleep(PAUSE)
             before, address = address, await find() or address
             if address != before:
                 version = built = 0
             continue
-        if now < version:  # `mcpframe dev` was started again
+        if now < version:  # `mcpframe dev` was restarted
             version = built = 0
         elif now > version:
             yield Rebuilt(state["url"] or "", count != built, state["error"] or "", f"{address}running={count}")

@@ -1,4 +1,4 @@
-"""What the inspector remembers about its servers: plain data, which is stored as JSON.
+"""The inspector's list of servers: plain data, stored as JSON.
 
 A server is identified by its session id. The same address may occur more than once, with different sessions.
 """
@@ -19,7 +19,7 @@ ERAS: Final = {
     "2026-07-28": "2026-07-28",
     "legacy": "Handshake era",
 }
-"""The protocol eras to choose from, as `mcp.Client(mode=...)` takes them, and their visible names."""
+"""The protocol eras, as `mcp.Client(mode=...)` takes them, and their visible names."""
 
 PLACES: Final = {"iframe": "Frame in this page", "popup": "Window of its own"}
 """The places for a page, and their visible names."""
@@ -30,12 +30,12 @@ SANDBOXES: Final = {"standard": "Standard", "popups": "With popups"}
 VISIBILITIES: Final = ("required", "optional", "hidden")
 
 TIMEOUT: Final = 30.0
-"""How long a page may take from the first byte to its handshake by default, in seconds."""
+"""Seconds from a page's first byte to its handshake, by default."""
 
 
 @dataclass
 class Server:
-    """One server, with the session that its page stores values under.
+    """One server, with the session of its stored values.
 
     Attributes:
         url: the address of its page.
@@ -82,7 +82,7 @@ class Server:
 
 
 class Servers:
-    """The servers, in the order in which they were added.
+    """The servers, oldest first unless moved.
 
     Attributes:
         selected: the session id of the selected one; empty for none.
@@ -134,7 +134,7 @@ class Servers:
 
     @classmethod
     def from_json(cls, stored: Any) -> Servers:
-        """Read stored data. Unusable entries, such as those of another version, are left out."""
+        """Read stored data. Unusable entries, such as those of another version, are dropped."""
         servers = cls()
         if isinstance(stored, dict):
             entries = stored.get("servers")
@@ -189,12 +189,12 @@ class Example:
 
 @dataclass(frozen=True)
 class Offered:
-    """The content of `examples.json`, which only the inspector's own origin can set, and no link.
+    """The content of `examples.json`, which is from the inspector's own origin and not from a link.
 
     Attributes:
         examples: servers to choose from.
         named: addresses given to the command, which a link may add without confirmation.
-        rebuilds: the address that reports builds, up to the rest of its query; empty if there are no builds.
+        rebuilds: the beginning of the address that reports builds; empty if there are no builds.
         sandbox: the address of the sandbox proxy for views, which has another origin; empty if there is none.
     """
 
@@ -207,8 +207,7 @@ class Offered:
 def read_offered(text: str) -> Offered:
     """Read `examples.json`: `{"servers": [{"title": …, "url": …}], "named": […], "rebuilds": …, "sandbox": …}`.
 
-    Returns:
-        Its content, without unusable entries.
+    Unusable entries are dropped.
     """
     try:
         found = json.loads(text)

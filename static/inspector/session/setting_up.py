@@ -1,4 +1,4 @@
-"""The setup phase of a server: in a dialog if it needs to be seen, else hidden; the user can always cancel it."""
+"""The setup phase of a server: in a dialog if it needs to be visible, else hidden; the user can always cancel it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,8 @@ class SetupGivenUp(PlainEnd):
 async def set_up(page: Page, outer: OuterFrame, server: Server) -> SetupResult:
     """Run a server's setup.
 
-    Args:
-        page: the inspector's page.
-        outer: the server's frame.
-        server: the server.
-
     Returns:
-        The report of its page.
+        The report of the server's page.
 
     Raises:
         SessionError: it cannot be set up; see its subclasses.
@@ -53,7 +48,7 @@ async def set_up(page: Page, outer: OuterFrame, server: Server) -> SetupResult:
 
 
 def reason_of(result: SetupResult) -> str:
-    """Return why a setup was not completed, as its page reported it."""
+    """Return the reason why a setup was not completed, from the report of its page."""
     told = result.error_message or "It gives no reason."
     if result.error_code in (None, SetupErrorCode.USER_CANCELLED):
         return told

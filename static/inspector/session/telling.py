@@ -12,14 +12,14 @@ from mcpframe import errors
 
 
 class PlainEnd(Exception):
-    """An end of the session whose message needs no addition."""
+    """An end of the session whose message is complete."""
 
 
 def sentence(error: BaseException) -> str:
     """Return an error as one sentence.
 
     Args:
-        error: an error of mcpframe, of the SDK, or any other; of a group, its first error is used.
+        error: any error; of a group, its first error is used.
     """
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
@@ -38,11 +38,11 @@ def sentence(error: BaseException) -> str:
 
 
 def not_reached(error: BaseException, origin: str) -> str:
-    """Return why connecting to a page failed; if it may not have answered at all, also what to check.
+    """Return the reason why connecting to a page failed, with advice if the page may not have answered at all.
 
     Args:
         error: as for `sentence`.
-        origin: the inspector's origin, which the page has to allow.
+        origin: the inspector's origin, to be allowed by the page.
     """
     reason = sentence(error)
     if isinstance(error, errors.HandshakeTimeout):
@@ -53,6 +53,6 @@ def not_reached(error: BaseException, origin: str) -> str:
 
 
 def wire(model: BaseModel) -> dict[str, Any]:
-    """Return a message of the SDK as it crosses the wire."""
+    """Return a message of the SDK in its form on the wire."""
     dumped: dict[str, Any] = model.model_dump(mode="json", by_alias=True, exclude_none=True)
     return dumped

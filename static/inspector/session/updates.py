@@ -24,11 +24,11 @@ from session.telling import sentence
 _LISTS = {ToolsListChanged: "tools", PromptsListChanged: "prompts", ResourcesListChanged: "resources"}
 
 PATIENCE = 5.0
-"""How long to wait for a server to confirm the subscription to its lists, in seconds, before it is used."""
+"""Seconds to wait for a server to confirm the subscription to its lists, before it is used."""
 
 
 class Updates:
-    """The subscriptions at one server, for as long as a session lasts."""
+    """The subscriptions at one server, during one session."""
 
     def __init__(self, list_changed: Callable[[str], None]) -> None:
         """Create it without subscriptions.
@@ -80,19 +80,19 @@ class Updates:
         return uri in self._followed
 
     def count(self, uri: str) -> int:
-        """Return how often a resource was updated since the first subscription."""
+        """Return the number of updates of a resource since the first subscription."""
         return self._counts[uri]
 
     def problem(self, uri: str) -> str:
-        """Return why subscribing to a resource failed."""
+        """Return the reason why subscribing to a resource failed."""
         return self._problems.get(uri, "")
 
     def tell(self, uri: str, tell: Callable[[], None]) -> None:
-        """Set the function to call at every change of a resource's state here, instead of the one before."""
+        """Set the function to call at every change of a resource's state here; it replaces an earlier one."""
         self._callbacks[uri] = tell
 
     async def follow(self, uri: str) -> None:
-        """Subscribe to a resource; if that fails, `problem` returns why."""
+        """Subscribe to a resource; if that fails, `problem` returns the reason."""
         self._problems.pop(uri, None)
         client = self._client
         if client is None:
@@ -123,7 +123,7 @@ class Updates:
                 self._problems[uri] = sentence(error)
 
     def note(self, method: str, uri: str) -> None:
-        """Handle a notification. Not needed in the modern era, in which subscriptions have streams of their own."""
+        """Handle a notification. Not needed in the modern era, in which subscriptions have their own streams."""
         if self._modern:
             return
         if method == "notifications/resources/updated":

@@ -1,6 +1,6 @@
-"""What a view asks of its host and tells it, as a list, and what the model would know from it.
+"""The list of a view's requests and notifications, and of its context for the model.
 
-A page that floods its host costs the host little: beyond a pace, entries are only counted.
+A page that floods its host costs the host little: above a rate, entries are only counted.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from mcpframe import Element, Page, TokenBucket
 from results.result import json_tree, show_result
 
 MOST = 200
-"""How many entries are shown."""
+"""The number of entries shown."""
 BURST, PER_SECOND = 50, 10
-"""How many entries may come at once, and then in each second."""
+"""The number of entries accepted at once, and then per second."""
 _NEAR_END = 24
-"""Pixels from its end within which a list that is scrolled goes on to follow it."""
+"""A list scrolled to within this many pixels of its end keeps following it."""
 
 Json = Mapping[str, Any]
 
@@ -27,7 +27,7 @@ class Activity:
     """The list of one view."""
 
     def __init__(self, page: Page, place: Element, *, name: str = "Activity of the view") -> None:
-        """Build an empty list, which is hidden until there is something in it."""
+        """Build an empty list, hidden until it has an entry."""
         self._page = page
         self._tokens = TokenBucket(BURST, PER_SECOND, time.monotonic)
         self._missed = 0
@@ -44,12 +44,12 @@ class Activity:
         """Add an entry.
 
         Args:
-            what: what the view did, in a few words.
-            text: more about it.
+            what: the view's action, in a few words.
+            text: details.
             blocks: content blocks to show.
 
         Returns:
-            The entry; None if there were too many at once.
+            The entry; None above the rate.
         """
         if not self._tokens.take():
             self._miss()
@@ -70,12 +70,12 @@ class Activity:
         return entry
 
     def follow(self) -> None:
-        """Scroll to the end of the list if that was in sight before the last entry, which may have grown."""
+        """Scroll to the end of the list if the end was visible before the last entry, which may have grown."""
         if self._follows:
             self._list.js.scrollTop = self._list.js.scrollHeight
 
     def _miss(self) -> None:
-        """Count one more in the last line."""
+        """Count one more dropped entry in the last line."""
         if self._told is None:
             self._told, self._missed = self._list.add("li", class_="quiet"), 0
             self._cut()
@@ -87,7 +87,7 @@ class Activity:
             self._list.js.firstElementChild.remove()
 
     def model_context(self, blocks: Sequence[Json], structured: Json | None) -> None:
-        """Show what the view tells the model, in place of what it told before."""
+        """Show the view's context for the model, in place of an earlier one."""
         self._context_box.hidden = False
         self._context.clear()
         if blocks:

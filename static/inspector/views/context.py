@@ -1,4 +1,4 @@
-"""What a host tells a view of its surroundings, and the choices that the user has. Plain data."""
+"""The host's context for a view, and the user's choices of it. Plain data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ THEMES: Final = {"light": "Light", "dark": "Dark"}
 WIDTHS: Final = {"": "As wide as here", "320": "320 px", "480": "480 px", "768": "768 px"}
 HEIGHTS: Final = {"": "As high as it is", "200": "At most 200 px", "400": "At most 400 px", "800": "At most 800 px"}
 FOLLOWS: Final = {"height": "Follows its height", "both": "Follows its size", "": "Keeps its size"}
-"""What of the size that its page reports a frame follows."""
+"""The parts of a page's reported size that its frame follows."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ class Surroundings:
 
 
 def view_of(tool: Mapping[str, Any]) -> str | None:
-    """Return the address of a tool's view, as `tools/list` has it; None if it has no view.
+    """Return the address of a tool's view, from `tools/list`; None if it has no view.
 
-    The flat name in `_meta` is that of servers before 2026-01-26.
+    Servers before 2026-01-26 use the flat name in `_meta`.
     """
     meta = tool.get("_meta")
     if not isinstance(meta, Mapping):

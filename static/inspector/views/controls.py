@@ -1,4 +1,4 @@
-"""The controls of a page's surroundings: theme, display mode, size, locale, and how it is served."""
+"""The controls of a page's surroundings: theme, display mode, size, locale, and options of its frame."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mcpframe import Element, Page
 from views.context import FOLLOWS, HEIGHTS, MODES, THEMES, WIDTHS, Surroundings
 
 PATIENCE: Final = 120
-"""Seconds that an action of a page waits for its answer, unless the user says otherwise."""
+"""Seconds that an action of a page waits for its answer, by default."""
 LONGEST: Final = 3600
 
 Reload = Callable[[], Awaitable[None]]
@@ -20,15 +20,13 @@ class Controls:
     """A row of controls.
 
     Attributes:
-        surroundings: what is chosen.
+        surroundings: the current choice.
     """
 
     def __init__(self, page: Page, place: Element, changed: Callable[[], None], label: str) -> None:
-        """Build an empty row, with what this browser prefers.
+        """Build an empty row, with this browser's preferences.
 
         Args:
-            page: the page.
-            place: where to.
             changed: called after each change of the surroundings.
             label: the accessible name of the row.
         """
@@ -44,7 +42,7 @@ class Controls:
         self._mode: Element | None = None
 
     def choose_mode(self, mode: str) -> None:
-        """Show a display mode that the view has asked for; `changed` is not called."""
+        """Show a display mode requested by the view; `changed` is not called."""
         assert self._mode is not None
         self._mode.value = mode
         self.surroundings = replace(self.surroundings, mode=mode)
@@ -77,11 +75,11 @@ class ViewControls(Controls):
     """The controls of a view of MCP Apps.
 
     Attributes:
-        granted: the permissions that the user grants, of those that the view asks for. None at first.
+        granted: the permissions that the user grants of those requested by the view; empty at first.
     """
 
     def __init__(self, page: Page, place: Element, changed: Callable[[], None], reload: Reload) -> None:
-        """Build the row; the parameters are those of `UiControls`."""
+        """Build the row; see `UiControls` for the parameters."""
         super().__init__(page, place, changed, "Surroundings of the view")
         self.granted: tuple[str, ...] = ()
         self._reload = reload
@@ -99,7 +97,7 @@ class ViewControls(Controls):
         self._wasm = self._check("Allow WebAssembly")
 
     def show_permissions(self, asked: tuple[str, ...]) -> None:
-        """Offer to grant what a view asks for, which takes effect when the view is shown again."""
+        """Offer to grant the view's requested permissions, from the next time that it is shown."""
         self.granted = tuple(name for name in self.granted if name in asked)
         if asked == self._asked:
             return
@@ -135,10 +133,8 @@ class UiControls(Controls):
         """Build the row.
 
         Args:
-            page: the page.
-            place: where to.
             changed: called after each change of the surroundings.
-            reload: shows the page again: some choices are made before it is shown.
+            reload: shows the page again, as some choices only apply then.
         """
         super().__init__(page, place, changed, "Surroundings of the page")
         self._mode = self._offer("Display", "mode", MODES)
@@ -152,17 +148,17 @@ class UiControls(Controls):
 
     @property
     def follows(self) -> Any:
-        """What of its reported size the frame follows: `auto_resize` of `UiHost`."""
+        """The parts of its reported size that the frame follows: `auto_resize` of `UiHost`."""
         return {"both": True, "": False}.get(self._follows.value, self._follows.value)
 
     @property
     def calls_tools(self) -> bool:
-        """Whether the page's calls go to the server's tools without a question."""
+        """Whether the page's tool calls go to the server without a question to the user."""
         return self._tools.value == "call"
 
     @property
     def patience(self) -> float:
-        """How many seconds an action waits for its answer."""
+        """Seconds that an action waits for its answer."""
         try:
             seconds = float(self._wait.value)
         except ValueError:

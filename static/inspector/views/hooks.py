@@ -1,4 +1,4 @@
-"""What the inspector does with the requests of a view: it shows them, and asks the user where that leaves the page."""
+"""The inspector's answers to a view's requests: it lists them, and asks the user about those that leave the page."""
 
 from __future__ import annotations
 
@@ -25,9 +25,8 @@ class ViewHooks:
         """Ask in this page.
 
         Args:
-            page: the page.
             name: the name of the tool.
-            activity: where everything is noted.
+            activity: the list of the requests.
         """
         self._page = page
         self._name = name
@@ -59,7 +58,7 @@ class ViewHooks:
         return agreed
 
     def on_model_context(self, blocks: Sequence[Json], structured: Json | None) -> None:
-        """Show what the view tells the model."""
+        """Show the view's context for the model."""
         self._activity.model_context(blocks, structured)
 
     async def on_sampling(self, params: Json) -> Any:

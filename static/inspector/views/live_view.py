@@ -1,4 +1,4 @@
-"""A page of the server that runs beside a result: its frame, its state, and what it does."""
+"""A page of the server beside a result: its frame, its state, and its activity."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Hosting:
-    """What views need of the inspector.
+    """The inspector's services for views.
 
     Attributes:
         sandbox: returns the address of the sandbox proxy; empty if there is none.
         is_own: returns whether the server is one of the user's own projects, which were named on the command line. Its
-            views have the sandbox's origin, and frame its page where they would frame the published one.
-        on_wire: called with every message between the inspector and a page, and with who that is: one of
-            `wire_entry.PEERS`.
+            views have the sandbox's origin, and frame its page instead of the published one.
+        on_wire: called with every message between the inspector and a page, and the kind of the page: one of
+            `entry.PEERS`.
     """
 
     sandbox: Callable[[], str]
@@ -35,7 +35,7 @@ class Hosting:
 
 
 class LiveView(ABC, Generic[T]):
-    """The region of one page, which is shown and removed any number of times."""
+    """The region of one page, which can be shown and removed repeatedly."""
 
     _controls: Controls
     _activity: Activity
@@ -46,8 +46,6 @@ class LiveView(ABC, Generic[T]):
         """Build the region's head; nothing is framed yet. The subclass adds controls, stage and activity.
 
         Args:
-            page: the page.
-            place: where to.
             name: the heading.
         """
         self._page = page
@@ -81,27 +79,27 @@ class LiveView(ABC, Generic[T]):
         if task is not None:
             await asyncio.wait([task])
 
-    # What a subclass says of its page
+    # Implemented by subclasses
 
     @abstractmethod
     def _open(self) -> AbstractAsyncContextManager[T]:
-        """Return what shows the page."""
+        """Return a context manager that shows the page."""
 
     @abstractmethod
     async def _feed(self, running: T) -> None:
-        """Do what the page is shown for."""
+        """Send the page its data."""
 
     @abstractmethod
     async def _ended(self, running: T) -> str:
-        """Wait until the page has ended by itself, and return why."""
+        """Wait until the page has ended by itself, and return the reason."""
 
     def _over(self) -> None:
-        """Take note that the page is removed."""
+        """Handle the removal of the page."""
 
-    # How
+    # Internals
 
     async def _clear(self) -> None:
-        """Remove the page, and what it has left in the region."""
+        """Remove the page, and its remains in the region."""
         await self.close()
         self._stop = asyncio.Event()
         self._activity.clear()

@@ -1,7 +1,7 @@
-"""A server's own page in place of the published one, while its author works on it.
+"""A server's own page in place of the published one, for its author.
 
-The view of a tool often is the bundle of the same project: its HTML frames the address where that is published. A UI
-resource may be that address. In the inspector the page that is being worked on is framed instead.
+The view of a tool often is the bundle of the same project: its HTML frames the published address. A UI resource may be
+that address. In the inspector the author's current page is framed instead.
 """
 
 from __future__ import annotations
@@ -17,21 +17,20 @@ import mcp_types as types
 from mcpframe.views import View
 
 PAGE_URI: Final = "ui://mcpframe-inspector/page"
-"""The address of a server's own page as a view, which no server lists."""
+"""The address of a server's own page as a view; no server lists it."""
 
 _BUNDLE = re.compile(r'<meta name="mcpframe-bundle" content="([^"]+)">')
 
 
 class OwnPage:
-    """A client whose views frame a given page, where they would frame the published bundle of the same name."""
+    """A client whose views frame a given page instead of the published bundle of the same name."""
 
     def __init__(self, client: Any, url: str, replaced: Callable[[str], None]) -> None:
         """Use a client.
 
         Args:
-            client: the client of the server.
             url: the address of the server's page.
-            replaced: called with the address of a bundle that is replaced.
+            replaced: called with the address of a replaced bundle.
         """
         self._client = client
         self._url = url
@@ -58,13 +57,13 @@ class OwnPage:
 
 
 def bundle_of(html: str) -> str:
-    """Return the address of the bundle that a view's HTML frames; empty if it is no such view."""
+    """Return the address of the bundle that a view's HTML frames; empty if it frames none."""
     found = _BUNDLE.search(html[:4096])
     return unescape(found[1]) if found else ""
 
 
 def is_published(published: str, own: str) -> bool:
-    """Return whether an address is where the project's page is published: another one that ends in the same name."""
+    """Return whether an address is where the project's page is published: another one with the same last part."""
     return bool(published) and published != own and _name(published) == _name(own)
 
 

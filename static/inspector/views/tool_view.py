@@ -21,7 +21,7 @@ from views.live_view import Hosting, LiveView
 from views.own_page import OwnPage
 
 STEPS = 12
-"""In how many pieces arguments are streamed."""
+"""The number of pieces of streamed arguments."""
 PACE = 0.08
 """Seconds between two pieces: about as fast as a model writes."""
 PATIENCE = 30.0
@@ -30,12 +30,11 @@ PATIENCE = 30.0
 
 @dataclass
 class Shown:
-    """A tool call that a view shows.
+    """A tool call shown by a view.
 
     Attributes:
-        arguments: its arguments.
-        result: its result as it is on the wire; None before, and if there is none.
-        cancelled: why there is no result.
+        result: its result on the wire; None without one.
+        cancelled: the reason if there is no result.
         over: set once it has a result or was cancelled.
         given: set once the view has the arguments, or cannot get them.
     """
@@ -51,7 +50,7 @@ class ToolView(LiveView[RunningView]):
     """The view of one tool.
 
     Attributes:
-        shown: the call that it shows last; None before the first one.
+        shown: the last call shown; None before the first one.
     """
 
     _controls: ViewControls
@@ -62,11 +61,9 @@ class ToolView(LiveView[RunningView]):
         """Build the region; nothing is framed yet.
 
         Args:
-            page: the page.
-            place: where to.
             connection: the connection to the server.
-            tool: the tool as `tools/list` has it.
-            hosting: what the inspector has for views.
+            tool: the tool, from `tools/list`.
+            hosting: the inspector's services for views.
         """
         super().__init__(page, place, "View")
         self.shown: Shown | None = None
@@ -90,15 +87,15 @@ class ToolView(LiveView[RunningView]):
         return shown
 
     async def replay(self, shown: Shown) -> None:
-        """Show an earlier call again, or one that still runs, in a view that is read again."""
+        """Show an earlier or a running call in a reloaded view."""
         await self._show(shown)
 
     async def reload(self) -> None:
-        """Read the view again, with the same call."""
+        """Reload the view, with the same call."""
         if self.shown:
             await self.replay(self.shown)
 
-    # How
+    # Internals
 
     async def _show(self, shown: Shown) -> None:
         await self._clear()

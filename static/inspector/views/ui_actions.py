@@ -1,8 +1,8 @@
-"""What the inspector does with the actions of a page of mcp-ui: it lists them, and has them answered.
+"""The actions of a page of mcp-ui: the inspector lists and answers them.
 
 A call of a tool, an intent and a request for data wait for the user, who may answer with a value, with an error or by
-calling the tool that is named; with the setting "Call the tool" such calls do not wait. A link waits for the
-user to open it. A prompt and a notice are only shown. No action waits for ever.
+calling the named tool; with the setting "Call the tool" such calls do not wait. A link waits for the user to open it.
+A prompt and a notice are only shown. No action waits for ever.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ _KINDS: Final = {
     "link": ("Link", "url"),
     "ui-request-data": ("Request for data", "requestType"),
 }
-"""The kinds of actions: their visible names, and the member of the payload that says what is asked for."""
+"""The kinds of actions: their visible names, and the member of the payload with the request."""
 _WAITING: Final = ("tool", "intent", "ui-request-data")
 
 
 class Answering(Protocol):
-    """What the user has chosen."""
+    """The user's settings for answers."""
 
     @property
     def calls_tools(self) -> bool:
-        """Whether the page's calls go to the server's tools without a question."""
+        """Whether the page's tool calls go to the server without a question to the user."""
 
     @property
     def patience(self) -> float:
-        """How many seconds an action waits for its answer."""
+        """Seconds that an action waits for its answer."""
 
 
 class UiActions:
@@ -53,10 +53,9 @@ class UiActions:
         """Handle actions.
 
         Args:
-            page: the inspector's page.
-            activity: where they are listed.
-            choices: what the user has chosen.
-            call: calls a tool of the server, and returns its result as it is on the wire.
+            activity: the list of the actions.
+            choices: the user's settings.
+            call: calls a tool of the server, and returns its result on the wire.
         """
         self._page = page
         self._activity = activity
@@ -64,7 +63,7 @@ class UiActions:
         self._call = call
 
     async def handle(self, action: UiAction) -> Any:
-        """Return what answers an action.
+        """Return the answer to an action.
 
         Raises:
             UiError: the error for the page.
@@ -122,7 +121,7 @@ class UiActions:
 
 
 _CALL: Final = object()
-"""The user has the named tool called."""
+"""The user's answer that the named tool is to be called."""
 
 
 class _Line:
@@ -143,7 +142,7 @@ class _Line:
         self._form: Element | None = None
 
     def become(self, state: str, text: str, answer: Any = None) -> None:
-        """Show a state: "waiting", "answered" or "failed"; and the answer, if there is one."""
+        """Show a state: "waiting", "answered" or "failed"; and the answer, if any."""
         self._entry.set("data-state", state)
         self._state.text = shown(text)
         if self._form is not None:
@@ -157,7 +156,7 @@ class _Line:
             folded_tree(self._page, self._entry.add("div"), "Answer", answer)
 
     def by_hand(self) -> asyncio.Future[Any]:
-        """Return what the user answers, or `_CALL`. An error of the user's is raised."""
+        """Return the user's answer, or `_CALL`. An error from the user is raised."""
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         what = f"{self._name} {shown(str(self._action.payload.get(_KINDS[self._action.kind][1])))}"
         self._form = form = self._entry.add(
@@ -187,7 +186,7 @@ class _Line:
         return answer
 
     def offer_link(self, open_it: Callable[[], object]) -> asyncio.Future[None]:
-        """Show a button that opens the link, and return what is done once it was pressed."""
+        """Show a button that opens the link, and return a future that is done once it was pressed."""
         opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         row = self._entry.add("div", class_="insp-row")
 
@@ -204,10 +203,10 @@ class _Line:
 
 
 def read_answer(text: str) -> Any:
-    """Return what a typed answer stands for: a JSON value, or the text itself; None for nothing.
+    """Return the value of a typed answer: a JSON value, or the text itself; None for an empty one.
 
     Raises:
-        NotJson: the text begins as an object or an array and is none.
+        NotJson: the text begins like an object or an array, but is not JSON.
     """
     if not text.strip():
         return None

@@ -1,4 +1,4 @@
-"""The UI resources of mcp-ui in a result, and how they are shown while their author works on them. Plain data."""
+"""The UI resources of mcp-ui in a result, adapted for their author. Plain data."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ REMOTE_DOM: Final = "application/vnd.mcp-ui.remote-dom"
 SIZE, DATA = "mcpui.dev/ui-preferred-frame-size", "mcpui.dev/ui-initial-render-data"
 
 MOST: Final = 20
-"""How many UI resources of a result are offered."""
+"""The number of UI resources of a result that are offered."""
 HEIGHT: Final = "24rem"
-"""The height of a page that prefers none, or a part of a place that has none."""
+"""The height of a page without a preference, or with one relative to its place."""
 
 Json = Mapping[str, Any]
 
@@ -26,22 +26,21 @@ _APP = re.compile(r";\s*profile=", re.IGNORECASE)
 
 
 def ui_resources_of(result: Any) -> list[dict[str, Any]]:
-    """Return the UI resources in the result of a tool, in a resource that was read, or in a prompt.
+    """Return the UI resources in the result of a tool, in a resource, or in a prompt.
 
-    Views of MCP Apps, which are HTML text of another profile, are none.
+    Views of MCP Apps, which are HTML text of another profile, are left out.
     """
     found = result if isinstance(result, dict) else {}
     return [resource for resource in _resources(found) if _is_shown(resource)][:MOST]
 
 
 def prepared(resource: Json, own: str = "") -> tuple[dict[str, Any], str]:
-    """Return a resource as it is shown, and the address that is replaced; empty for none.
+    """Return a resource for display, and the replaced address; empty for none.
 
-    Its size is one that the region has room for, and its render data is left out: the user's is sent.
+    Its size fits the region, and its render data is left out: the user's is sent.
 
     Args:
-        resource: the resource.
-        own: the address of the project's own page, which is shown where it is published under another address.
+        own: the address of the project's own page, which replaces its published address.
     """
     meta = resource.get("_meta")
     meta = {key: value for key, value in meta.items() if key != DATA} if isinstance(meta, dict) else {}
@@ -49,7 +48,7 @@ def prepared(resource: Json, own: str = "") -> tuple[dict[str, Any], str]:
     try:
         content = read_ui_resource(shown)
     except errors.UiError:
-        return shown, ""  # whoever shows it says why it cannot be shown
+        return shown, ""  # the caller shows the reason
     width, height = content.size or ("100%", HEIGHT)
     meta[SIZE] = [width, HEIGHT if height.endswith("%") or height == "auto" else height]
     if own and content.url and is_published(content.url, own):
@@ -62,7 +61,7 @@ def prepared(resource: Json, own: str = "") -> tuple[dict[str, Any], str]:
 
 
 def data_of(resource: Json) -> dict[str, Any] | None:
-    """Return the render data that a resource begins with; None for none."""
+    """Return the initial render data of a resource; None for none."""
     meta = resource.get("_meta")
     data = meta.get(DATA) if isinstance(meta, dict) else None
     return data if isinstance(data, dict) else None

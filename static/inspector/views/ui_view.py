@@ -23,7 +23,7 @@ _NEEDED = "HTML text needs a sandbox on another origin, which only mcpframe insp
 
 
 def add_outcome(place: Element, calling: Calling) -> Element:
-    """Move the result of a request beside a new element for what is shown live of it, and return that."""
+    """Move the result of a request beside a new element for its live view, and return that element."""
     outcome = place.add("div", class_="insp-outcome")
     live = outcome.add("div", class_="insp-live")
     outcome.js.append(calling.result.js)
@@ -39,10 +39,8 @@ class UiView(LiveView[ShownUi]):
         """Build the region; nothing is framed yet.
 
         Args:
-            page: the page.
-            place: where to.
             connection: the connection to the server.
-            hosting: what the inspector has for views.
+            hosting: the inspector's services for views.
         """
         super().__init__(page, place, "UI resource")
         self._connection = connection
@@ -63,7 +61,7 @@ class UiView(LiveView[ShownUi]):
         self._region.hidden = True
 
     async def show(self, result: Any) -> None:
-        """Show the UI resources of a result in place of what was shown; of several, the first one."""
+        """Show the UI resources of a result in place of earlier ones; of several, the first one."""
         resources = ui_resources_of(result)
         await self._clear()
         self._resources = resources
@@ -75,7 +73,7 @@ class UiView(LiveView[ShownUi]):
         if not resources:
             return
         uris = [resource["uri"] for resource in resources]
-        if uris != self._written:  # otherwise what the user wrote stays
+        if uris != self._written:  # otherwise keep the user's text
             self._written = uris
             self._write_data()
         self._begin()
@@ -87,7 +85,7 @@ class UiView(LiveView[ShownUi]):
             self._begin()
 
     async def renew(self) -> None:
-        """Show the resource again if the session is a new one: the server may have been built again."""
+        """Show the resource again if the session is new: the server may have been rebuilt."""
         if self._connection.client is not self._client:
             await self.reload()
 
@@ -120,7 +118,7 @@ class UiView(LiveView[ShownUi]):
         self._tell_data("")
 
     def _read_data(self) -> dict[str, Any] | None:
-        """Return the render data. Raises `NotJson` if it is no object."""
+        """Return the render data. Raises `NotJson` if it is not an object."""
         if not self._data.value.strip():
             return None
         value = read_json(self._data.value)
@@ -156,7 +154,7 @@ class UiView(LiveView[ShownUi]):
         self._data_problem.hidden = not problem
         self._data.set("aria-invalid", "true" if problem else None)
 
-    # How
+    # Internals
 
     @property
     def _chosen(self) -> Mapping[str, Any]:

@@ -27,7 +27,6 @@ class Dialog:
         """Add the dialog to the page, not shown yet.
 
         Args:
-            page: the page.
             title: its heading, and its accessible name.
             kind: a CSS class.
         """
@@ -47,14 +46,14 @@ class Dialog:
 
         Args:
             text: its label.
-            answer: the answer that it gives, or a function to call.
+            answer: its answer to the dialog, or a function to call.
             main: whether it is the primary button.
         """
         act = answer if callable(answer) else lambda: self.answer_with(str(answer))
         self._buttons.add("button", text, type="button", class_="main" if main else None).on("click", act)
 
     def closer(self, name: str) -> None:
-        """Add a close button beside the heading, which answers like Escape: for a page with buttons of its own.
+        """Add a close button beside the heading, which answers like Escape: for a page with its own buttons.
 
         Args:
             name: its accessible name and tooltip.
@@ -69,7 +68,6 @@ class Dialog:
 
     @property
     def open(self) -> bool:
-        """Whether it is shown."""
         return bool(self._element.js.open)
 
     def show(self) -> None:
@@ -81,7 +79,7 @@ class Dialog:
                 inside.focus()
 
     def hide(self) -> None:
-        """Hide the dialog; a page in it goes on running."""
+        """Hide the dialog; a page in it keeps running."""
         if self.open:
             self._element.js.close()
 
@@ -100,7 +98,7 @@ class Dialog:
 
 
 LASTING = 8.0
-"""How long a notice stays, in seconds; the user may dismiss it earlier."""
+"""Seconds that a notice stays; the user may dismiss it earlier."""
 
 
 class Toasts:

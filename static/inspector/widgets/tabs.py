@@ -17,8 +17,6 @@ class Tabs:
         """Build an empty row; `add` adds tabs.
 
         Args:
-            page: the page.
-            place: where to.
             label: the accessible name of the row.
         """
         self._page = page

@@ -29,7 +29,7 @@ _TOLD: Final = (
     *("name", "uri", "level", "progress", "reason"),
     *("toolName", "intent", "prompt", "message", "url", "requestType"),
 )
-"""The members of a message's params that the list shows."""
+"""The members of a message's params for the list."""
 
 _PARSED: Final = 256 * 1024
 """Characters of the longest text that is parsed; of a longer one, only both ends are read."""
@@ -48,22 +48,22 @@ class Entry:
 
     Attributes:
         number: counts the messages, from 1.
-        time: when it passed, in seconds since the epoch.
+        time: its time, in seconds since the epoch.
         direction: `SENT` or `RECEIVED`.
-        origin: where it came from or went to.
+        origin: the origin of its sender or receiver.
         kind: one of `KINDS`.
-        title: its method, or that of the request it answers; of a handshake the kind, in the words of its dialect.
+        title: its method, or that of the request it answers; of a handshake its kind in the dialect.
         note: further details for the list: the tool, the resource, the message of an error.
         text: its JSON text; None if there is none, or it is too long to be kept.
         size: its bytes in UTF-8.
-        refused: why it was rejected.
+        refused: the reason if it was rejected.
         id: of a request or an answer, its id as JSON.
         partner: for an answer the number of its request, for a request that of its answer.
         took: for an answer, the seconds since its request.
-        count: how often it came; messages of one origin that are rejected unread share one entry.
+        count: the number of such messages; those of one origin that are rejected unread share one entry.
         step: of a handshake, the visible name of this step; empty otherwise.
-        peer: who is at the other end: one of `PEERS`.
-        dialect: the dialect that it is in; empty if it was not read, or is of none.
+        peer: the other end: one of `PEERS`.
+        dialect: its dialect; empty if it was not read, or has none.
     """
 
     number: int
@@ -129,7 +129,7 @@ def describe(entry: Entry, text: str) -> Any:
         entry.id = json.dumps(body["id"])
     method = body.get("method")
     if isinstance(method, str):
-        # The dialect's own name of it: in mcp-ui, an acknowledgement stands for progress.
+        # The dialect's own name: in mcp-ui, an acknowledgement is shown instead of progress.
         name = wire.kind if wire and wire.dialect == "mcp_ui" else method
         entry.kind, entry.title = "request" if entry.id else "notification", shown(name)
         entry.note = _note(body.get("params"))

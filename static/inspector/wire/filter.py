@@ -1,4 +1,4 @@
-"""Which messages of a wire log are shown. Plain data."""
+"""The filter of a wire log. Plain data."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from wire.log import WireLog
 
 @dataclass(frozen=True)
 class Filter:
-    """Which messages are shown.
+    """The conditions for a message to be shown.
 
     Attributes:
-        text: a text that they contain, in any case; empty for all.
+        text: a text in the message, ignoring case; empty for all.
         direction: `SENT` or `RECEIVED`; empty for both.
         kind: one of `KINDS`; empty for all.
         peer: one of `PEERS`; empty for all.
@@ -44,7 +44,6 @@ class Selection:
     """The messages of a log that pass a filter, oldest first; updated incrementally.
 
     Attributes:
-        filter: the filter.
         entries: the messages, as of the last `refresh`.
         seen: the number of the last message that was checked.
     """
@@ -63,7 +62,7 @@ class Selection:
         self.seen = 0
 
     def refresh(self) -> None:
-        """Add the new messages of the log, and remove those that it has dropped."""
+        """Add the new messages of the log, and remove those dropped from it."""
         log = self._log
         while self.entries and log.get(self.entries[0].number) is not self.entries[0]:
             self.entries.popleft()

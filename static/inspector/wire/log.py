@@ -28,7 +28,7 @@ class WireLog:
     """The newest messages of one server, over all its sessions.
 
     Attributes:
-        dropped: how many messages were dropped because of the limits.
+        dropped: the number of messages dropped because of the limits.
         now: the clock, in seconds since the epoch.
         observers: called with every new entry, and with its parsed value; None if it was rejected, or is long.
     """
@@ -43,10 +43,9 @@ class WireLog:
         """Create an empty log.
 
         Args:
-            most_entries: how many messages it keeps.
-            most_bytes: how many bytes of them, in UTF-8. Of a message longer than half of that, the text is not
-                kept.
-            clock: returns seconds since the epoch; by default one that never goes back.
+            most_entries: the number of messages kept.
+            most_bytes: the limit of their bytes, in UTF-8. The text of a message longer than half of that is not kept.
+            clock: returns seconds since the epoch; by default a monotonic one.
         """
         self.dropped = 0
         self.observers: list[Observer] = []
@@ -69,7 +68,7 @@ class WireLog:
         return reversed(self._entries.values())
 
     def get(self, number: int) -> Entry | None:
-        """Return an entry; None if it does not exist, or no longer."""
+        """Return an entry; None if it does not exist, or was dropped."""
         return self._entries.get(number)
 
     @property
@@ -100,7 +99,6 @@ class WireLog:
         self._tell(entry, message)
 
     def clear(self) -> None:
-        """Remove all entries."""
         self._entries.clear()
         self._asked.clear()
         self._strangers.clear()

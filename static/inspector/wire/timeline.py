@@ -1,8 +1,8 @@
 """The times from a server's frame to its first answers, read from the wire log. Plain data.
 
-Events that this page sees are timed here. The framed page reports the steps before its first message in the
-experimental capability `mcpframe/boot`, in milliseconds since it began to load, which is within a few milliseconds of
-the creation of its frame.
+Events of this page are timed here. The framed page reports the steps before its first message in the experimental
+capability `mcpframe/boot`, in milliseconds since it began to load, which is within a few milliseconds of the creation
+of its frame.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _STEPS: Final = {
     "sdk": "MCP SDK imported",
     "ready": "Server imported",
 }
-"""Descriptions of the marks that an mcpframe page sends; others are shown under their own names."""
+"""Descriptions of the marks of an mcpframe page; others are shown under their own names."""
 
 _FIRST_LIST: Final = "First list answered"
 _FIRST_CALL: Final = "First call answered"
@@ -46,10 +46,10 @@ class Step:
 
     Attributes:
         name: its description.
-        side: which side timed it: `HOST` or `FRAME`.
-        start: when it began, in ms since the frame was created: the end of the step before it on the same side, or for
-            the first list and call the time of their request.
-        end: when it ended.
+        side: the side that timed it: `HOST` or `FRAME`.
+        start: its start, in ms since the frame was created: the end of the previous step on the same side, or for the
+            first list and call the time of their request.
+        end: its end.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Timeline:
     """The steps of the last session's start.
 
     Attributes:
-        how: how the framed page started Python, such as `"plain"`; empty if it does not report it.
+        how: the framed page's way to start Python, such as `"plain"`; empty if unknown.
     """
 
     def __init__(self, log: WireLog) -> None:
@@ -85,7 +85,7 @@ class Timeline:
 
     @property
     def steps(self) -> list[Step]:
-        """Return the steps so far, in the order of their ends."""
+        """The steps so far, in the order of their ends."""
         if self._begun is None:
             return []
         steps = [Step("Frame made", HOST, 0.0, 0.0)]
@@ -125,7 +125,7 @@ class Timeline:
 
 
 def span(steps: list[Step]) -> float:
-    """Return the range of the bars in ms. It does not cover a call that the user made later."""
+    """Return the range of the bars in ms. It does not include a later call of the user."""
     start_up = max((step.end for step in steps if step.name != _FIRST_CALL), default=0.0)
     call = max((step.end for step in steps if step.name == _FIRST_CALL), default=0.0)
     return max(start_up, call) if call <= 1.5 * start_up else start_up

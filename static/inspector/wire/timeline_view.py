@@ -11,7 +11,7 @@ from wire.timeline import FRAME, Step, Timeline, span
 
 _COLUMNS: Final = ("Step", "Timed by", "Done after", "Took", "")
 _REST: Final = 0.25
-"""Seconds from a change until it is shown."""
+"""Seconds from a change to its display."""
 
 
 class TimelineView:
@@ -21,10 +21,7 @@ class TimelineView:
         """Build the view.
 
         Args:
-            page: the page.
-            place: where to.
-            timeline: the timeline to show.
-            log: the log that the timeline is read from.
+            log: the log from which the timeline is read.
         """
         self._page = page
         self._timeline = timeline

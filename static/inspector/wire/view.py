@@ -22,12 +22,12 @@ from wire.filter import Filter, Selection
 from wire.log import WireLog
 
 ROWS: Final = 100
-"""How many messages are shown at first, and with every "Show older"."""
+"""The number of messages shown at first, and with every "Show older"."""
 
 _DIRECTIONS: Final = {SENT: "Sent", RECEIVED: "Received"}
 _COLUMNS: Final = ("Time", "Direction", "Kind", "Message", "Size", "Took")
 _SOONEST: Final = 0.1
-"""The minimum time between two renderings, in seconds."""
+"""The shortest time between two renderings, in seconds."""
 _NOT_ASLEEP: Final = 0.25
 """Seconds between two checks whether the log is visible."""
 _SHARE: Final = 4
@@ -43,10 +43,7 @@ class WireView:
         """Build the view.
 
         Args:
-            page: the page.
-            place: where to.
-            log: the log to show.
-            name: returns the server's name, for the file that the log is exported to.
+            name: returns the server's name, for the file name of an export.
         """
         self._page = page
         self._log = log
@@ -139,7 +136,7 @@ class WireView:
     # Rendering
 
     def _wake(self, *, anew: bool = False) -> None:
-        """Render soon: there is a new message, or with `anew` another selection."""
+        """Render soon: for a new message, or with `anew` for another selection."""
         self._anew = self._anew or anew
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(self._rest, self._on_time)

@@ -102,7 +102,7 @@ async def launch(
     Args:
         profile: the folder of its profile; no other Chromium may be using it.
         addresses: host names that are served on this machine, each with the port that its port 80 is mapped to. The
-            origin of a page, and so what it has stored, stays the same whatever port it is served on.
+            origin of a page, and so its stored data, does not depend on its port.
         visible: open a window.
         app: the address for a visible window without a browser's toolbars.
         page: the address to open without `app`.

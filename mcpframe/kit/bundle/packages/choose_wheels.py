@@ -1,4 +1,4 @@
-"""Choose versions whose wheels run in Pyodide, going back to earlier ones where the newest have none.
+"""Choose versions whose wheels run in Pyodide, going back to earlier ones if the newest have none.
 
 uv does not know Pyodide's newest tags, and pip evaluates the markers of this machine: uv chooses versions, pip fetches
 their wheels. For a package without a wheel these are tried, in this order, each as a constraint of the next round:
@@ -6,8 +6,8 @@ their wheels. For a package without a wheel these are tried, in this order, each
 1. for some packages (`optional_native`), the version without its native part, if Pyodide's own cannot be reached;
 2. the newest earlier version with a wheel on the index, or in Pyodide's own distribution if that has a later one;
 3. no package, if those that require it import it only in functions or within `try`;
-4. a version that something else leads to: no version of the package at all, so that uv goes back to earlier versions of
-   the packages that require it. They stay within their major version.
+4. no version of the package at all, so that uv goes back to earlier versions of the packages that require it. They stay
+   within their major version.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from mcpframe.kit.bundle.pyodide.packages import PyodidePackage, PyodidePackages
 
 _MAX_ROUNDS = 30
 _MOST_VERSIONS = 5
-"""How many versions of one package are tried."""
+"""The number of versions tried of one package."""
 
 
 class NoWheelFound(BuildError):
@@ -43,7 +43,7 @@ class NoWheelFound(BuildError):
         message: The sentences for the author.
         package: The package and its version.
         chain: The packages that lead to it, from one of the author's requirements.
-        places: Where it is imported, as far as that is known.
+        places: The lines that import it, as far as known.
     """
 
     def __init__(self, message: str, package: str, chain: tuple[str, ...], places: tuple[str, ...]) -> None:
@@ -59,9 +59,9 @@ class _Candidate:
 
     Attributes:
         constraint: The constraint on the package.
-        own: Pyodide's package, if it is that one.
+        own: Pyodide's own package, if it is the candidate.
         foreign: Whether it is a wheel for another platform, without its native part.
-        left_out: Whether the bundle is without the package.
+        left_out: Whether the bundle lacks the package.
     """
 
     constraint: str
@@ -76,8 +76,8 @@ class Chosen:
 
     Attributes:
         packages: The wheels.
-        notes: What was chosen instead of the newest version, and why.
-        left_out: The packages that are left out, as they have no wheel and nothing needs them to be imported.
+        notes: A sentence on each package that is not of the newest version.
+        left_out: The packages left out: they have no wheel, and no import needs them.
     """
 
     packages: tuple[Locked, ...]
@@ -91,10 +91,9 @@ def choose_wheels(
     """Choose and fetch the wheels.
 
     Args:
-        requirements: What they are for.
         pins: The versions that uv chooses without further constraints.
         pyodide: Pyodide's own packages.
-        preferred: Versions that are taken if they fit.
+        preferred: Versions to take if they fit.
 
     Raises:
         BuildError: A package has no wheel that runs in Pyodide.
@@ -114,7 +113,7 @@ class _Search:
         self._constraints: dict[str, str] = {}
         self._from_pyodide: dict[str, PyodidePackage] = {}
         self._foreign: set[str] = set()
-        self._left_out: dict[str, str] = {}  # with what their notes say
+        self._left_out: dict[str, str] = {}  # with their notes
         self._candidates: dict[str, Iterator[_Candidate]] = {}
         self._missing: dict[str, Pin] = {}
 
@@ -224,7 +223,7 @@ class _Search:
         return all(item.specifier.contains(version) for item in roots if canonicalize_name(item.name) == name)
 
     def _goes_back_too_far(self, pins: Mapping[str, Pin]) -> bool:
-        """Return whether a package that requires a missing one is of another major version than at first."""
+        """Return whether a package that requires a missing one now has another major version."""
         parents = {parent for name in self._missing for parent in ancestors(name, self._first)} - self._missing.keys()
         return any(
             Version(pins[name].version).major != Version(self._first[name].version).major
@@ -302,12 +301,12 @@ class _Search:
 
 
 def _is_as_stable(version: str, pinned: str) -> bool:
-    """Return whether a version is no pre-release; if the pinned one is, any version is as stable."""
+    """Return whether a version is as stable as the pinned one: not a pre-release unless that is one."""
     return Version(pinned).is_prerelease or not Version(version).is_prerelease
 
 
 def _imports_of(name: str, pin: Pin, pins: Mapping[str, Pin]) -> list[Import]:
-    """Return where the packages that require one import it, as far as their wheels can be had."""
+    """Return the imports of a package in the packages that require it, as far as their wheels are available."""
     imports = []
     for who in pins:
         if requirer(who) not in pin.required_by:
@@ -322,7 +321,7 @@ def _imports_of(name: str, pin: Pin, pins: Mapping[str, Pin]) -> list[Import]:
 
 
 def _specifier(name: str, pin: Pin, conflict: Conflict | None) -> str:
-    """Return what uv says that others require of a package."""
+    """Return the version specifiers that others require of a package, according to uv."""
     for who in pin.required_by:
         found = re.search(
             rf"\b{re.escape(who)}\S* depends on {re.escape(name)}([<>=!~][^\s,]*)", str(conflict and conflict.reason)

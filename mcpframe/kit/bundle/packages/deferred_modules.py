@@ -1,9 +1,8 @@
-"""Split off the modules that serving does not need, so that a first visit does not fetch them.
+"""Split off the modules that are not needed for serving, so that a first visit does not fetch them.
 
-They are measured, not listed: a small server runs in Pyodide, and the modules that it has imported by its first answers
-are its startup modules. All others of the standard library and the SDK are deferred: one archive that the page fetches
-when the first of them is imported. If the author's server imports one while it starts, the page fetches the archive at
-once.
+They are measured, not listed: a small server runs in Pyodide, and the modules imported by its first answers are the
+startup modules. All others of the standard library and the SDK are deferred: one archive that the page fetches when the
+first of them is imported. If the author's server imports one while it starts, the page fetches the archive at once.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ def startup_modules(stdlib: Files, base: Files, base_path: str, runtime: Runtime
     Args:
         stdlib: The compiled standard library.
         base: The compiled SDK and mcpframe.
-        base_path: The folder that `base` is unpacked to.
+        base_path: The folder for `base` in the page.
 
     Raises:
         ToolFailed: The small server fails: this mcpframe and this SDK do not work together.

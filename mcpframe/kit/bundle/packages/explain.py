@@ -1,7 +1,4 @@
-"""Why a package does not build, or what it will not be able to do in a page: who requires it, and where in the code.
-
-Read from the wheels of the lock; no code is run.
-"""
+"""Explains a failed build, or a server's limits in a page: the cause, the packages that require it, and the code."""
 
 from __future__ import annotations
 
@@ -31,12 +28,12 @@ _MOST_PLACES = 5
 
 @dataclass(frozen=True)
 class Explained:
-    """One reason.
+    """One explanation.
 
     Attributes:
-        what: What stops or limits the server.
-        chain: The packages from one of the server's requirements to the one that it is about.
-        places: The lines of code, with what they do.
+        what: The cause that stops or limits the server.
+        chain: The packages from one of the server's requirements to the affected one.
+        places: The lines of code, with their actions.
     """
 
     what: str
@@ -45,11 +42,11 @@ class Explained:
 
 
 def explain(lock: Lock | None, error: BuildError | None = None) -> tuple[Explained, ...]:
-    """Explain a failed build, or without an error what limits the server.
+    """Explain a failed build, or without an error the server's limits.
 
     Args:
-        lock: The project's lock, as far as there is one.
-        error: Why the build failed.
+        lock: The project's lock, if it has one.
+        error: The error of the build.
     """
     if isinstance(error, NoWheelFound):
         return (Explained(f"{error.package} has no wheel that runs in Pyodide", error.chain, error.places),)
@@ -90,7 +87,7 @@ class _Packages:
             yield Explained(f"nothing that was looked through imports {module} by name")
 
     def left_out(self) -> Iterator[Explained]:
-        """Explain what is left out of the bundle, though a package requires it."""
+        """Explain the packages left out of the bundle although others require them."""
         for entry in LEFT_OUT:
             for who in entry.of:
                 if entry.name not in self._wanted_by and entry.name in _requirements(self._files.get(who, {})):
@@ -98,7 +95,7 @@ class _Packages:
                     yield Explained(what, (*self._chain(who), entry.name), entry.evidence)
 
     def limits(self) -> Iterator[Explained]:
-        """Explain what the packages ask for that a page does not have, except for those of the SDK."""
+        """Explain the uses of features that a page lacks, except in the SDK's packages."""
         for name, files in self._files.items():
             for limit in look_at(files).limits if name not in self._base else ():
                 yield Explained(f"{name} uses {limit.meaning}", self._chain(name), (f"{limit.place}: {limit.name}",))
@@ -111,12 +108,12 @@ def _files(lock: Lock, name: str) -> Files:
     package = next(item for item in lock.packages if item.name == name)
     try:
         return unpack(wheel_path(package))
-    except OSError:  # not in the cache any more
+    except OSError:  # no longer in the cache
         return {}
 
 
 def _requirements(files: Mapping[str, bytes]) -> set[str]:
-    """Return the names of what a wheel requires, extras left aside."""
+    """Return the names of a wheel's requirements, without extras."""
     text = next((data for path, data in files.items() if path.endswith(".dist-info/METADATA")), b"")
     names: set[str] = set()
     for line in _REQUIRES.findall(text.decode("utf-8", "replace")):

@@ -1,6 +1,6 @@
 """The compiled layers of a page: standard library, SDK with mcpframe, the author's requirements, the author's files.
 
-Results are cached per wheel or set of files, so a build compiles only what is new.
+Results are cached per wheel or set of files, so a build compiles only new ones.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from mcpframe.kit.bundle.pyodide.version import PYTHON_VERSION
 from mcpframe.kit.project.project import Project
 
 _FORMAT = "4"
-"""To be increased when the same files give another result: cached results of other formats are not used."""
+"""Increase it when the same files give another result: cached results of other formats are not used."""
 
 LIBRARY = f"/lib/python{PYTHON_VERSION.rpartition('.')[0]}"
 SITE_PACKAGES = f"{LIBRARY}/site-packages"
 STDLIB_ZIP = f"/lib/python{''.join(PYTHON_VERSION.split('.')[:2])}.zip"
-"""The zip of Pyodide's own standard library, which the page leaves empty."""
+"""The zip of Pyodide's own standard library; empty in the page."""
 STDLIB_PATH = f"{LIBRARY}/std"
 """The folder of the standard library in the page. Unlike a zip, it can be filled later."""
 
@@ -38,7 +38,7 @@ STDLIB_PATH = f"{LIBRARY}/std"
 SERVER_PATH = "/mcpframe/server"
 """The folder of the author's files in the page."""
 PACKAGES_PATH = "/mcpframe/packages"
-"""The folder of the author's requirements in the page: not the SDK's, which may be filled after the server's start."""
+"""The folder of the author's requirements in the page, apart from the SDK's, which may be filled after the start."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Layer:
 
     Attributes:
         name: The name of its file.
-        to: The folder in Python's file system that it is unpacked to.
+        to: Its folder in Python's file system.
         files: Its files.
     """
 
@@ -68,8 +68,8 @@ class Layers:
     Attributes:
         stdlib: The whole standard library.
         base: The whole of mcpframe and the SDK.
-        archives: The archives that a page unpacks when it starts, in this order.
-        deferred: The files that it fetches when one of them is imported, by path below `LIBRARY`.
+        archives: The archives that a page unpacks at its start, in this order.
+        deferred: The files fetched when one of them is imported, by path below `LIBRARY`.
         licences: The licence texts of the packages.
     """
 
@@ -114,7 +114,7 @@ def root_names(requirements: Iterable[str]) -> set[str]:
 
 
 def base_packages(lock: Lock) -> set[str]:
-    """Return the names of the packages that every bundle has."""
+    """Return the names of the packages in every bundle."""
     return {package.name for package in lock.closure(root_names((*BASE, *INSTALLER)))}
 
 
@@ -126,12 +126,10 @@ def build_layers(
     own: Files,
     runtime: Runtime,
 ) -> Layers:
-    """Compile the layers of a page except the author's files, which `compiled` compiles.
+    """Compile the layers of a page, except the author's files: see `compiled`.
 
     Args:
-        project: The author's project.
         wheels: Their files, by package.
-        author: The author's files.
         own: mcpframe's files.
     """
     base_names = base_packages(lock)

@@ -22,8 +22,8 @@ class LeftOut:
     Attributes:
         name: The package.
         of: The packages that require it.
-        reason: What they use it for.
-        evidence: Modules of theirs that import it, or packages of such modules; none if no module does.
+        reason: Its purpose there.
+        evidence: Their modules that import it, or packages of such modules; empty if none does.
     """
 
     name: str
@@ -83,7 +83,7 @@ OF_NO_USE = {
     "httptools": "reads HTTP from the sockets of a server",
     "uvloop": "is an event loop on sockets, and a page has its own",
 }
-"""The packages that are left out whichever package requires them, and why."""
+"""The packages left out for every package that requires them, and the reasons."""
 
 
 def is_left_out(name: str, of: str, also: Iterable[str] = ()) -> bool:
@@ -102,7 +102,7 @@ def is_left_out(name: str, of: str, also: Iterable[str] = ()) -> bool:
 
 
 def modules_of(packages: Iterable[str]) -> dict[str, str]:
-    """Return the modules of packages whose wheels are not there, each with its package; by convention, or as known."""
+    """Return the modules of packages without their wheels, each with its package; by convention, or as known."""
     names = [canonicalize_name(package) for package in packages]
     return {_MODULES.get(name, name.replace("-", "_")): name for name in names}
 
@@ -126,6 +126,6 @@ _MODULES = {
     "rpds-py": "rpds",
     "scikit-learn": "sklearn",
 }
-"""Top-level modules that are not named as their package is."""
+"""Top-level modules with other names than their packages."""
 
 _PAIRS = frozenset((entry.name, who) for entry in LEFT_OUT for who in entry.of)

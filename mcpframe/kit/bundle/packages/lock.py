@@ -15,9 +15,9 @@ from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.base.locking import locked
 
 SERVER = "server"
-"""Stands for the author's own requirements, as what requires a package."""
+"""The author's own requirements, in the place of a package that requires another."""
 OWN = "mcpframe"
-"""Stands for the requirements of every bundle, as what requires a package."""
+"""The requirements of every bundle, in the place of a package that requires another."""
 
 _FORMAT = 1
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")  # normalized: PyPA, "Names and normalization"
@@ -38,7 +38,7 @@ class Locked:
         version: Its version.
         filename: The wheel's file name.
         sha256: The wheel's SHA-256, in hex.
-        source: `index`, the package index that pip is configured for; or `pyodide`, Pyodide's own distribution.
+        source: `index`, pip's configured package index; or `pyodide`, Pyodide's own distribution.
         required_by: The packages that require it, as `requirer` names them, `SERVER` and `OWN`.
     """
 
@@ -57,8 +57,8 @@ class Lock:
     Attributes:
         inputs: The hash of its inputs (`inputs_hash`).
         packages: Every wheel, sorted by name.
-        notes: What was chosen instead of the newest versions, and why, each in a sentence.
-        left_out: The packages that are left out as they have no wheel, and nothing needs them to be imported.
+        notes: A sentence on each package that is not of the newest version, and why.
+        left_out: The packages left out: they have no wheel, and no import needs them.
     """
 
     inputs: str
@@ -88,7 +88,7 @@ class Lock:
 
 
 def requirer(name: str) -> str:
-    """Return how a package is named among what requires another: two names stand for something else there."""
+    """Return a package's name in `required_by`, where two names have another meaning."""
     return f"{name}{_PACKAGE}" if name in (SERVER, OWN) else name
 
 

@@ -1,7 +1,7 @@
-"""Packages whose native part is optional: without it, Python code of theirs does the same, only slower.
+"""Packages whose native part is optional: their Python code does the same, only slower.
 
-They are in a bundle as wheels for another platform from which the native part is removed, if the package index has none
-for Pyodide and Pyodide's own distribution cannot be reached.
+If the package index has none for Pyodide, and Pyodide's own distribution cannot be reached, a bundle gets the wheel for
+another platform without its native part.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class OptionalNative:
     Attributes:
         name: The package.
         evidence: The module that imports its native part within `try`.
-        use: An expression that is true without it.
+        use: An expression that is true without the native part.
     """
 
     name: str
@@ -55,7 +55,7 @@ def without_native(wheel: Path) -> Files:
 
 
 def pure_wheel(wheel: Path) -> tuple[str, bytes]:
-    """Return the name and the content of a wheel for Pyodide, made of one for another platform."""
+    """Return the name and the content of a wheel for Pyodide, converted from one for another platform."""
     name, version = wheel.name.split("-")[:2]
     files = without_native(wheel)
     about = f"{name}-{version}.dist-info/WHEEL"

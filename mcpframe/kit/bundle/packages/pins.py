@@ -1,4 +1,4 @@
-"""Versions of packages that fit together, as uv chooses them with the markers of Pyodide's platform."""
+"""Versions of packages that fit together, chosen by uv with the markers of Pyodide's platform."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from mcpframe.kit.bundle.packages.lock import OWN, SERVER, requirer
 from mcpframe.kit.bundle.pyodide.version import PYTHON_VERSION
 
 INSTALLER = ("micropip",)
-"""In every bundle, for authors who install packages at run time; the page fetches it only then."""
+"""Packages of every bundle, for authors who install packages at run time; the page fetches them only then."""
 
 PYODIDE = "wasm32-pyodide2025"
 """uv's name of Pyodide's platform."""
 LINUX = "x86_64-manylinux_2_28"
-"""uv's name of a platform that nearly all packages have wheels for."""
+"""uv's name of a platform for which nearly all packages have wheels."""
 
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 _PIN = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==(\S+)")
@@ -36,7 +36,7 @@ class Conflict(BuildError):
 
     Args:
         message: The sentences for the author.
-        reason: What uv says about it.
+        reason: uv's explanation.
     """
 
     def __init__(self, message: str, reason: str = "") -> None:
@@ -49,7 +49,6 @@ class Pin:
     """One chosen version.
 
     Attributes:
-        version: The version.
         hashes: The SHA-256 of each of its files on the index.
         required_by: The packages that require it, as in a lock.
     """
@@ -74,11 +73,11 @@ def compile_pins(
     Args:
         roots: The author's requirements.
         constraints: A further requirement for a package, if anything requires it; by name.
-        preferred: Versions that are taken if they fit.
+        preferred: Versions to take if they fit.
         sdk: The requirement of the official SDK; None for the author's requirements alone.
-        excluded: Packages that nothing requires, whatever their metadata says.
-        overrides: Requirements that take the place of everybody's requirements of the same packages.
-        platform: The platform that they are for, as uv names it.
+        excluded: Packages to leave out of all requirements.
+        overrides: Requirements that replace all requirements of the same packages.
+        platform: uv's name of the platform.
 
     Raises:
         Conflict: No versions fit.
@@ -131,7 +130,7 @@ def _explain(error: ToolFailed) -> BuildError | DownloadError:
 
 
 def parse_pins(text: str) -> dict[str, Pin]:
-    """Read uv's output: pins with their hashes, and `# via` with what requires them."""
+    """Read uv's output: pins with their hashes, and the requiring packages from `# via`."""
     pins: dict[str, Pin] = {}
     for block in re.split(r"\n(?=\S)", text):
         match = _PIN.match(block)
@@ -144,18 +143,18 @@ def parse_pins(text: str) -> dict[str, Pin]:
 
 
 def _requirer(text: str) -> str:
-    """Return who requires a package, as a lock has it, from an item of `# via`."""
+    """Return a requiring package, as in a lock, from an item of `# via`."""
     if text.startswith("-r "):
         return text.removeprefix("-r ").removesuffix(".in")
     return "" if not text or text.startswith("-c ") else requirer(canonicalize_name(text))
 
 
 def reachable(pins: Mapping[str, Pin], also: Iterable[str], undeclared: Mapping[str, str]) -> dict[str, Pin]:
-    """Return the packages that are not left out, and are not required by such packages only.
+    """Return the packages, without those left out and those that only they require.
 
     Args:
         also: Packages that the author leaves out.
-        undeclared: Packages that another one, the value, requires without saying so.
+        undeclared: Packages, by name, with another package that requires them without declaring it.
     """
     also = tuple(also)
     wanted = {name: {who for who in pin.required_by if not is_left_out(name, who, also)} for name, pin in pins.items()}
@@ -208,5 +207,5 @@ def chain_of(name: str, wanted_by: Mapping[str, tuple[str, ...]]) -> tuple[str, 
 
 
 def requirers(pin: Pin) -> str:
-    """Return who requires a package, in words."""
+    """Return the packages that require a pin, in words."""
     return " and ".join("the server itself" if who == SERVER else who for who in pin.required_by)

@@ -1,4 +1,4 @@
-"""The requirements of a bundle, which uv resolves: those of the author, and the SDK.
+"""The requirements of a bundle, for uv: the author's, and the SDK.
 
 Under constraints, uv may go back to earlier versions of the author's own requirements.
 """
@@ -24,14 +24,14 @@ _LONGEST_REASON = 400  # characters
 
 @dataclass(frozen=True)
 class Requirements:
-    """The requirements that wheels are chosen for.
+    """The requirements for which wheels are chosen.
 
     Attributes:
         roots: The author's requirements.
         sdk: The requirement of the official SDK.
         left_out: The packages that the author leaves out.
-        undeclared: Packages that another one, the value, requires without saying so.
-        overrides_sdk: Whether `sdk` takes the place of what packages require of it, as that is too early a version.
+        undeclared: Packages, by name, with another package that requires them without declaring it.
+        overrides_sdk: Whether `sdk` replaces the packages' requirements of the SDK, whose version is too early.
         zones_for: The package that needs the database of time zones, which a page does not have.
     """
 
@@ -43,7 +43,7 @@ class Requirements:
     zones_for: str | None = None
 
     def compile(self, constraints: Mapping[str, str], preferred: Mapping[str, str]) -> dict[str, Pin]:
-        """Return the versions that fit under constraints. As `compile_pins`."""
+        """Return the versions that fit under constraints. Raises as `compile_pins` does."""
         roots = self.roots if self.zones_for is None else (*self.roots, ZONES)
         overrides = (self.sdk,) if self.overrides_sdk else ()
         pins = compile_pins(roots, constraints, preferred, sdk=self.sdk, excluded=self.left_out, overrides=overrides)
@@ -53,21 +53,21 @@ class Requirements:
         return pins
 
     def reachable(self, pins: Mapping[str, Pin]) -> dict[str, Pin]:
-        """Return those of the packages that a bundle needs."""
+        """Return those packages that a bundle needs."""
         return reachable(pins, self.left_out, self.undeclared or {})
 
 
 def gone_back(
     requirements: Requirements, pins: Mapping[str, Pin], newest: Mapping[str, Pin], preferred: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """Return notes about the author's requirements of which uv has taken earlier versions on its own.
+    """Return notes about the author's requirements for which uv has chosen earlier versions by itself.
 
-    It does so where a later version requires a package that has nothing but wheels for other platforms.
+    It does so if a later version requires a package that only has wheels for other platforms.
 
     Args:
         pins: The chosen versions.
         newest: The versions for a usual machine.
-        preferred: Versions that are taken if they fit.
+        preferred: Versions to take if they fit.
 
     Raises:
         BuildError: A version is of an earlier major version.

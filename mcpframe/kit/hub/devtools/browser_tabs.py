@@ -136,7 +136,7 @@ class BrowserTabs:
         try:
             created = await asyncio.shield(opening)
         except asyncio.CancelledError:
-            opening.add_done_callback(lambda done: self._close_opened(devtools, done))  # nobody else has its id
+            opening.add_done_callback(lambda done: self._close_opened(devtools, done))  # no other code has its id
             raise
         target = created["targetId"]
         try:

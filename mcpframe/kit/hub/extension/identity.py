@@ -1,6 +1,6 @@
 """The extension's identity: a fixed key, so that its id does not depend on its folder.
 
-Native messaging and other extensions use that id. The private key does not exist any more: only a store would need it.
+Native messaging and other extensions use that id. The private key was not kept: only a store would need it.
 Source: Chrome's documentation, "Manifest - key".
 """
 

@@ -110,7 +110,7 @@ class Connections:
 
     async def _connected(self) -> socket.socket:
         """Wait for a browser, and return a connection."""
-        while (client := connected(self._folder)) is None:  # noqa: ASYNC110  nobody reports it
+        while (client := connected(self._folder)) is None:  # noqa: ASYNC110  no event reports it
             await asyncio.sleep(_INTERVAL)
         return client
 
@@ -208,7 +208,7 @@ class _LinkPort:
         self._link.on_message(message)
 
     def close(self) -> None:
-        """Do nothing: the link reports the end."""
+        """Do nothing; see `ClientPort.close`."""
 
 
 class _NoBrowser:
