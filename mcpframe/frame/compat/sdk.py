@@ -7,7 +7,8 @@ On CPython `prepare` does nothing. In Pyodide it does five things, each for one 
 3. There are no threads: `anyio.to_thread.run_sync`, the SDK's one way to run a synchronous handler, runs it inline.
 4. There is no cryptography: the default codec of the request state (`RequestStateSecurity.ephemeral`, which
    `MCPServer(...)` uses by default) issues opaque handles instead of encrypted tokens.
-5. Import time is boot time: the models of `mcp_types` are built when first used (pydantic's `defer_build`).
+5. Import time is boot time: the models of `mcp_types` are built when first used (pydantic's `defer_build`). So is the
+   schema of a type adapter: pydantic-core accepts no mock of it.
 
 It does the same for the SDK of 1.x, but for the fourth, which that one has no use for; `mcp1` has what else it needs.
 """
@@ -118,6 +119,7 @@ def prepare() -> None:
     finder = PlaceholderFinder(hints, users)
     sys.meta_path.extend((finder, _RpdsFinder()))
     _run_sync_handlers_inline()  # before anybody imports the function by name
+    _build_schemas_on_use()
     with _models_built_on_use(), _pydantic_of(version):
         for module in modules:
             import_module(module)
@@ -191,6 +193,34 @@ def _models_built_on_use() -> Iterator[None]:
         del BaseModel.model_config["defer_build"]
         if decision is not None:
             setattr(TypeAdapter, "_defer_build", decision)  # noqa: B010
+
+
+def _build_schemas_on_use() -> None:
+    """Build the core schema of a deferred type adapter when it is read.
+
+    Pydantic gives it a mock, which builds the schema when a method of it is called. `SchemaSerializer` and
+    `SchemaValidator` call none, and raise a TypeError. fastmcp since 4.2 passes them schemas of adapters that it does
+    not know to be deferred.
+    """
+    from pydantic import TypeAdapter
+    from pydantic._internal import _mock_val_ser
+
+    adapter_class: Any = TypeAdapter
+    set_mocks: Callable[[Any], None] = _mock_val_ser.set_type_adapter_mocks
+
+    class Schema:
+        """Found only where an adapter has no attribute of its own."""
+
+        def __get__(self, adapter: Any, owner: type) -> Any:
+            set_mocks(adapter)
+            return vars(adapter)["core_schema"].rebuild()
+
+    def set_mocks_but_of_schema(adapter: Any) -> None:
+        set_mocks(adapter)
+        del adapter.core_schema
+
+    _mock_val_ser.set_type_adapter_mocks = set_mocks_but_of_schema
+    adapter_class.core_schema = Schema()
 
 
 def _run_sync_handlers_inline() -> None:

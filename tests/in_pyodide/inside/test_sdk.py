@@ -17,7 +17,8 @@ from mcp.server.mcpserver import Elicit, MCPServer, RequestStateSecurity, Resolv
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel, PydanticUserError, TypeAdapter
+from pydantic_core import SchemaSerializer, SchemaValidator
 from pyodide.ffi import create_proxy
 
 from mcpframe.frame.compat import sdk
@@ -41,6 +42,27 @@ def test_models_are_built_at_once_again():
     assert "defer_build" not in BaseModel.model_config
     assert Model.__pydantic_complete__
     assert TypeAdapter(list[int]).pydantic_complete
+
+
+@pytest.mark.parametrize(
+    ("adapter", "value"),
+    [
+        (types.client_request_adapter, types.PingRequest()),
+        (TypeAdapter(types.TextContent), types.TextContent(text="hello")),
+    ],
+    ids=["made by the SDK", "made later for a model of the SDK"],
+)
+def test_the_schema_of_a_type_adapter_that_was_deferred_is_one_for_pydantic_core(adapter: Any, value: BaseModel):
+    assert json.loads(SchemaSerializer(adapter.core_schema).to_json(value)) == json.loads(value.model_dump_json())
+    assert SchemaValidator(adapter.core_schema).validate_python(value) == adapter.validate_python(value)
+
+
+def test_the_schema_of_an_undefined_type_says_so_when_it_is_read():
+    adapter = TypeAdapter("list[NotThere]")
+    with pytest.raises(PydanticUserError, match="not fully defined"):
+        print(adapter.core_schema)
+    with pytest.raises(PydanticUserError, match="not fully defined"):
+        adapter.validate_python([])
 
 
 # --- placeholders
