@@ -28,7 +28,7 @@ PROJECT = """
 [project]
 name = "features"
 version = "1"
-dependencies = ["fastmcp=={version}"]
+dependencies = ["fastmcp{version}"]
 
 [project.scripts]
 features = "server:main"
@@ -38,6 +38,8 @@ features-async = "server:main_async"
 entry = "{entry}"
 script = "{script}"
 """
+NEWEST = ">=4"
+"""A version as a requirement, without the tests' limit on its day."""
 SMALL = '''
 from fastmcp import Context, FastMCP
 
@@ -110,15 +112,25 @@ async def test_a_fastmcp_server_answers_in_both_eras(host_page: Page, origins: O
 @pytest.mark.parametrize(
     ("version", "entry", "script"),
     [
-        extended("2.14.7", "server:mcp", ""),
-        extended("3.4.10", "features", "features-async"),
-        extended("3.0.2", "server:make()", ""),
-        ("4.1.2", "features", "features"),
+        extended("==2.14.7", "server:mcp", ""),
+        extended("==3.4.10", "features", "features-async"),
+        extended("==3.0.2", "server:make()", ""),
+        extended("==4.1.2", "features", "features"),
+        ("==4.2.3", "features", "features"),
+        extended(NEWEST, "server:mcp", ""),
     ],
 )
 async def test_its_features(
-    client: PythonClient, origins: Origins, tmp_path: Path, version: str, entry: str, script: str
+    client: PythonClient,
+    origins: Origins,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    version: str,
+    entry: str,
+    script: str,
 ) -> None:
+    if version == NEWEST:
+        monkeypatch.delenv("UV_EXCLUDE_NEWER")
     project = write_project(tmp_path / "project", version, entry, script)
     shutil.copy(SERVERS / "fastmcp" / "server.py", project)
     built = build(project, tmp_path / "out", allowed_origins=[origins.host])
@@ -126,7 +138,7 @@ async def test_its_features(
     assert {"add", "inner_shout"} <= {tool["name"] for tool in built.tools}
     if os.environ.get("MCPFRAME_SNAPSHOT") != "0":
         assert built.manifest["start"] == "starts from a snapshot with the server imported"
-    major = int(version[0])
+    major = int(version.lstrip("=>")[0])
     with serve_folder(tmp_path / "out") as served:
         await client.open(f"http://bundle.localhost:{served.port}/{built.url_path}")
         assert (await client.call("point", x=1))["structuredContent"] == {"x": 1, "y": 2}
@@ -164,7 +176,7 @@ async def test_its_features(
 async def test_earlier_versions(
     client: PythonClient, origins: Origins, tmp_path: Path, version: str, entry: str, sdk: str
 ) -> None:
-    project = write_project(tmp_path / "project", version, entry, "" if ":" in entry else "features")
+    project = write_project(tmp_path / "project", f"=={version}", entry, "" if ":" in entry else "features")
     (project / "server.py").write_text(SMALL)
     built = build(project, tmp_path / "out", allowed_origins=[origins.host], snapshot=False)
     packages = built.manifest["versions"]["packages"]
@@ -183,7 +195,7 @@ async def test_earlier_versions(
 async def test_a_server_made_from_an_openapi_description(
     client: PythonClient, origins: Origins, tmp_path: Path
 ) -> None:
-    project = write_project(tmp_path / "project", "3.4.10", "server:mcp")
+    project = write_project(tmp_path / "project", "==3.4.10", "server:mcp")
     file = project / "pyproject.toml"
     with other_origin() as world:
         needs = file.read_text().replace('"]', '", "pyyaml", "httpx"]', 1)
@@ -208,7 +220,7 @@ def text_of(result: dict[str, Any]) -> str:
 async def test_a_server_whose_import_is_not_in_the_snapshot(
     client: PythonClient, origins: Origins, tmp_path: Path
 ) -> None:
-    project = write_project(tmp_path / "project", "3.4.10", "server:mcp")
+    project = write_project(tmp_path / "project", "==3.4.10", "server:mcp")
     drawing = "import random\nimport fastmcp\n\ndrawn = random.random()\nlevel = fastmcp.settings.log_level\n"
     listing = "\n\n@mcp.tool\ndef told() -> str:\n    return level\n"
     (project / "server.py").write_text(drawing + SMALL + listing)
