@@ -237,7 +237,7 @@ def test(arguments: Sequence[str]) -> int:
     if status := fixtures(environment):
         return status
     status = subprocess.call(command, cwd=ROOT, env=environment)
-    if once_more and status == 1:  # any other status is no test's
+    if once_more and status == 1:  # any other status is not a failed test
         status = _once_more([sys.executable, "-m", "pytest", *suites], environment)
     if "--all" in suites:
         without = {**environment, "MCPFRAME_SNAPSHOT": "0"}
@@ -333,7 +333,7 @@ def lock() -> None:
             find_node().npm("install", *options, cwd=folder)
         content = json.loads(path.read_text("utf-8"))
         for package in content["packages"].values():
-            package.pop("funding", None)  # addresses that say nothing about what is installed
+            package.pop("funding", None)  # irrelevant addresses
         path.write_text(json.dumps(content, indent=2) + "\n", "utf-8")
 
 

@@ -1,8 +1,8 @@
 """Errors of the hub.
 
 McpFrameError
-└── HubError                 a call failed in the hub; `code` and `data` are those of JSON-RPC
-    ├── UnknownTool          no tool has this name, or had it lately
+└── HubError                 a call that the hub could not complete; `code` and `data` are those of JSON-RPC
+    ├── UnknownTool          no tool has this name, or had it recently
     ├── InvalidArguments     the arguments cannot be passed to a page: too large, too deep, or not JSON
     ├── CallDenied           the user has not allowed the call
     ├── HubNotFound          in a page: no open tab of the app has the hub
@@ -28,7 +28,7 @@ TAB_NOT_FOUND = -32001
 
 
 class HubError(McpFrameError, RuntimeError):
-    """A call failed in the hub.
+    """A call that the hub could not complete.
 
     Attributes:
         code: The JSON-RPC code.
@@ -44,7 +44,7 @@ class HubError(McpFrameError, RuntimeError):
 
 
 class UnknownTool(HubError):
-    """No tool has this name, or had it lately."""
+    """No tool has this name, or had it recently."""
 
     code = jsonrpc.INVALID_PARAMS
 
@@ -110,7 +110,7 @@ class TabFailed(HubError):
     whether the page may still have executed the call.
 
     Attributes:
-        tab: The tab; None where there is none.
+        tab: The tab; None if there is none.
         may_have_run: Whether the page may have executed the call.
     """
 

@@ -151,7 +151,7 @@ class Hub:
         Raises:
             UnknownTool: No tool has this name.
             CallDenied: The user has not allowed it.
-            TabFailed: See its subclasses; `data` says more.
+            TabFailed: See its subclasses; `data` has details.
         """
         key = self._registry.find(name)
         if key is None:
@@ -199,9 +199,6 @@ class Hub:
         """Return a tab that has a tool, and whose page the user allows to get the call.
 
         Args:
-            key: The tool.
-            arguments: The call's arguments.
-            client: The caller.
             consented: The pages allowed already; the returned tab's page is added.
 
         Raises:

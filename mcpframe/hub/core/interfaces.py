@@ -65,7 +65,7 @@ class TabTransport(Protocol):
             on_progress: Called with the call's progress; None to ignore it.
 
         Raises:
-            TabFailed: There is no such tab, it ended meanwhile, or did not answer in time.
+            TabFailed: The tab does not exist, ended meanwhile, or did not answer in time.
             InvalidArguments: The arguments cannot be passed to a page.
         """
         ...
@@ -107,7 +107,7 @@ class Tabs(Protocol):
         ...
 
     async def url(self, tab: int) -> str | None:
-        """Return the address of a tab; None where there is no such tab."""
+        """Return the address of a tab; None if it does not exist."""
         ...
 
 

@@ -12,7 +12,6 @@ async def within(seconds: float, expired: Callable[[], Exception]) -> AsyncItera
     """Cancel the block after a number of seconds, and raise a given error instead of `TimeoutError`.
 
     Args:
-        seconds: The deadline.
         expired: Returns the error. It is called only if the deadline has passed; a `TimeoutError` that the block raises
             itself is not changed.
     """

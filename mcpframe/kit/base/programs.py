@@ -112,7 +112,6 @@ def start_watchdog(group: int) -> subprocess.Popen[bytes]:
 
 
 def end_watchdog(watchdog: subprocess.Popen[bytes]) -> None:
-    """Kill a watchdog."""
     watchdog.kill()
     watchdog.communicate()
 

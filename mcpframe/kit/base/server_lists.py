@@ -1,4 +1,4 @@
-"""All items of a paginated list of a server, as they are on the wire."""
+"""All items of a server's paginated list, in their form on the wire."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mcpframe.kit.base.limits import LIST_SECONDS, SERVER_PAGES
 
 
 async def list_all(ask: Any, kind: str, *, patience: float = LIST_SECONDS) -> list[dict[str, Any]]:
-    """Return the items of all pages of a list, as they are on the wire.
+    """Return the items of all pages of a list, in their form on the wire.
 
     Args:
         ask: A listing method of `mcp.Client`, such as `list_tools`.
@@ -57,6 +57,6 @@ async def _all_pages(ask: Any, kind: str, name: str) -> list[dict[str, Any]]:
 
 
 def on_the_wire(item: Any) -> dict[str, Any]:
-    """Return an object of the SDK as it is on the wire."""
+    """Return an object of the SDK in its form on the wire."""
     dumped: dict[str, Any] = item.model_dump(mode="json", by_alias=True, exclude_none=True)
     return dumped

@@ -92,7 +92,6 @@ async def host_tab(context: BrowserContext, origin: str, path: str = "/") -> Asy
 
     Args:
         origin: Its origin, with http or https.
-        path: Its path.
     """
     page = await context.new_page()
     try:

@@ -176,7 +176,7 @@ class PlaywrightWindow:
         self._tell(visible)
 
     def resize(self, width: int | None, height: int | None) -> None:
-        """Set the size of the iframe in CSS pixels; None leaves it as it is. A popup keeps its size."""
+        """Set the size of the iframe in CSS pixels; None leaves it unchanged. A popup keeps its size."""
         self._tell({"width": width, "height": height})
 
     async def frame(self) -> Frame:

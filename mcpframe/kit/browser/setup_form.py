@@ -56,7 +56,7 @@ async def answer_setup(frame: Frame, answers: Answers) -> None:
             instead; the key is then a button's name, or a selector.
 
     Raises:
-        playwright.async_api.Error: There is no such field or button.
+        playwright.async_api.Error: The field or button does not exist.
     """
     if not isinstance(answers, Mapping):
         answered = answers(frame)

@@ -97,7 +97,7 @@ def _no_origins(project: Project, remark: str) -> str:
 
 
 def ways(names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the text of a bundle's own page about its dialects: see `static/page/page.js`."""
+    """Return the entries about a bundle's dialects for its page when opened by itself: see `static/page/page.js`."""
     return [
         {
             "dialect": each.name,

@@ -80,8 +80,8 @@ def build(
 
     Raises:
         ConfigError: The project's configuration is invalid.
-        BuildError: The project cannot be built; the message says why and what to do.
-        KitError: Something that the build needs is missing or fails.
+        BuildError: The project cannot be built; the message has the reason and the remedy.
+        KitError: A dependency of the build is missing or fails.
     """
     out = out.absolute()
     clear_cache()

@@ -232,7 +232,7 @@ def keep_files(out: Path, earlier: Path) -> None:
 
 
 def check_path(path: Path) -> None:
-    """Raise `ConfigError` if there is no server to work on. Errors in an existing server are shown in the page instead.
+    """Raise `ConfigError` if the path has no server. Errors in an existing server are shown in the page instead.
 
     Raises:
         ConfigError: There is no project, or it is a page, not a server.

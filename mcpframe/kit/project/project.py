@@ -87,7 +87,7 @@ def find_project(path: Path) -> Project:
     """Read the project at `path`: a folder, a pyproject.toml, or a Python file.
 
     Raises:
-        ConfigError: There is no server there, or its configuration is invalid.
+        ConfigError: The path has no server, or its configuration is invalid.
     """
     file = project_file(path)
     return _from_pyproject(file) if file.name == PYPROJECT else _from_script(file)
@@ -217,7 +217,6 @@ def choose_script(scripts: Collection[str], package: str, chosen: str | None, fi
 
     Args:
         scripts: The names of the package's console scripts.
-        package: The package.
         chosen: `script` of the configuration.
         file: The configuration's file, for errors.
 

@@ -186,7 +186,7 @@ class AppBridgeHost:
     async def run_tool(self, client: Client, name: str, arguments: Json | None = None) -> CallToolResult:
         """Show the view a real call: stream the arguments, call the tool with this client, and send the result.
 
-        Raises what `client.call_tool` raises, after reporting to the view that the call was cancelled.
+        Raises the errors of `client.call_tool`, after reporting to the view that the call was cancelled.
         """
         await self.stream_input(arguments or {})
         try:
@@ -376,7 +376,6 @@ async def app_bridge_host(
     The block may be entered and left in different tasks of one event loop, as fixtures are.
 
     Args:
-        bundle: The view.
         options: The options of its frame.
         modules: The origin of the modules of `AppBridge`, from `serve_app_bridge`.
 

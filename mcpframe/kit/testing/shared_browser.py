@@ -115,7 +115,7 @@ class SharedBrowser:
 
     def _start(self) -> None:
         chromium = ensure_chromium()
-        # Chromium may still write into its profile after it was told to exit.
+        # Chromium may still write into its profile while it exits.
         profile = self._stack.enter_context(scratch("test"))
         self._portal = self._stack.enter_context(start_blocking_portal("asyncio"))
         self._loop = self._portal.call(_running_loop)

@@ -46,7 +46,7 @@ def fetch(url: str, *, headers: dict[str, str] | None = None, limit: int = _MOST
     """Fetch an http or https URL.
 
     Raises:
-        NoFramedServer: There is no response.
+        NoFramedServer: No response arrives.
         OriginError: It is not an http or https URL.
     """
     address, _ = parse_address(url)
@@ -78,7 +78,7 @@ def read_manifest(url: str) -> dict[str, Any] | None:
     """Return the manifest of the bundle whose page is at `url`; None if there is none.
 
     Raises:
-        NoFramedServer: There is no response.
+        NoFramedServer: No response arrives.
     """
     answer = fetch(urljoin(url, "manifest.json"))
     try:

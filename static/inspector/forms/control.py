@@ -158,7 +158,6 @@ class Control(Widget):
         self.input.focus()
 
     def rename(self, title: str) -> None:
-        """Change the title."""
         self.title = title
         self.label.text = title
         for element, name in self._beside:

@@ -174,7 +174,7 @@ class Form:
         """Offer completions of a text field while the user types.
 
         Args:
-            name: the property.
+            name: the name of the property.
             callback: called on input, one call at a time; a result for a text that has changed meanwhile is ignored.
         """
         self._completions[name] = _Completion(self._page, callback)

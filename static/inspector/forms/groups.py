@@ -94,7 +94,6 @@ class Group(Widget):
         (self.box if self.present else self.adder).focus()
 
     def rename(self, title: str) -> None:
-        """Change the title."""
         self.title = title
         self.legend.text = title
         for button, name in self._buttons:

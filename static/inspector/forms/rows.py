@@ -31,7 +31,6 @@ class Row:
         """Add the elements before the value."""
 
     def rename(self, title: str) -> None:
-        """Change the title."""
         self.widget.rename(title)
         self._remove.set("aria-label", f"Remove {title}")
 
@@ -51,7 +50,6 @@ class KeyedRow(Row):
         self.key = line.add("input", id=key_id, type="text", autocomplete="off", spellcheck="false")
 
     def rename(self, title: str) -> None:
-        """Change the title."""
         super().rename(title)
         if self._label:
             self._label.text = f"{title} name"

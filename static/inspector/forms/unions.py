@@ -137,7 +137,6 @@ class Union(Widget):
         return MISSING
 
     def tell(self, message: str) -> None:
-        """Show a problem."""
         self.head.tell(message)
 
     def focus(self) -> None:
@@ -145,7 +144,6 @@ class Union(Widget):
         self.head.focus()
 
     def rename(self, title: str) -> None:
-        """Change the title."""
         self.title = title
         self.head.rename(self._head_title())
         for at, (_, widget) in self._inner.items():

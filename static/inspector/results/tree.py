@@ -1,4 +1,4 @@
-"""A JSON value as a tree of `<details>`, built only as far as it is opened, so that large values stay fast."""
+"""A JSON value as a tree of `<details>`, built only where opened, so that large values stay fast."""
 
 from __future__ import annotations
 

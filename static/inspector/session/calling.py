@@ -142,7 +142,7 @@ def offer_completions(
     Args:
         calling: the request with the form.
         reference: the prompt or the resource template.
-        names: the fields.
+        names: the names of the fields.
     """
     client, form = connection.client, calling.form
     if client is None or client.server_capabilities.completions is None or form is None:

@@ -44,7 +44,7 @@ class ExtensionApi(Protocol):
         """Return the service worker's answer, an object with `value` or `error`.
 
         Raises:
-            OSError: There is none.
+            OSError: The service worker does not answer.
         """
         ...
 
@@ -89,10 +89,10 @@ class Sender:
     Attributes:
         extension: The id of the extension; None for a web page.
         url: The address of the document.
-        origin: Its origin; None where it is opaque.
+        origin: Its origin; None if it is opaque.
         tab: Its tab; None for a document of an extension outside of tabs.
         frame: The number of its frame; 0 for the page of a tab.
-        document: The browser's id of the document; None where there is none.
+        document: The browser's id of the document; None if it has none.
         lifecycle: `active`, or `prerender` before it is displayed.
     """
 

@@ -19,7 +19,7 @@ _LAST = "last-number"
 
 
 class AppPort:
-    """The hub's end of a port, which is a `transport.TabPort` where it is one of tools.
+    """The hub's end of a port; a port of tools is a `transport.TabPort`.
 
     Attributes:
         kind: Its purpose.

@@ -35,7 +35,7 @@ def with_entry(project: Project, wheels: Mapping[str, Path], author: Mapping[str
         The project; if the entry is a package's name, with `module:function` and the name of the program.
 
     Raises:
-        ConfigError: There is no such module or package, or the package has no program, or several.
+        ConfigError: The module or package does not exist, or the package has no program, or several.
     """
     if ":" not in project.entry:
         return _with_program(project, wheels)
@@ -99,7 +99,7 @@ def console_scripts(wheel: Mapping[str, bytes]) -> dict[str, str]:
 
 
 def server_objects(wheel: Mapping[str, bytes]) -> list[str]:
-    """Return the servers that modules of a wheel create when they are imported, as `module:object`."""
+    """Return the servers that modules of a wheel create on import, as `module:object`."""
     found = []
     for path, data in sorted(wheel.items()):
         tree = syntax_tree(data) if path.endswith(".py") and b"mcp" in data else None

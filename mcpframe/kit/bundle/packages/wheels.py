@@ -131,7 +131,7 @@ def download(
         The version of each package, the wheel's file name and its SHA-256.
 
     Raises:
-        NoWheel: There is no wheel of a version.
+        NoWheel: A version has no wheel.
         HashMismatch: A wheel has none of the allowed hashes.
         DownloadError: The package index cannot be reached.
         ToolFailed: pip failed for another reason.

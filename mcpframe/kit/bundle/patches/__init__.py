@@ -29,7 +29,6 @@ from mcpframe.kit.bundle.patches import (
 from mcpframe.kit.bundle.patches.patch import DoesNotApply, Patch
 
 SCRIPT = "pyodide.asm.mjs"
-"""The patched file."""
 
 
 @dataclass(frozen=True)

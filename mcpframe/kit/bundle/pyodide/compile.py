@@ -1,6 +1,6 @@
 """Compile Python files to bytecode inside Pyodide, as the format of this machine's Python differs.
 
-The result for each set of files is cached under a hash of its inputs, so a build compiles only what has changed.
+The result for each set of files is cached under a hash of its inputs, so a build compiles only changed files.
 """
 
 from __future__ import annotations

@@ -139,8 +139,7 @@ class HubPage:
         """Show a page of the hub's own in this one, which must be empty, and return the result of an expression in it.
 
         Args:
-            html: The page.
-            expression: The expression, in JavaScript.
+            expression: A JavaScript expression.
 
         Raises:
             BrowserGone: The page was closed or left.
