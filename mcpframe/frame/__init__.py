@@ -1,1 +1,1 @@
-"""What runs inside the frame, and in plain CPython: the only code a bundle carries."""
+"""The code that runs inside the frame, and in plain CPython: the only code in a bundle."""

@@ -1,4 +1,4 @@
-"""A tab of an app of several: broadcast channels, Web Locks, and the page's visibility (`hub.homes.page.place`)."""
+"""One of several tabs of an app: broadcast channels, Web Locks, and page visibility (`hub.homes.page.place`)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class BrowserChannel:
 
     Args:
         name: its name.
-        heard: called with each text.
+        heard: called with each received text.
     """
 
     def __init__(self, name: str, heard: Callable[[str], None]) -> None:
@@ -50,7 +50,7 @@ class BrowserTab:
     """This page's browser (`hub.homes.page.place.TabPlace`).
 
     Raises:
-        StateError: It has no Web Locks or no broadcast channels.
+        StateError: if it has no Web Locks or no broadcast channels.
     """
 
     def __init__(self) -> None:
@@ -102,7 +102,7 @@ class BrowserTab:
             callback.destroy()
 
         callback = create_proxy(granted)
-        # A lock that is stolen cannot be waited for with a signal.
+        # The browser accepts no signal together with `steal`.
         more = {"steal": True} if steal else {"signal": giving_up.signal}
         options = to_js({"mode": "shared" if shared else "exclusive", **more}, dict_converter=_new_object)
         self._locks.request(name, options, callback).then(None, failed).finally_(ended)
@@ -133,7 +133,7 @@ class BrowserTab:
     def watch(self, seen: Callable[[], None], away: Callable[[], None], back: Callable[[], None]) -> Callable[[], None]:
 
         def on_event(event: Any) -> None:
-            # A page that is kept for the way back (`persisted`) runs no more, as one that is frozen.
+            # A page in the back/forward cache (`persisted`) stops running, like a frozen one.
             if event.type in ("freeze", "pagehide"):
                 away()
             elif event.type == "resume" or (event.type == "pageshow" and event.persisted):

@@ -18,7 +18,7 @@ class DomBrowser:
     """This page's browser."""
 
     def __init__(self, loader: Any) -> None:
-        """Use this page.
+        """Use this page's document.
 
         Args:
             loader: the loader's callbacks; `import_module(url)` is a dynamic import, which only JavaScript can do.
@@ -108,4 +108,4 @@ class DomBrowser:
         link = js.document.createElement("a")
         link.href, link.download = url, name
         link.click()
-        js.setTimeout(js.URL.revokeObjectURL.bind(js.URL), 60_000, url)  # by then the download has begun
+        js.setTimeout(js.URL.revokeObjectURL.bind(js.URL), 60_000, url)  # the download has begun by then

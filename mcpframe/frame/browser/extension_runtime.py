@@ -1,4 +1,4 @@
-"""The extension, as the hub's document has it: `runtime.ExtensionApi` over `static/extension/ports.js`.
+"""The extension's API in the hub's document: `runtime.ExtensionApi` over `static/extension/ports.js`.
 
 Only numbers and JSON text cross between Python and JavaScript.
 """
@@ -17,7 +17,7 @@ class ExtensionRuntime:
     """The runtime."""
 
     def listen(self, deliver: Callable[[str, int, str], None]) -> None:
-        js.mcpframePorts.take(create_proxy(deliver))  # for as long as the document is there
+        js.mcpframePorts.take(create_proxy(deliver))  # for the lifetime of the document
 
     def post(self, number: int, text: str) -> None:
         try:

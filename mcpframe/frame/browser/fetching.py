@@ -1,7 +1,7 @@
-"""Sends the requests of HTTP libraries with the browser's fetch: `exchange.Network`.
+"""Send the requests of HTTP libraries with the browser's fetch: `exchange.Network`.
 
-Synchronous code waits for fetch by stack switching. Where the browser does not have that, or the call does not allow
-it, a synchronous XMLHttpRequest is sent: it stops the page until its whole answer is there, and has no timeout.
+Synchronous code waits for fetch by stack switching. If the browser lacks that, or the call does not allow it, a
+synchronous XMLHttpRequest is sent: it blocks the page until its whole answer has arrived, and has no timeout.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NO_TIMEOUT = (
     "This browser has no stack switching: a synchronous request stops the page until it is answered, without a timeout."
 )
 _BINARY = "text/plain; charset=x-user-defined"
-"""Each byte as one UTF-16 unit, whose lower half it is (https://encoding.spec.whatwg.org/#x-user-defined)."""
+"""Decodes each byte to the lower half of one UTF-16 unit (https://encoding.spec.whatwg.org/#x-user-defined)."""
 
 
 async def send(request: HttpRequest) -> HttpAnswer:
@@ -81,7 +81,7 @@ def _address(request: HttpRequest) -> str:
 
 
 class _Fetched:
-    """The answer of `fetch`: its body is read as it comes."""
+    """The answer of `fetch`, whose body is read as it arrives."""
 
     def __init__(self, request: HttpRequest, response: Any, controller: Any) -> None:
         self.status = int(response.status)
@@ -116,18 +116,18 @@ class _Fetched:
         return b""
 
     def read_now(self, limit: float | None = None) -> bytes:
-        """As `read`, from synchronous code."""
+        """Like `read`, from synchronous code."""
         return b"" if self._reader is None else bytes(stack.wait_for(self.read(limit)))
 
     def close(self) -> None:
-        """Abort the rest."""
+        """Abort the rest of the answer."""
         if self._reader is not None:
             self._reader = None
             self._controller.abort()
 
 
 class _Received:
-    """The answer of a synchronous request: all of it is there."""
+    """The answer of a synchronous request, which has arrived completely."""
 
     def __init__(self, request: HttpRequest, sent: Any) -> None:
         self.status = int(sent.status)
@@ -136,14 +136,14 @@ class _Received:
         self.headers = seen_headers(request.method, ((name, value) for name, _, value in lines))
         self.url = str(sent.responseURL) or request.url
         self.redirected = self.url != str(js.URL.new(_address(request)).href).partition("#")[0]
-        self._body = str(sent.responseText).encode("utf-16", "surrogatepass")[2::2]  # after the mark of the byte order
+        self._body = str(sent.responseText).encode("utf-16", "surrogatepass")[2::2]  # after the byte order mark
 
     async def read(self, limit: float | None = None) -> bytes:
         """Return the body; see `exchange.HttpAnswer`."""
         return self.read_now()
 
     def read_now(self, limit: float | None = None) -> bytes:
-        """Return the body, and nothing the next time."""
+        """Return the body; empty the next time."""
         body, self._body = self._body, b""
         return body
 

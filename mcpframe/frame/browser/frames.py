@@ -19,7 +19,7 @@ from mcpframe.frame.core.events import Departure, Inbound
 from mcpframe.frame.session.places import POPUP, POPUP_SIZE, Framing, Place
 
 _POLL_MILLISECONDS = 250
-"""How often to check whether a popup was closed: its opener gets no event."""
+"""The interval of checks whether a popup was closed: its opener gets no event."""
 
 _new_object = js.Object.fromEntries
 
@@ -35,10 +35,10 @@ def absolute(url: str) -> str:
 def sandbox_address() -> str:
     """Return the address of the sandbox proxy that this page was built with, on its other origin.
 
-    A preview on this machine has two origins of its own: the address with `localhost`, and that with 127.0.0.1.
+    A preview on this machine has two origins: the address with `localhost`, and the one with 127.0.0.1.
 
     Raises:
-        StateError: where the page was built without one.
+        StateError: if the page was built without one.
     """
     found = js.document.querySelector("meta[name=mcpframe-sandbox]")
     if not isinstance(found, JsProxy):
@@ -66,7 +66,7 @@ def place_of(target: Any) -> Place:
     """Return the place for a selector, an element, `POPUP` or a `Place`.
 
     Raises:
-        StateError: where there is no such element in this page.
+        StateError: if there is no such element in this page.
     """
     if target is POPUP:
         return PopupWindow
@@ -83,7 +83,7 @@ class IframeWindow:
     """An iframe at the end of an element of this page, as a `FramedWindow`."""
 
     def __init__(self, framing: Framing, parent: Any) -> None:
-        """Prepare an iframe; nothing is in the page before it is entered."""
+        """Prepare an iframe, which is added to the page on entering."""
         self._framing = framing
         self._parent = parent
         self._stop: Callable[[], None] = _nothing
@@ -103,7 +103,7 @@ class IframeWindow:
         self._parent.append(iframe)
         if not iframe.isConnected:
             raise StateError("The element to put the frame into is not in the page.")
-        if js.getComputedStyle(iframe).colorScheme == "normal":  # then frames follow the system, and not this page
+        if js.getComputedStyle(iframe).colorScheme == "normal":  # then frames follow the system instead of this page
             declared = js.document.querySelector("meta[name=color-scheme]")
             iframe.style.colorScheme = declared.content if isinstance(declared, JsProxy) else "light"
         self._inner = iframe.contentWindow
@@ -130,7 +130,7 @@ class IframeWindow:
                 self._framing.on_load()
 
         def on_change(*_: Any) -> None:
-            # Also when the iframe was moved: it then has another window, whose messages are not those of the peer.
+            # Also after the iframe was moved: it then has another window, whose messages are not the peer's.
             if self._inner.closed:
                 gone(Departure.REMOVED)
 
@@ -141,7 +141,7 @@ class IframeWindow:
         everything = to_js({"childList": True, "subtree": True}, dict_converter=_new_object)
         root = iframe.getRootNode()
         observer.observe(root, everything)
-        while hasattr(root, "host"):  # a shadow root: its changes are not visible from the tree that contains its host
+        while hasattr(root, "host"):  # a shadow root: observers of the tree around its host do not get its changes
             root = root.host.getRootNode()
             observer.observe(root, everything)
 
@@ -164,7 +164,7 @@ class IframeWindow:
             self._iframe.srcdoc = self._framing.html
 
     def _is_loaded(self) -> bool:
-        """Whether the page is loaded before anybody listens."""
+        """Return whether the page has loaded before `listen`."""
         return False
 
     def post(self, text: str, target_origin: str) -> None:
@@ -173,7 +173,7 @@ class IframeWindow:
             self._peer.post(text, target_origin)
 
     def show(self, visible: bool) -> None:
-        """Show or hide the iframe. Hidden it is not rendered, but runs."""
+        """Show or hide the iframe. A hidden one runs without being rendered."""
         self._iframe.hidden = not visible
         self._iframe.style.display = "" if visible else "none"
 
@@ -190,7 +190,7 @@ def iframe_place(target: Any) -> Place | None:
     """Return the place for an `iframe` element of this page, or a selector of one; None for anything else.
 
     Args:
-        target: as for `place_of`.
+        target: see `place_of`.
     """
     element = js.document.querySelector(target) if isinstance(target, str) else getattr(target, "js", target)
     if not isinstance(element, JsProxy) or getattr(element, "tagName", "") != "IFRAME":
@@ -199,10 +199,10 @@ def iframe_place(target: Any) -> Place | None:
 
 
 class GivenIframe(IframeWindow):
-    """An `iframe` element that the page has, as a `FramedWindow`: it is left as it is, and stays."""
+    """An existing `iframe` element of the page, as a `FramedWindow`. It is neither changed nor removed."""
 
     def __init__(self, framing: Framing, iframe: Any) -> None:
-        """Prepare to use an element."""
+        """Prepare to use this element."""
         super().__init__(framing, iframe.parentNode)
         self._iframe = iframe
 
@@ -221,7 +221,7 @@ class GivenIframe(IframeWindow):
     async def __aexit__(
         self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
     ) -> None:
-        """Stop to listen."""
+        """Stop listening."""
         self._stop()
 
     def _load(self) -> None:
@@ -229,7 +229,7 @@ class GivenIframe(IframeWindow):
             super()._load()
 
     def _is_loaded(self) -> bool:
-        """Whether the next document is another one. Of another origin's, there is no asking whether it is loaded."""
+        """Return whether the page has loaded; assumed for other origins, which cannot be checked."""
         if not self._has_address() or js.document.readyState != "complete":
             return False
         document = self._iframe.contentDocument
@@ -243,7 +243,7 @@ class PopupWindow:
     """A popup that this page opens, as a `FramedWindow`."""
 
     def __init__(self, framing: Framing) -> None:
-        """Prepare a popup; nothing is opened before it is entered."""
+        """Prepare a popup, which is opened on entering."""
         self._framing = framing
         self._stop: Callable[[], None] = _nothing
 
@@ -251,7 +251,7 @@ class PopupWindow:
         """Open an empty popup in the middle of this window.
 
         Raises:
-            PopupBlocked: where the browser blocks it.
+            PopupBlocked: if the browser blocks it.
         """
         width, height = POPUP_SIZE
         left = js.screenX + max(0, (js.outerWidth - width) // 2)

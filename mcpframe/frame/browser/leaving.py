@@ -1,4 +1,4 @@
-"""Notices that the page is hidden or left: the last time that it surely has to do something."""
+"""Detect that the page is hidden or left: its last reliable chance to act."""
 
 from __future__ import annotations
 
@@ -9,14 +9,7 @@ from pyodide.ffi import create_proxy
 
 
 def on_hidden(act: Callable[[], None]) -> Callable[[], None]:
-    """Have a function called where the page is hidden, or begins to be unloaded.
-
-    Args:
-        act: The function.
-
-    Returns:
-        A function that ends it.
-    """
+    """Call a function when the page is hidden, or begins to unload. Returns a function that ends this."""
     proxy = create_proxy(lambda event: act() if event.type == "pagehide" or js.document.hidden else None)
     places = ((js.document, "visibilitychange"), (js.window, "pagehide"))
     for target, name in places:

@@ -1,7 +1,7 @@
 """The document's `modelContext` (WebMCP), for a page that registers tools there.
 
-Measured in Chromium 156; npm's `@mcp-b/webmcp-polyfill` differs where this says so. The object belongs to the page,
-whose scripts may have replaced it: whatever it raises is an error for one tool, and for nothing else.
+Measured in Chromium 156; differences of npm's `@mcp-b/webmcp-polyfill` are noted. The object belongs to the page, whose
+scripts may have replaced it: its exceptions are errors of one tool only.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class ModelContext:
     """`document.modelContext`."""
 
     def embedder(self) -> str:
-        """Return the origin of the page around this one; empty for none, and where the browser hides it."""
+        """Return the origin of the page around this one; empty if there is none, or the browser hides it."""
         try:
             origins = js.location.ancestorOrigins
             return str(origins[0]) if origins.length else ""
@@ -49,13 +49,13 @@ class ModelContext:
         Args:
             tool: its definition, in the terms of WebMCP; without `execute`.
             execute: runs it.
-            exposed_to: the other origins that may see it. Where they are not accepted, no other does.
+            exposed_to: the other origins that may see it. If they are not accepted, no other origin does.
 
         Returns:
             A function that unregisters it.
 
         Raises:
-            Rejected: where the document does not register it.
+            Rejected: if the document does not register it.
         """
         ending = js.AbortController.new()
         callback = create_proxy(_Calls(execute))
@@ -89,8 +89,8 @@ class ModelContext:
 async def settled(owner: Any, method: str, *arguments: Any) -> Any:
     """Call a method and return the outcome of its promise.
 
-    A promise that is rejected with no error at all would be an exception in Pyodide's own code, which turns what a
-    call returns into a future, and the wait would not end: so JavaScript makes the call, and waits.
+    A promise that is rejected without an error would raise in Pyodide's own code, which turns promises into futures,
+    and the wait would not end. So JavaScript makes the call, and waits.
 
     Args:
         owner: the object.
@@ -98,7 +98,7 @@ async def settled(owner: Any, method: str, *arguments: Any) -> Any:
         arguments: values of JavaScript.
 
     Raises:
-        Rejected: where it is rejected, or the method raises.
+        Rejected: if the promise is rejected, or the method raises.
     """
     try:
         bound = getattr(owner, method).bind(owner, *arguments)
@@ -134,14 +134,14 @@ class _Calls:
             read = getattr(js, "mcpframeText", js.JSON.stringify)
             arguments = "{}" if given is None else text_of(given, read)
         except (Unreadable, ValueError):
-            arguments = ""  # rejected as anything else that is no JSON
+            arguments = ""  # rejected like any other text that is no JSON
         task = asyncio.create_task(self._answer(arguments, answer, options))
         _running.add(task)
         task.add_done_callback(_running.discard)
         return answer.promise
 
     async def _answer(self, arguments: str, answer: Any, options: Any) -> None:
-        """Settle the promise of one call; end the call when its caller does."""
+        """Settle the promise of one call; cancel the call when its signal aborts."""
         running = asyncio.create_task(self._execute(arguments))
         on_abort = create_proxy(lambda *_: running.cancel())
         try:
@@ -151,10 +151,10 @@ class _Calls:
                 if signal.aborted:
                     running.cancel()
         except (JsException, AttributeError, TypeError):
-            signal = None  # anything but a signal never aborts
+            signal = None  # another value never aborts
         try:
             answer.resolve(_parse(await running))
-        except asyncio.CancelledError:  # its caller has its own error by then; a rejection would be one in the console
+        except asyncio.CancelledError:  # its caller already has an error; a rejection would only log another
             answer.resolve(_parse(payload.encode(failure("The call was cancelled."))))
         finally:
             with suppress(JsException, AttributeError, TypeError):
@@ -164,7 +164,7 @@ class _Calls:
 
 
 def js_object(members: Mapping[str, Any]) -> Any:
-    """Return an object of JavaScript with these members."""
+    """Return a JavaScript object with these members."""
     return to_js(members, dict_converter=js.Object.fromEntries)
 
 

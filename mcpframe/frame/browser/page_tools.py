@@ -1,7 +1,7 @@
 """The tools of the document's `modelContext` (WebMCP), for a page that uses them.
 
-Measured in Chromium 156: `executeTool` takes an object, and returns a text: a text that the tool returned as it is,
-anything else as JSON. In npm's `@mcp-b/webmcp-polyfill` it takes a text.
+Measured in Chromium 156: `executeTool` takes an object, and returns a text: the tool's result unchanged if it is a
+text, otherwise as JSON. In npm's `@mcp-b/webmcp-polyfill` it takes a text.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _stringify = js.JSON.stringify
 
 
 class PageTools:
-    """The tools that this document sees: its own, and those that frames of some origins expose to it."""
+    """The tools visible to this document: its own, and those that frames of some origins expose to it."""
 
     def __init__(self, origins: Sequence[str] = ()) -> None:
-        """Look at the tools.
+        """Access the tools.
 
         Args:
-            origins: the other origins whose tools are wanted.
+            origins: the other origins whose tools are included.
         """
         self._origins = list(origins)
 
@@ -47,11 +47,11 @@ class PageTools:
         """Call a tool, and return its result as text; None for nothing. Cancelling this ends the call.
 
         Args:
-            tool: as `list` returns it.
+            tool: an item of `list`.
             arguments: its arguments.
 
         Raises:
-            Rejected: where it fails, or is there no more.
+            Rejected: if it fails, or no longer exists.
         """
         ending = js.AbortController.new()
         text = payload.encode(arguments)
@@ -67,7 +67,7 @@ class PageTools:
         return _text(answer)
 
     def watch(self, changed: Callable[[], None]) -> Callable[[], None]:
-        """Call a function whenever tools come or go; return a function that ends that. Raises `Rejected`."""
+        """Call a function whenever tools are added or removed; return one that ends this. Raises `Rejected`."""
         where, proxy = context(), create_proxy(lambda *_: changed())
         try:
             where.addEventListener("toolchange", proxy)
@@ -84,7 +84,7 @@ class PageTools:
 
 
 def _text(answer: Any) -> str | None:
-    """Return the result of `executeTool` as text, which browsers return."""
+    """Return the result of `executeTool` as text, the type that browsers return."""
     if answer is None or isinstance(answer, str):
         return answer
     try:
@@ -94,7 +94,7 @@ def _text(answer: Any) -> str | None:
 
 
 def _definition(tool: Any) -> Mapping[str, Any]:
-    """Return the members of a tool but its window, by name."""
+    """Return the members of a tool by name, without its window."""
     names = ("name", "title", "description", "inputSchema", "annotations", "origin")
     found: dict[str, Any] = {}
     for name in names:

@@ -1,4 +1,4 @@
-"""Stack switching: a synchronous function waits for a coroutine while the page goes on. Not all browsers have it."""
+"""Stack switching: a synchronous function waits for a coroutine while the page runs. Not all browsers have it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pyodide.ffi import can_run_sync, create_once_callable, run_sync
 
 
 def is_there() -> bool:
-    """Return whether this browser has it: what the event loop calls can wait."""
+    """Return whether this browser has it, so that callbacks of the event loop can wait."""
     return hasattr(js.WebAssembly, "Suspending")
 
 
 def can_wait() -> bool:
-    """Return whether `wait_for` works here and now."""
+    """Return whether `wait_for` works at this point."""
     return bool(can_run_sync())
 
 
@@ -29,17 +29,17 @@ def wait_for(coroutine: Coroutine[Any, Any, Any]) -> Any:
 
 @asynccontextmanager
 async def spared() -> AsyncIterator[None]:
-    """Run the event loop's callbacks on the page's own stack for as long as the block lasts: nothing can wait there.
+    """Run the event loop's callbacks on the page's own stack during the block, where none of them can wait.
 
     Pyodide's loop gives each callback a WebAssembly coroutine stack. Chromium's heap profiler, which is on in some
-    browsers, ends a page that allocates there. For a block in which no code of the author's runs.
+    browsers, ends a page that allocates there. For a block in which none of the author's code runs.
     """
     webloop.create_once_callable = _once
     try:
         yield
     finally:
         webloop.create_once_callable = create_once_callable
-    await asyncio.sleep(0)  # what follows is in another trip: see `compat.batching`
+    await asyncio.sleep(0)  # continue in another trip: see `compat.batching`
 
 
 def is_spared() -> bool:

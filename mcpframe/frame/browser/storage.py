@@ -1,10 +1,10 @@
 """The interfaces of `storage` in a real browser: localStorage, IndexedDB and the Web Locks API.
 
-A database connection lives as long as one call: a page that is left open never blocks a newer one from upgrading the
-format, and no proxy outlives its call.
+A database connection lives for one call, so that an open page never blocks a newer one from upgrading the format, and
+no proxy outlives its call.
 
-A lock is released when its page is closed. A page that stays open while its Python has ended or hangs releases it after
-a while, by a timer of the browser that needs no Python.
+A lock is released when its page is closed. If Python has ended or hangs in an open page, a timer of the browser, which
+needs no Python, releases the lock after its lease.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _STORE = "values"
 
 
 def local_storage() -> LocalStorage | None:
-    """Return this page's localStorage; None where it has none."""
+    """Return this page's localStorage; None if it has none."""
     try:
         storage = js.localStorage
     except JsException:
@@ -44,7 +44,7 @@ class LocalStorage:
         self._storage = storage
 
     def get(self, key: str) -> str | None:
-        """Return a text. Raises `StorageError` where the browser refuses."""
+        """Return a text. Raises `StorageError` if the browser refuses."""
         try:
             found: str | None = self._storage.getItem(key)
         except JsException as error:
@@ -52,14 +52,14 @@ class LocalStorage:
         return found if isinstance(found, str) else None
 
     def delete(self, key: str) -> None:
-        """Forget a text. Raises `StorageError` where the browser refuses."""
+        """Forget a text. Raises `StorageError` if the browser refuses."""
         try:
             self._storage.removeItem(key)
         except JsException as error:
             raise _error(error) from None
 
     def names(self) -> list[str]:
-        """Return all keys, of all sessions and of whatever else this origin has."""
+        """Return all keys of this origin, of all sessions and of other programs."""
         found = [self._storage.key(number) for number in range(self._storage.length)]
         return [name for name in found if isinstance(name, str)]  # another page may have deleted a key meanwhile
 
@@ -118,7 +118,7 @@ class Database:
 
 
 def page_locks() -> PageLocks | None:
-    """Return the locks of this page's origin; None where the browser has none, as in insecure contexts."""
+    """Return the locks of this page's origin; None if the browser has none, as in insecure contexts."""
     manager = getattr(js.navigator, "locks", None)
     return PageLocks(manager) if hasattr(manager, "request") else None
 
@@ -128,8 +128,8 @@ class PageLocks:
 
     Args:
         manager: The browser's `LockManager`.
-        wait: How long to wait for a lock, in seconds.
-        lease: How long one is held at the most, in seconds.
+        wait: the most seconds to wait for a lock.
+        lease: the most seconds that a lock is held.
     """
 
     def __init__(self, manager: Any, *, wait: float = LOCK_TIMEOUT, lease: float = LOCK_LEASE) -> None:
@@ -212,11 +212,11 @@ def _abort(transaction: Any) -> None:
     try:
         transaction.abort()
     except JsException:
-        return  # it is over already
+        return  # already over
 
 
 def _range(session_id: str) -> Any:
-    """All keys `[session_id, text]`: an array sorts after every text."""
+    """Return the range of all keys `[session_id, text]`: an array sorts after every text."""
     return js.IDBKeyRange.bound(to_js([session_id]), to_js([session_id, []]))
 
 

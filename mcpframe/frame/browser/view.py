@@ -1,4 +1,4 @@
-"""How a page fits into the page around it: the host's theme, and its own size."""
+"""The fit of a page into the page around it: the host's theme, and its own size."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pyodide.ffi import create_proxy
 
 
 class Dress:
-    """The host's appearance, applied to this page. Whatever the host leaves out stays as the author has it."""
+    """The host's appearance, applied to this page. Omitted parts keep the author's values."""
 
     def __init__(self) -> None:
         self._fonts: Any = None
@@ -24,7 +24,7 @@ class Dress:
         fonts: str | None,
         insets: tuple[float, float, float, float] | None,
     ) -> None:
-        """Apply it, in place of what was applied before.
+        """Apply it, in place of the previous one.
 
         Args:
             theme: `"light"` or `"dark"`: the attribute `data-theme` and the colour scheme of the document.
@@ -51,13 +51,13 @@ class Dress:
 
 
 def follow_size(measured: Callable[[int, int, int], None]) -> Callable[[], None]:
-    """Measure the size that this page needs, now and whenever it may change, at most once per animation frame.
+    """Measure the preferred size of this page, now and whenever it may change, at most once per animation frame.
 
-    The height is that of the content, whatever the height of the frame is: otherwise a host that follows it would make
-    the page grow without end.
+    The height is the content's, independent of the frame's: otherwise a host that applies it would make the page grow
+    without end.
 
     Args:
-        measured: called with the width and height that it needs and the height of its frame, in CSS pixels.
+        measured: called with the preferred width and height and the height of its frame, in CSS pixels.
 
     Returns:
         A function that stops it.

@@ -8,5 +8,5 @@ BUNDLED_WITH = ("world",)
 
 
 def time_zone() -> str:
-    """Return the name of the time zone, as the IANA database has it; empty where the browser hides it."""
+    """Return the IANA name of the time zone; empty if the browser hides it."""
     return str(js.Intl.DateTimeFormat().resolvedOptions().timeZone or "")

@@ -1,4 +1,4 @@
-"""The window of the host, as a page in a frame or popup has it.
+"""The window of the host, for a page in a frame or popup.
 
 A thin adapter without decisions: it turns a `message` event into an `Inbound`, and a text into `postMessage`.
 Only JSON text crosses between Python and JavaScript: a `Map`, `undefined` or a `BigInt` cannot leak, and a message
@@ -31,7 +31,7 @@ class PeerWindow:
     """
 
     def __init__(self, peer: Any) -> None:
-        """Talk to this window, and to no other.
+        """Communicate with this window only.
 
         Args:
             peer: a `WindowProxy`.
@@ -57,7 +57,7 @@ class PeerWindow:
         return stop
 
     def take_inbox(self) -> Inbox:
-        """Take over from `inbox.js`, which listens in the page of a server from its first byte, and then no more."""
+        """Take over from `inbox.js`, which listens in a server's page from its first byte until now."""
         inbox = getattr(js, "mcpframeInbox", None)
         if inbox is None:
             return Inbox()
@@ -66,16 +66,16 @@ class PeerWindow:
         return Inbox(tuple(inbound(event) for event in found.events), int(found.dropped), bool(found.called))
 
     def _reader(self) -> Callable[[Any], Inbound]:
-        """Return the function that makes an `Inbound` of a message event."""
+        """Return a function that turns a message event into an `Inbound`."""
         peer = self._peer
-        # Not at import: a snapshot keeps of the browser only what can be found by its name.
+        # Not at import: a snapshot keeps only those browser objects that can be looked up by name.
         source = js.Object.getOwnPropertyDescriptor(js.MessageEvent.prototype, "source").get
         one = js.Array.of(0)
-        read = getattr(js, "mcpframeText", _stringify)  # of the page's script; other pages have none
+        read = getattr(js, "mcpframeText", _stringify)  # from the page's script; other pages have none
 
         def inbound(event: Any) -> Inbound:
             # `event.source == peer`, without bringing the source into Python: to wrap a window of another origin costs
-            # half a millisecond, and every message a stranger posts would pay it. This costs six microseconds.
+            # half a millisecond, for every message of a stranger. This costs six microseconds.
             from_peer = _map(one, source, event).includes(peer)
             return Inbound(event.origin, from_peer, lambda: text_of(event.data, read))
 
@@ -90,7 +90,7 @@ def host_window() -> PeerWindow | None:
     """Return the host's window: the parent of a frame, the opener of a popup, None for a page opened by itself."""
     if not _same(js.parent, js.self):
         return PeerWindow(js.parent)
-    # Asked in JavaScript: for Python, a window without frames in it is false, as an empty list is.
+    # In JavaScript, as a window without frames is false in Python, like an empty list.
     return PeerWindow(js.opener) if js.Boolean(js.opener) else None
 
 
@@ -109,11 +109,11 @@ def text_of(data: Any, read: Any = _stringify) -> str:
 
     Args:
         data: the posted value.
-        read: `JSON.stringify`, or `textOrReason` of host-json.js, which bounds what it costs.
+        read: `JSON.stringify`, or `textOrReason` of host-json.js, which bounds the cost.
 
     Raises:
-        Unreadable: if it has none, or one of excessive cost.
-        ValueError: if it has no form in JSON, as `undefined`.
+        Unreadable: if it has no JSON text, or one of excessive cost.
+        ValueError: if it has no JSON form, such as `undefined`.
     """
     try:
         text = read(data)
@@ -127,15 +127,9 @@ def text_of(data: Any, read: Any = _stringify) -> str:
 
 
 def before_leaving(act: Callable[[], None]) -> Callable[[], None]:
-    """Have a function called when the page is about to be left: the last time that its messages have a source.
+    """Call a function before the page is left, the last time that its messages have a source.
 
-    The page may stay nevertheless, as where a link turns out to be a download.
-
-    Args:
-        act: the function.
-
-    Returns:
-        A function that ends it.
+    The page may still stay, for example if a link is a download. Returns a function that ends this.
     """
     listener = create_proxy(lambda _: act())
     js.addEventListener("beforeunload", listener)
@@ -176,7 +170,7 @@ class BrowserRequests:
     """The failed requests of this page: `hints.PageRequests`."""
 
     def blocked(self, seconds: float) -> list[str]:
-        """Return the addresses that the page's policy has blocked in the last seconds, as the page's script noted."""
+        """Return the addresses that the page's policy blocked within the last `seconds`, from the page's script."""
         noted = getattr(js, "mcpframeBlocked", None)
         return [] if noted is None else [str(url) for url in noted(seconds * 1000)]
 
@@ -192,7 +186,7 @@ async def fetch_bytes(url: str) -> bytes:
         url: relative to the page.
 
     Raises:
-        OSError: where it cannot be reached or the server answers with an error.
+        OSError: if it cannot be reached or the server answers with an error.
     """
     try:
         response = await js.fetch(url)

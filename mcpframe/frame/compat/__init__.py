@@ -1,1 +1,1 @@
-"""Every fit of somebody else's code to Pyodide and to a page, one file per reason."""
+"""Adaptations of third-party code to Pyodide and to a page, one file per reason."""

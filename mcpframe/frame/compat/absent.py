@@ -1,8 +1,8 @@
-"""Placeholders for packages that are left out of the bundle of somebody else's server.
+"""Placeholders for packages that are left out of the bundle of a third-party server.
 
-Many servers import at module level what they need only to serve HTTP, or for a command that a page never runs. Their
-imports are answered, whichever module they are in. A library that can do without a package asks for it within `try`
-and `except ImportError`, or with `importlib.util.find_spec`: it finds the package absent, which is correct.
+Many servers import packages at module level that they need only to serve HTTP, or for a command that a page never runs.
+These imports are answered in every module. A library with an optional package imports it within `try` and
+`except ImportError`, or looks for it with `importlib.util.find_spec`: for it the package is absent, which is correct.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ class AbsentFinder(PlaceholderFinder):
 
 
 def is_expected() -> bool:
-    """Return whether the importer of the package that is being looked for expects that it may be missing.
+    """Return whether the importer of the package expects that it may be missing.
 
-    So does one in a module that another imports within `try`, and one that calls `importlib.util.find_spec`.
+    So does a module that another imports within `try`, and one that calls `importlib.util.find_spec`.
     """
     names = _ALL_ERRORS
     frame = sys._getframe(1)
@@ -113,12 +113,12 @@ def _catches(code: CodeType, offset: int, names: frozenset[str]) -> bool:
             return False
         if _handles([item for item in instructions if item.offset >= entry.target], names):
             return True
-        offset = entry.target  # then the one around it
+        offset = entry.target  # next, the handler around it
     return False
 
 
 def _handles(handler: list[dis.Instruction], names: frozenset[str]) -> bool:
-    """Return whether a handler, given from its first instruction, is for one of these exceptions and goes on."""
+    """Return whether a handler, given from its first instruction, catches one of these exceptions and continues."""
     if len(handler) > 1 and handler[1].opname == "POP_TOP":  # `except:`
         return _goes_on(handler[1:])
     loaded: list[str] = []

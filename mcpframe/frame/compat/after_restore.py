@@ -1,7 +1,7 @@
-"""State that Python sets anew after a restore from a snapshot: locale, time zone, clock, randomness.
+"""State that is set again after a restore from a snapshot: locale, time zone, clock, randomness.
 
-A snapshot is a public file, the same for every visitor. Whatever must differ between two visits is set here, before
-any code of the author's runs.
+A snapshot is a public file, the same for every visitor. All state that must differ between two visits is set here,
+before any of the author's code runs.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ import sys
 from typing import Any
 
 folders: list[str] = []
-"""Folders that the author's module made while it was imported. A snapshot has none: they are made again."""
+"""Folders that the author's module created while it was imported. A snapshot lacks them: they are created again."""
 
 
 def start_visit(visitor: str) -> None:
-    """Set everything that belongs to a visit.
+    """Set all state of a visit.
 
     Args:
-        visitor: JSON; `language`: the visitor's, as the environment variable `LANG` has it; `zones`: how many
-            minutes local time is behind UTC in January and July; `paths`: further folders to import from;
-            `agent`: the browser, as it names itself.
+        visitor: JSON; `language`: the visitor's, in the form of the environment variable `LANG`; `zones`: the minutes
+            that local time is behind UTC in January and July; `paths`: further folders to import from; `agent`: the
+            browser's user agent.
     """
     import logging
     import os
@@ -48,7 +48,7 @@ def start_visit(visitor: str) -> None:
 
 
 def _set_time_zone(time: Any, january: int, july: int) -> None:
-    """Recompute what the module `time` computes at import, in the same way."""
+    """Recompute the values that the module `time` computes at import, in the same way."""
     standard, summer = max(january, july), min(january, july)
     time.timezone, time.altzone, time.daylight = standard * 60, summer * 60, int(january != july)
     time.tzname = tuple(
@@ -66,7 +66,7 @@ def _set_locale() -> None:
 
 
 def _set_agent(agent: str) -> None:
-    """Name the browser in `sys._emscripten_info`, where Python has it from its start."""
+    """Set the browser's name in `sys._emscripten_info`, where Python stores it at its start."""
     info: Any = getattr(sys, "_emscripten_info", None)
     if info is not None:
         values = [agent if name == "runtime" else getattr(info, name) for name in type(info).__match_args__]

@@ -1,17 +1,17 @@
-"""Runs all ready asyncio callbacks in one task of the browser's event loop, instead of one task each.
+"""Run all ready asyncio callbacks in one task of the browser's event loop, instead of one task each.
 
-Pyodide's event loop gives every ready callback a task of the browser, and a `tools/call` is ten of them: in Chromium
-that costs more than the call. Here a trip runs whatever is ready, in order, for a few milliseconds at most; then the
-browser has its turn, so that messages come in and the page stays responsive. A trip is itself a callback of Pyodide's
+Pyodide's event loop gives every ready callback a task of the browser, and a `tools/call` takes ten of them: in Chromium
+that costs more than the call. Here a trip runs the ready callbacks, in order, for a few milliseconds at most; then the
+browser gets a turn, so that messages arrive and the page stays responsive. A trip is itself a callback of Pyodide's
 loop, which still manages the running loop and asynchronous generators.
 
-A SystemExit or KeyboardInterrupt that a task or callback raises would propagate out of the loop. There is no process to
-end, so it is reported like any other uncaught exception. Whoever awaits the task still gets the exception.
+A SystemExit or KeyboardInterrupt in a task or callback would propagate out of the loop. There is no process to end, so
+it is reported like any other uncaught exception. Code that awaits the task still gets the exception.
 
-A trip on the page's own stack, where nothing can wait (`stack.spared`), ends where that is over: what is ready then may
-be an author's, and runs in the next trip.
+A trip on the page's own stack, where nothing can wait (`stack.spared`), ends together with that block: callbacks that
+are ready then may be the author's, and run in the next trip.
 
-A timer for a time in the past is due at once, as in asyncio's own loops. Pyodide's loop raises ValueError instead,
+A timer for a time in the past is due immediately, as in asyncio's own loops. Pyodide's loop raises ValueError instead,
 which would break a timeout (anyio's, asyncio's) whose deadline passes while it is being set.
 """
 
@@ -72,7 +72,7 @@ def batch_callbacks(
         while ready and (is_spared() or not was_spared):
             handle = ready.popleft()
             if ready:
-                # Before it runs: it may be suspended in the middle (`run_sync`), or raise SystemExit.
+                # Before the callback, which may be suspended (`run_sync`) or raise SystemExit.
                 come_back()
             if not handle.cancelled():
                 run(handle)

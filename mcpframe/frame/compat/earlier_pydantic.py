@@ -1,10 +1,10 @@
 """Earlier behaviour of pydantic, for libraries for mcp 1.x: see `sdk.prepare`.
 
-Pyodide has wheels of the current pydantic only, and releases that are older than that ask for no upper bound:
+Pyodide has wheels of the current pydantic only, and older releases of the libraries set no upper bound:
 
-1. mcp before 1.22 imports `eval_type_backport` from an internal module, which pydantic 2.14 has not.
+1. mcp before 1.22 imports `eval_type_backport` from an internal module, which pydantic 2.14 lacks.
 2. fastmcp before 2.12 has settings with a default and a default_factory, an error since pydantic 2.12. Before, the
-   default won.
+   default took precedence.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BUNDLED_WITH = ("mcp1",)
 
 @contextmanager
 def as_before() -> Iterator[None]:
-    """Let modules that are imported in this block find pydantic as it was."""
+    """Give modules that are imported in this block the earlier behaviour of pydantic."""
     typing_extra: Any = import_module("pydantic._internal._typing_extra")
     if not hasattr(typing_extra, "eval_type_backport"):
         typing_extra.eval_type_backport = typing_extra.eval_type

@@ -1,10 +1,10 @@
-"""Fits the package fastmcp of 2.x, 3.x and 4.x to a frame, besides its SDK: see `sdk.prepare`.
+"""Adapt the package fastmcp of 2.x, 3.x and 4.x to a frame, besides its SDK: see `sdk.prepare`.
 
-It imports parts of an HTTP server at module level, for transports and authorization that a frame has no use for, and so
-do packages that it imports: placeholders answer all of them, early and late.
+It imports parts of an HTTP server at module level, for transports and authorization that a frame does not use, and so
+do packages that it imports. Placeholders answer all these imports.
 
-Its tasks run in workers of the package docket, which use Redis, or a server of it inside of the process that has no
-wheel for a page. 2.14 starts such a worker for every server, 3.x where docket is there: a page starts none.
+Its tasks run in workers of the package docket, which use Redis, or a Redis server inside the process that has no wheel
+for a page. 2.14 starts such a worker for every server, 3.x if docket is installed. A page starts none.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from mcpframe.frame.core.reasons import reason_of
 BUNDLED_WITH = ("fastmcp",)
 
 MODULE = "fastmcp.server.server"
-"""The module with its server."""
+"""The module with its server class."""
 USERS = frozenset({"fastmcp", "key_value", "jsonschema_path", "openapi_pydantic"})
-"""Whose imports placeholders answer."""
+"""The packages whose imports placeholders answer."""
 
 _HTTP = (
     "The parts of fastmcp for HTTP and authorization do not work in a browser frame, and serving the frame does not "
@@ -50,14 +50,14 @@ HINTS = {module: _HTTP.format(package) for module, package in _PACKAGES.items()}
 
 
 def set_environment() -> None:
-    """Set what it reads when it is imported: a page asks no index for updates, and shows no banner."""
+    """Set the variables that it reads at import: a page does not check for updates, and shows no banner."""
     os.environ.setdefault("FASTMCP_CHECK_FOR_UPDATES", "off")
     os.environ.setdefault("FASTMCP_SHOW_SERVER_BANNER", "false")  # since 2.14
     os.environ.setdefault("FASTMCP_SHOW_CLI_BANNER", "false")
 
 
 def fit() -> None:
-    """Fit what has been imported: servers start no worker for tasks, show no banner, and outlive their tools."""
+    """Adapt the imported package: servers start no worker for tasks, show no banner, and survive failures of tools."""
     contain_tools()
     module: Any = import_module(MODULE)
     if hasattr(module, "log_server_banner"):  # of 2.x, which has no setting for `run`
@@ -67,11 +67,11 @@ def fit() -> None:
 
 
 class ToolStopped(Exception):
-    """What a tool has raised that is no `Exception`, or a group of exceptions, whose own message says nothing."""
+    """An exception of a tool that is no `Exception`, or is a group, whose own message is not informative."""
 
 
 def contain_tools() -> None:
-    """Let nothing that a tool raises end more than its call: fastmcp answers an `Exception` alone."""
+    """Let any exception of a tool end only its call: fastmcp answers only an `Exception`."""
     tools: Any = import_module("fastmcp.tools")
     kind = getattr(tools, "FunctionTool", None) or import_module("fastmcp.tools.tool").Tool
     original = kind.run
@@ -99,7 +99,7 @@ def _show_nothing(*_: Any, **__: Any) -> None:
 
 @asynccontextmanager
 async def _without_docket(server: Any) -> AsyncIterator[None]:
-    """What else `FastMCP._docket_lifespan` does: it notes the server that `CurrentFastMCP` is."""
+    """Replace `FastMCP._docket_lifespan`: only set the server that `CurrentFastMCP` returns."""
     current = import_module("fastmcp.server.dependencies")._current_server
     token = current.set(weakref.ref(server))
     try:
@@ -109,11 +109,11 @@ async def _without_docket(server: Any) -> AsyncIterator[None]:
 
 
 async def list_tools(server: Any) -> list[Any]:
-    """Return the tools of a server as the SDK has them."""
+    """Return the tools of a server in the SDK's types."""
     return [tool.to_mcp_tool() for tool in await server.list_tools()]
 
 
 async def serve_stdio(server: Any) -> None:
-    """Serve what `stdio_server` reads and writes."""
+    """Serve over `stdio_server`."""
     quiet = "show_banner" in inspect.signature(server.run_stdio_async).parameters
     await server.run_stdio_async(**({"show_banner": False} if quiet else {}))

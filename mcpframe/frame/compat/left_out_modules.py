@@ -1,4 +1,4 @@
-"""The modules of the packages that the author leaves out of the bundle. The build writes this file anew for each."""
+"""The modules of packages that the author leaves out of the bundle. The build writes this file for each bundle."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
 """Stand-ins for packages that the official SDK imports but that serving over streams never uses.
 
-The SDK imports its HTTP stack at module level. In a browser frame that stack has no use, is large, and partly has no
-WebAssembly wheel. A `PlaceholderFinder` at the end of `sys.meta_path` answers those imports when the real package is
-not there (the ordinary finders come first, so a real one always wins). Everything taken from a placeholder is a class
-that can stand in an annotation, an `except` clause, an `isinstance` or a list of base classes, and raises an
-ImportError that says what to do as soon as it is called or an attribute of it is used.
+The SDK imports its HTTP stack at module level. In a browser frame that stack is unused and large, and parts of it have
+no WebAssembly wheel. A `PlaceholderFinder` at the end of `sys.meta_path` answers those imports if the real package is
+missing (the ordinary finders come first, so a real one takes precedence). Every attribute of a placeholder is a class
+that works in an annotation, an `except` clause, an `isinstance` or a list of base classes, and raises an ImportError
+with advice when it is called or one of its attributes is used.
 
-Only the modules of the named users get placeholders: any other library that probes with `try: import cryptography`
-finds it absent, which is correct. (`absent` answers the others, in bundles of other people's servers.)
+Only the modules of the named users get placeholders. For any other library that probes with `try: import cryptography`
+the package is absent, which is correct. (`absent` answers the others, in bundles of third-party servers.)
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from typing import Any, NoReturn
 
 
 class PlaceholderError(ImportError):
-    """A placeholder of an absent package was used. `name` is the package, the message says what to do."""
+    """A placeholder of an absent package was used. `name` is the package; the message has advice."""
 
 
 class _PlaceholderType(ABCMeta):
-    """The metaclass of a placeholder's attributes. Derived from ABCMeta so that ABC can be a base class beside them."""
+    """The metaclass of a placeholder's attributes. Derived from ABCMeta, so that they can be combined with ABC."""
 
     _mcpframe_message: str
     _mcpframe_package: str
@@ -60,7 +60,7 @@ class PlaceholderModule(ModuleType):
             "_mcpframe_message": f"{self.__name__}.{name} is not available in this page, because the package "
             f"{package!r} is not part of the bundle. {self._hint}",
         }
-        # Exception as the base: an `except` clause accepts nothing else.
+        # Derived from Exception, as an `except` clause requires.
         made = _PlaceholderType(name, (Exception,), namespace)
         setattr(self, name, made)
         return made
@@ -70,8 +70,8 @@ class PlaceholderFinder(MetaPathFinder, Loader):
     """Answers the imports of absent packages.
 
     Args:
-        hints: What to do about each package, as a sentence, by top-level module name.
-        users: The top-level packages whose imports are answered.
+        hints: the advice about each package, as a sentence, by top-level module name.
+        users: the top-level packages whose imports are answered.
     """
 
     def __init__(self, hints: Mapping[str, str], users: Collection[str]) -> None:
@@ -98,17 +98,17 @@ class PlaceholderFinder(MetaPathFinder, Loader):
         return self._modules[spec.name]
 
     def exec_module(self, module: ModuleType) -> None:
-        """Nothing to execute: a placeholder's attributes are made when they are asked for."""
+        """Do nothing: a placeholder's attributes are created on access."""
 
     def withdraw(self) -> None:
-        """Remove the placeholders made so far from `sys.modules`. What was imported from them stays usable."""
+        """Remove the placeholders created so far from `sys.modules`. Names imported from them stay usable."""
         for name, module in self._modules.items():
             if sys.modules.get(name) is module:
                 del sys.modules[name]
 
 
 def _importing_package() -> str:
-    """The top-level package of the module whose import statement is being answered."""
+    """Return the top-level package of the module whose import statement is being answered."""
     frame = sys._getframe(1)
     while frame.f_back is not None:
         frame = frame.f_back

@@ -1,4 +1,4 @@
-"""Notifies clients that a resource or the list of tools has changed, in both protocol eras, also outside of a request.
+"""Notify clients of changes of a resource or the list of tools, in both protocol eras, also outside of a request.
 
 The SDK publishes such changes on a server's bus, which `subscriptions/listen` streams to clients of 2026-07-28. Clients
 up to 2025-11-25 send `resources/subscribe` instead (MCP specification, server/resources), which the SDK leaves to the
@@ -26,7 +26,7 @@ def answer_subscriptions(server: Server[Any], bus: SubscriptionBus) -> None:
 
     Args:
         server: The lowlevel server.
-        bus: Where changes are published.
+        bus: the bus for changes.
     """
     if server.get_request_handler("resources/subscribe") is not None:
         return
@@ -52,11 +52,11 @@ def answer_subscriptions(server: Server[Any], bus: SubscriptionBus) -> None:
 
 
 async def announce_update(bus: SubscriptionBus, uri: str) -> None:
-    """Publish that a resource has changed.
+    """Publish a change of a resource.
 
     Args:
-        bus: Where.
-        uri: The resource's URI.
+        bus: the server's bus.
+        uri: the resource's URI.
     """
     await bus.publish(ResourceUpdated(uri=uri))
 
@@ -66,7 +66,7 @@ class ToolListing:
 
     Args:
         server: The lowlevel server.
-        bus: Where changes are published, for clients that have subscribed.
+        bus: the bus for changes, for clients that have subscribed.
     """
 
     def __init__(self, server: Server[Any], bus: SubscriptionBus) -> None:
@@ -82,7 +82,7 @@ class ToolListing:
             await connection.send_tool_list_changed()
 
     def cache(self, names: Iterable[str]) -> None:
-        """Add the annotation `cache` to tools, which the SDK's model of annotations does not have."""
+        """Add the annotation `cache` to tools, which the SDK's model of annotations lacks."""
         self._cached.update(names)
 
     async def _pass_on(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
@@ -111,5 +111,5 @@ class _Listener:
     def hear(self, event: ServerEvent) -> None:
         if isinstance(event, ResourceUpdated) and event.uri in self.uris:
             task = asyncio.get_running_loop().create_task(self._connection.send_resource_updated(event.uri))
-            self._sending.add(task)  # the loop itself would let it be collected
+            self._sending.add(task)  # the loop's own reference is weak
             task.add_done_callback(self._sending.discard)

@@ -2,7 +2,7 @@
 
 rpds-py is a Rust extension without a WebAssembly wheel on the package index; `sdk.prepare` puts this module in its
 place inside Pyodide. It is not a trie: every change copies a dict, which is fine for a registry of a few dozen schemas.
-Equality, errors and return types are those of rpds-py; the order of iteration is the order of insertion, where rpds-py
+Equality, errors and return types are those of rpds-py. The order of iteration is the order of insertion; rpds-py
 promises none.
 """
 
@@ -30,7 +30,7 @@ class HashTrieMap(Mapping[K, V]):
 
     @classmethod
     def convert(cls, value: Mapping[K, V] | Iterable[tuple[K, V]]) -> HashTrieMap[K, V]:
-        """Return `value` itself when it is a map of this kind already, else a map made from it."""
+        """Return `value` itself if it is already such a map, otherwise a map of its entries."""
         return value if isinstance(value, HashTrieMap) else cls(value)
 
     @classmethod
@@ -86,11 +86,11 @@ class HashTrieMap(Mapping[K, V]):
         return HashTrieMap(changed)
 
     def discard(self, key: K) -> HashTrieMap[K, V]:
-        """Return a map without `key`, whether it is in there or not."""
+        """Return a map without `key`, which may be missing."""
         return self.remove(key) if key in self._dict else self
 
     def update(self, *maps: Mapping[K, V] | Iterable[tuple[K, V]], **kwds: V) -> HashTrieMap[K, V]:
-        """Return a map with the entries of all `maps` and `kwds` added; the last one wins."""
+        """Return a map with the entries of all `maps` and `kwds` added; the last one takes precedence."""
         changed = dict(self._dict)
         for each in maps:
             changed.update(each)
@@ -130,14 +130,14 @@ class HashTrieSet(Set[T]):
         """Return a set without `value`.
 
         Raises:
-            KeyError: It is not in the set.
+            KeyError: if it is not in the set.
         """
         if value not in self._dict:
             raise KeyError(value)
         return self.discard(value)
 
     def discard(self, value: T) -> HashTrieSet[T]:
-        """Return a set without `value`, whether it is in there or not."""
+        """Return a set without `value`, which may be missing."""
         return HashTrieSet(each for each in self._dict if each != value)
 
     def update(self, *values: Iterable[T]) -> HashTrieSet[T]:

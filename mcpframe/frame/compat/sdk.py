@@ -1,4 +1,4 @@
-"""Makes the unmodified official SDK importable and correct in Pyodide.
+"""Make the unmodified official SDK importable and correct in Pyodide.
 
 On CPython `prepare` does nothing. In Pyodide it does five things, each for one reason:
 
@@ -10,7 +10,8 @@ On CPython `prepare` does nothing. In Pyodide it does five things, each for one 
 5. Import time is boot time: the models of `mcp_types` are built when first used (pydantic's `defer_build`). So is the
    schema of a type adapter: pydantic-core accepts no mock of it.
 
-It does the same for the SDK of 1.x, but for the fourth, which that one has no use for; `mcp1` has what else it needs.
+It does the same for the SDK of 1.x, except for the fourth, which 1.x does not need; `serving.mcp1` has the rest for
+1.x.
 """
 
 from __future__ import annotations
@@ -65,28 +66,28 @@ _prepared: PlaceholderFinder | None = None
 
 
 def in_pyodide() -> bool:
-    """Whether this Python is Pyodide. (`pyodide.ffi` has renamed its own marker between versions.)"""
+    """Return whether this Python is Pyodide. (`pyodide.ffi` has renamed its own marker between versions.)"""
     return sys.platform == "emscripten"
 
 
-@cache  # a page that restores a snapshot has no files at first, and would fetch them all for an answer
+@cache  # a restored page has no files at first, and would fetch them all for this
 def major() -> int:
-    """Return the major version of the official SDK that is there: 1 or 2. Nothing is imported for it."""
+    """Return the major version of the installed official SDK, 1 or 2, without importing it."""
     spec = find_spec("mcp")
     folders = (spec.submodule_search_locations if spec else None) or ()
     return 1 if any(os.path.isdir(f"{folder}/server/fastmcp") for folder in folders) else 2  # noqa: PTH112
 
 
 def model(name: str) -> Any:
-    """Return a model of MCP's types, as the SDK that is there has it."""
+    """Return a model of MCP's types from the installed SDK."""
     return getattr(import_module("mcp.types"), name)
 
 
-@cache  # as `major`
+@cache  # see `major`
 def has_fastmcp() -> bool:
-    """Return whether the package fastmcp is there: 2.x and 3.x for mcp 1.x, 4.x for mcp 2.x. Nothing is imported.
+    """Return whether the package fastmcp is in use, without importing it: 2.x and 3.x for mcp 1.x, 4.x for mcp 2.x.
 
-    In a page it may come after the SDK, with the server, but what it needs does not: that is in bundles with it alone.
+    In a page it may arrive after the SDK, with the server, so this looks for a module that only its bundles contain.
     """
     return find_spec("mcpframe.frame.compat.fastmcp_package" if in_pyodide() else "fastmcp") is not None
 
@@ -102,7 +103,7 @@ def prepare() -> None:
     Call it before anything imports `mcp`.
 
     Raises:
-        ImportError: A package the SDK cannot do without is not in the page.
+        ImportError: if the page lacks a package that the SDK requires.
     """
     global _prepared
     if _prepared is not None or not in_pyodide():
@@ -118,7 +119,7 @@ def prepare() -> None:
         import_module("mcpframe.frame.compat.http.hooks").install()
     finder = PlaceholderFinder(hints, users)
     sys.meta_path.extend((finder, _RpdsFinder()))
-    _run_sync_handlers_inline()  # before anybody imports the function by name
+    _run_sync_handlers_inline()  # before the function is imported by name
     _build_schemas_on_use()
     with _models_built_on_use(), _pydantic_of(version):
         for module in modules:
@@ -132,7 +133,7 @@ def prepare() -> None:
 
 
 def _remember_versions() -> None:
-    """Read the SDK's version once: servers of mcp 1.x name it to each client, from a file (`importlib.metadata`).
+    """Read the SDK's version once: servers of mcp 1.x send it to each client, and read it from `importlib.metadata`.
 
     A page that has just been restored from a snapshot would fetch all its files for that.
     """
@@ -143,9 +144,9 @@ def _remember_versions() -> None:
 
 
 def load_fastmcp() -> None:
-    """Import the package fastmcp, if it is there, and fit it to a page. Does nothing on CPython or when repeated.
+    """Import the package fastmcp, if it is in use, and adapt it to a page. Does nothing on CPython or when repeated.
 
-    Call it after `prepare`, and after what its settings are read from is set.
+    Call it after `prepare`, and after setting the variables of its settings.
     """
     if _prepared is None or not has_fastmcp() or "fastmcp.server.server" in sys.modules or find_spec("fastmcp") is None:
         return
@@ -228,7 +229,7 @@ def _run_sync_handlers_inline() -> None:
     import anyio.to_thread
 
     async def run_sync(func: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        """Call `func` at once; options for threads and their cancellation do not apply."""
+        """Call `func` immediately; options for threads and their cancellation do not apply."""
         await anyio.lowlevel.checkpoint()  # as in the original: cancellation and pending messages are handled first
         return func(*args)
 
@@ -250,8 +251,8 @@ def handle_security(*, ttl: float = 600.0, audience: str | None = None) -> Reque
     """Return the policy for a framed server's request state: `HandleCodec`, with the SDK's defaults otherwise.
 
     Args:
-        ttl: Seconds a state stays valid.
-        audience: As in `RequestStateSecurity`; None leaves it to the server's name.
+        ttl: seconds that a state stays valid.
+        audience: see `RequestStateSecurity`; by default the server's name.
     """
     from mcp.server.request_state import RequestStateSecurity
 
@@ -265,8 +266,8 @@ class HandleCodec:
     handle that was never issued, has expired or was evicted by newer ones is rejected.
 
     Args:
-        max_entries: How many states are kept; the oldest go first.
-        max_bytes: How many bytes of state are kept together; the oldest go first, the newest always stays.
+        max_entries: the most states that are kept; the oldest are dropped first.
+        max_bytes: the most bytes of all states together; the oldest are dropped first, the newest always stays.
         lifetime: Seconds after which a state is forgotten.
         clock: A monotonic clock, in seconds.
     """
@@ -295,10 +296,10 @@ class HandleCodec:
         return handle
 
     def unseal(self, token: str) -> bytes:
-        """Return what `seal` was given for this handle. A handle may be used again until it expires.
+        """Return the payload that `seal` stored for this handle. A handle may be used again until it expires.
 
         Raises:
-            InvalidRequestState: There is no such handle, or no longer.
+            InvalidRequestState: if the handle does not exist, or has expired.
         """
         from mcp.server.request_state import InvalidRequestState
 
@@ -320,12 +321,12 @@ class HandleCodec:
 
 
 def _digest(handle: str) -> bytes:
-    """Return the key in the table: the time to look up a digest reveals nothing about the handles."""
+    """Return the key of a handle in the table: the lookup time of a digest reveals nothing about the handles."""
     return hashlib.sha256(handle.encode("utf-8", "surrogatepass")).digest()
 
 
 class SdkMessages:
-    """Messages as the streams of mcp 2.x have them: see `session.Messages`."""
+    """The form of messages on the streams of mcp 2.x: see `session.Messages`."""
 
     def __init__(self) -> None:
         if major() == 1:
@@ -339,7 +340,7 @@ class SdkMessages:
         self._validate = jsonrpc_message_adapter.validate_python
 
     def read(self, body: Mapping[str, Any]) -> SessionMessage:
-        """Return a message of the peer. Raises ValueError where it is not one of MCP."""
+        """Return a message of the peer. Raises ValueError if it is not one of MCP."""
         return self._item(self._validate(body, by_name=False))
 
     def text(self, item: SessionMessage) -> str:
@@ -352,21 +353,21 @@ class SdkMessages:
 
 
 def views_extension(mime_type: str) -> ClientExtension:
-    """Return what says to a server that its client shows views (MCP Apps, "Extension Identifier")."""
+    """Return the client extension that announces views to a server (MCP Apps, "Extension Identifier")."""
     from mcp.client.extension import advertise
 
     return advertise("io.modelcontextprotocol/ui", {"mimeTypes": [mime_type]})
 
 
 def connection_state(ctx: ServerRequestContext[Any, Any]) -> dict[str, Any]:
-    """Return the SDK's state of the connection that a request came from; handlers have no public access to it."""
+    """Return the SDK's state of a request's connection, which handlers have no public access to."""
     return ctx.session._connection.state
 
 
 def accept_without_handshake(ctx: ServerRequestContext[Any, Any]) -> None:
     """Serve a client of the handshake era that has not initialized, in the newest revision of that era.
 
-    The TypeScript SDK's clients of 1.x take a transport that has a `sessionId` for a resumed session, and never send
+    The TypeScript SDK's clients of 1.x treat a transport with a `sessionId` as a resumed session, and never send
     `initialize`. The SDK here then treats them as clients that have sent only `notifications/initialized`: their
     capabilities are None. A later `initialize` is handled as usual. Requests of 2026-07-28 and later carry their
     version and need no handshake.

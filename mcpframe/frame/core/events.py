@@ -44,7 +44,7 @@ class Inbound:
         from_peer: whether `event.source` is the one window this connection talks to.
         read: returns the JSON text of `event.data`. It is called only after source and origin have passed, so that
             messages of strangers are never serialized. Raises `Unreadable` if the data has no JSON form, or a plain
-            `ValueError` if nobody can be waiting for it.
+            `ValueError` if no side can be waiting for it.
     """
 
     origin: str
@@ -141,7 +141,7 @@ class Refused:
     """A message was rejected; nothing else changed. For the error hook.
 
     Attributes:
-        error: what was wrong with it.
+        error: the reason.
         origin: the origin it came from; None for one of our own.
     """
 
@@ -202,7 +202,7 @@ class Window(Protocol):
         """Start to listen for message events.
 
         Args:
-            deliver: called for every message event of this page, whoever posted it.
+            deliver: called for every message event of this page, from any sender.
             gone: called when the peer's document has been replaced or removed.
 
         Returns:

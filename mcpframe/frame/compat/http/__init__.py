@@ -1,3 +1,3 @@
-"""HTTP libraries over the browser's fetch. In bundles that contain one of them only; see `hooks`."""
+"""HTTP libraries over the browser's fetch. Only in bundles that contain one of them; see `hooks`."""
 
 BUNDLED_WITH = ("http",)

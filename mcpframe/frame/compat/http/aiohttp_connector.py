@@ -1,7 +1,7 @@
 """The connector of aiohttp's client over fetch.
 
-A session writes each request to the transport of a connection, and parses what comes back: so its timeouts, hooks,
-streams and errors are its own.
+A session writes each request to the transport of a connection, and parses the answer itself, so that its timeouts,
+hooks, streams and errors work as usual.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ class FetchTransport(asyncio.Transport):
     """The transport of one request.
 
     Args:
-        network: What sends.
-        protocol: What the answer is parsed by.
-        origin: Where to.
-        failure: Makes aiohttp's error of a message.
+        network: sends the request.
+        protocol: parses the answer.
+        origin: the origin of the request's address.
+        failure: returns aiohttp's error for a message.
 
     Attributes:
-        url: The address that has answered, if it is another one than was asked.
+        url: the address of the answer, if it differs from the requested one.
     """
 
     def __init__(self, network: Network, protocol: Any, origin: str, failure: Any) -> None:
@@ -51,7 +51,7 @@ class FetchTransport(asyncio.Transport):
         self.url = ""
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Take a part of the request; it is sent when it is complete."""
+        """Add a part of the request, which is sent once it is complete."""
         if self._reader.feed(data) and self._sending is None:
             self._sending = asyncio.get_running_loop().create_task(self._send())
 
@@ -83,7 +83,7 @@ class FetchTransport(asyncio.Transport):
         return self._is_closing
 
     def close(self) -> None:
-        """Abort what has not been read."""
+        """Abort the unread rest of the answer."""
         if not self._is_closing:
             self._is_closing = True
             if self._sending is not None:
@@ -95,11 +95,11 @@ class FetchTransport(asyncio.Transport):
         self.close()
 
     def pause_reading(self) -> None:
-        """Wait with further parts."""
+        """Stop delivering parts of the answer."""
         self._may_read.clear()
 
     def resume_reading(self) -> None:
-        """Go on."""
+        """Continue delivering parts of the answer."""
         self._may_read.set()
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
@@ -112,7 +112,7 @@ def fit(module: ModuleType, network: Network) -> None:
 
     Args:
         module: `aiohttp.connector`.
-        network: What sends.
+        network: sends the requests.
     """
     connector: Any = module
     errors: Any = import_module("aiohttp.client_exceptions")
@@ -138,7 +138,7 @@ def fit(module: ModuleType, network: Network) -> None:
 
 
 def fit_responses(module: ModuleType, network: Network) -> None:
-    """Let responses have their final address.
+    """Set the final address of responses.
 
     Args:
         module: `aiohttp.client_reqrep`.

@@ -1,6 +1,6 @@
-"""A request and its answer between an HTTP library and the browser, and why there is none.
+"""A request and its answer, or its failure, between an HTTP library and the browser.
 
-The libraries' modules here know `Network`, and nothing of the browser: `browser.fetching` is the one in a page.
+The libraries' modules here use a `Network`, and know no browser; in a page it is `browser.fetching`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _CHOSEN_BY_THE_BROWSER = frozenset(
 )
 """Headers that a page cannot set: https://fetch.spec.whatwg.org/#forbidden-request-header."""
 _NAMES_THE_CLIENT = "user-agent"
-"""Left out as well: browsers send their own, or ask the server for its consent first (CORS preflight)."""
+"""Also left out: browsers send their own, or need the server's consent first (CORS preflight)."""
 _OF_THE_WIRE = frozenset({"content-encoding", "transfer-encoding"})
 _SIZE = "content-length"
 _WITHOUT_BODY = frozenset({"GET", "HEAD"})
@@ -27,7 +27,7 @@ _FORBIDDEN = frozenset({"CONNECT", "TRACE", "TRACK"})
 
 
 class FetchFailed(Exception):
-    """The browser got no answer, or not all of it. The message says why and what to do."""
+    """The browser got no answer, or only a part of it. The message has the reason and advice."""
 
 
 class FetchTimedOut(Exception):
@@ -45,9 +45,9 @@ class HttpRequest:
     Attributes:
         method: The method.
         url: The address, without user and password.
-        headers: The headers; those that only the browser may set are left out of what is sent.
+        headers: The headers; those that only the browser may set are not sent.
         body: The body; None or empty for none.
-        timeout: How long to wait for the headers of the answer, in seconds; None for ever.
+        timeout: Seconds to wait for the headers of the answer; None for no limit.
     """
 
     method: str
@@ -67,7 +67,7 @@ class HttpRequest:
 
     @property
     def sent_headers(self) -> list[tuple[str, str]]:
-        """The headers that the browser lets a page set."""
+        """The headers that a page may set."""
         return [
             (name, value)
             for name, value in self.headers
@@ -83,9 +83,9 @@ class HttpAnswer(Protocol):
     Attributes:
         status: The status.
         reason: The text of the status; empty with HTTP/2 and later.
-        headers: The headers that the server lets pages see, with lower-case names.
-        url: The address that has answered, after redirects.
-        redirected: Whether that is another one than was asked.
+        headers: The headers that the server exposes to pages, with lower-case names.
+        url: The address of the answer, after redirects.
+        redirected: Whether that differs from the requested one.
     """
 
     status: int
@@ -98,11 +98,11 @@ class HttpAnswer(Protocol):
         """Return the next part of the body, decoded; empty at its end.
 
         Args:
-            limit: How long to wait for it, in seconds; None for ever.
+            limit: seconds to wait for it; None for no limit.
 
         Raises:
-            FetchFailed: The answer was cut off.
-            FetchTimedOut: The part did not come in time.
+            FetchFailed: if the answer was cut off.
+            FetchTimedOut: if the part did not arrive in time.
         """
         ...
 
@@ -111,7 +111,7 @@ class HttpAnswer(Protocol):
         ...
 
     def close(self) -> None:
-        """Let the browser drop what has not been read."""
+        """Let the browser drop the unread rest."""
         ...
 
 
@@ -122,9 +122,9 @@ class Network(Protocol):
         """Send a request, and return its answer once it has begun.
 
         Raises:
-            FetchFailed: No answer has come.
-            FetchTimedOut: It did not come in time.
-            NotPossible: A page cannot send this.
+            FetchFailed: if no answer arrived.
+            FetchTimedOut: if it did not arrive in time.
+            NotPossible: if a page cannot send this.
         """
         ...
 
@@ -134,7 +134,7 @@ class Network(Protocol):
 
 
 def seen_headers(method: str, headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the headers of an answer that are true of its body as a page gets it: the browser has decoded it."""
+    """Return the headers of an answer that apply to its body after the browser has decoded it."""
     dropped = _OF_THE_WIRE if method.upper() == "HEAD" else _OF_THE_WIRE | {_SIZE}
     return [(name.lower(), value) for name, value in headers if name.lower() not in dropped]
 
@@ -143,10 +143,10 @@ _warned: set[str] = set()
 
 
 def warn_once(what: str) -> None:
-    """Warn, the first time, of an option that has no effect in a page.
+    """Warn once about an option that has no effect in a page.
 
     Args:
-        what: The option and what the browser does instead, as a sentence.
+        what: the option and the browser's behaviour instead, as a sentence.
     """
     if what not in _warned:
         _warned.add(what)

@@ -1,7 +1,7 @@
-"""Fits each HTTP library to the page as soon as its module is executed: an import hook.
+"""Adapt each HTTP library to the page as soon as its module is executed: an import hook.
 
-The modules that fit them are imported together with this one, so that a restored page has them in its memory. None of
-them imports a library.
+The adapting modules are imported together with this one, so that a restored page has them in its memory. None of them
+imports a library.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ FITS: Mapping[str, Fit] = {
     "aiohttp.connector": aiohttp_connector.fit,
     "aiohttp.client_reqrep": aiohttp_connector.fit_responses,
 }
-"""The function that fits a module, by the module's name."""
+"""The function that adapts a module, by the module's name."""
 
 STAND_INS: Mapping[str, Callable[[ModuleType], None]] = {
     "urllib3.contrib.emscripten.fetch": urllib3_connections.fill_fetch,
@@ -47,11 +47,11 @@ STAND_INS: Mapping[str, Callable[[ModuleType], None]] = {
 
 
 class FittingFinder(MetaPathFinder):
-    """Finds the modules of `FITS` as the finders after it do, and fits them once they are executed.
+    """Finds the modules of `FITS` with the finders after it, and adapts them once they are executed.
 
     Args:
         fits: see `FITS`.
-        network: What sends.
+        network: sends the requests.
     """
 
     def __init__(self, fits: Mapping[str, Fit], network: Network) -> None:
@@ -84,7 +84,7 @@ class _Filling(Loader):
 
 
 class _FittingLoader(Loader):
-    """The loader of one module, in place of its own, which may be that of many."""
+    """The loader of one module, around its own loader, which may serve many modules."""
 
     def __init__(self, loader: Any, fit: Callable[[ModuleType], None]) -> None:
         self._loader = loader
@@ -103,7 +103,7 @@ class _FittingLoader(Loader):
 
 
 def install() -> None:
-    """Fit the libraries that are imported from now on, and those that are there already. In a page only."""
+    """Adapt the libraries that are already imported, and those imported later. Only in a page."""
     network: Any = import_module("mcpframe.frame.browser.fetching")
     for name, fit in FITS.items():
         if name in sys.modules:

@@ -14,7 +14,7 @@ class RequestReader:
     """Collects the bytes of one request.
 
     Args:
-        origin: Where it goes to, such as `https://api.example`.
+        origin: the origin of its address, such as `https://api.example`.
 
     Attributes:
         headers: Its headers, once they are complete.
@@ -29,7 +29,7 @@ class RequestReader:
         self._target = ""
 
     def feed(self, data: bytes | bytearray | memoryview) -> bool:
-        """Take more bytes, and return whether the request is complete."""
+        """Add more bytes, and return whether the request is complete."""
         if self._body is None:
             self._head += data
             head, end, data = bytes(self._head).partition(_END)
@@ -49,11 +49,7 @@ class RequestReader:
         return _Sized(int(named.get("content-length", 0)))
 
     def request(self, timeout: float | None) -> HttpRequest:
-        """Return the request.
-
-        Args:
-            timeout: See `HttpRequest`.
-        """
+        """Return the request, with this `HttpRequest.timeout`."""
         url = self._target if "://" in self._target else f"{self._origin}{self._target}"
         parts = self._body.parts if self._body else []
         body = parts[0] if len(parts) == 1 else b"".join(parts)
@@ -98,7 +94,7 @@ class _Chunked:
 
 
 def head_of(answer: HttpAnswer) -> bytes:
-    """Return the head of an answer. Its body ends with the connection, as its length is not known."""
+    """Return the head of an answer. Its body ends with the connection, as its length is unknown."""
     reason = answer.reason.encode("latin-1", "replace")
     lines = [b"HTTP/1.1 %d %s" % (answer.status, reason)]
     lines += [f"{name}: {value}".encode("latin-1", "replace") for name, value in answer.headers]

@@ -1,6 +1,6 @@
 """The connections of `http.client`, over fetch; `urllib.request` and others use them.
 
-A connection writes its request to something like a socket; when it wants the answer, the request is sent.
+A connection writes its request to a `PageSocket`, which sends it once the connection reads the answer.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from mcpframe.frame.compat.http.http1 import RequestReader, head_of
 
 
 class PageSocket:
-    """Stands for the socket of a connection.
+    """Replaces the socket of a connection.
 
     Args:
-        network: What sends.
-        origin: Where to.
-        timeout: In seconds, for the answer to begin and for each part of it; None for ever.
+        network: sends the request.
+        origin: the origin of the request's address.
+        timeout: seconds for the answer to begin and for each part of it; None for no limit.
     """
 
     def __init__(self, network: Network, origin: str, timeout: float | None) -> None:
@@ -45,13 +45,13 @@ class PageSocket:
         self._timeout = timeout
 
     def setsockopt(self, *_: object) -> None:
-        """Do nothing: the browser has the connections."""
+        """Do nothing: the browser manages the connections."""
 
     def makefile(self, mode: str = "rb", *_: object, **__: object) -> io.BufferedReader:
         """Send the request, and return its answer as a file.
 
         Raises:
-            OSError: No answer has come; a TimeoutError, if not in time.
+            OSError: if no answer arrived; a TimeoutError if not in time.
         """
         error: Exception
         try:
@@ -65,7 +65,7 @@ class PageSocket:
         raise error
 
     def close(self) -> None:
-        """Do nothing: the answer is open until it is read or closed."""
+        """Do nothing: the answer stays open until it is read or closed."""
 
     @property
     def timeout(self) -> float | None:
@@ -74,10 +74,10 @@ class PageSocket:
 
 
 class AnswerFile(io.RawIOBase):
-    """An answer as it comes over the wire.
+    """An answer in its wire format.
 
     Attributes:
-        url: The address that has answered.
+        url: The address of the answer.
     """
 
     def __init__(self, answer: HttpAnswer, socket: PageSocket) -> None:
@@ -91,7 +91,7 @@ class AnswerFile(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Read the data that has come, or wait for the next part."""
+        """Read the data that has arrived, or wait for the next part."""
         error: Exception
         try:
             if not self._rest:
@@ -106,7 +106,7 @@ class AnswerFile(io.RawIOBase):
         raise error
 
     def close(self) -> None:
-        """Drop what has not been read."""
+        """Drop the unread rest."""
         self._answer.close()
         super().close()
 
@@ -116,7 +116,7 @@ def fit(module: ModuleType, network: Network) -> None:
 
     Args:
         module: `http.client`.
-        network: What sends.
+        network: sends the requests.
     """
     client: Any = module
 
@@ -137,7 +137,7 @@ def fit(module: ModuleType, network: Network) -> None:
 
 
 def fit_urllib(module: ModuleType, network: Network) -> None:
-    """Let responses have their final address.
+    """Set the final address of responses.
 
     Args:
         module: `urllib.request`.

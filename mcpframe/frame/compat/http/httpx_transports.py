@@ -1,6 +1,6 @@
-"""The transports of httpx, and of httpx2, over fetch: no connections, and none of the modules that would make them.
+"""The transports of httpx, and of httpx2, over fetch: without connections, and without the modules for them.
 
-Redirects are followed by the browser: a client sees the last answer only, as the one to a request for its address.
+The browser follows redirects: a client gets only the last answer, as if it had requested that address.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def fit(module: ModuleType, network: Network) -> None:
 
     Args:
         module: `httpx._transports.default`, `httpx2._transports.default` or `httpx2_jsfetch`.
-        network: What sends.
+        network: sends the requests.
     """
     library = "httpx2" if module.__name__.startswith("httpx2") else "httpx"
     errors: Any = import_module(f"{library}._exceptions")
@@ -102,14 +102,14 @@ def fit(module: ModuleType, network: Network) -> None:
         setattr(transport, handle.__name__, handle)
         for method in ("__enter__", "__exit__", "__aenter__", "__aexit__", "close", "aclose"):
             if method in vars(transport):
-                delattr(transport, method)  # those of its base, which do nothing with connections
+                delattr(transport, method)  # fall back to the base's, which do nothing
 
 
 _OF_JSFETCH = {"AsyncHTTPTransport": "AsyncJavascriptFetchTransport", "HTTPTransport": "JavascriptFetchTransport"}
 
 
 def _init(self: Any, verify: Any = True, cert: Any = None, *_: Any, proxy: Any = None, **options: Any) -> None:
-    """Take the options of a transport; those of connections have no use."""
+    """Take the options of a transport; those for connections are ignored."""
     if proxy is not None:
         warn_once(PROXY)
     if verify is False:
@@ -127,7 +127,7 @@ def _timeouts(request: Any) -> dict[str, float | None]:
 def _to_send(request: Any, parts: list[bytes]) -> HttpRequest:
     limits = _timeouts(request)
     timeout, write = limits.get("read"), limits.get("write")
-    if timeout is not None and any(parts):  # the browser does not tell when the body is sent
+    if timeout is not None and any(parts):  # the browser does not report when the body is sent
         timeout = None if write is None and "write" in limits else timeout + (write or 0)
     return HttpRequest(
         request.method,

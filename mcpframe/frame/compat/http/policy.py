@@ -1,4 +1,4 @@
-"""Why a page's request has failed: browsers do not tell the page, on purpose.
+"""The reason of a page's failed request, which browsers deliberately withhold from the page.
 
 Source: Content Security Policy level 3, 6.7.2 (which URLs a source list matches).
 """
@@ -15,7 +15,7 @@ _LOCAL = ("localhost", "127.0.0.1", "::1")
 def connect_sources(policy: str) -> list[str] | None:
     """Return the sources that a policy allows connections to; None if it does not limit them."""
     directives = [part.split() for part in policy.split(";") if part.strip()]
-    found = {name.lower(): sources for name, *sources in reversed(directives)}  # the first of a name counts
+    found = {name.lower(): sources for name, *sources in reversed(directives)}  # the first directive of a name counts
     return found.get("connect-src", found.get("default-src"))
 
 
@@ -23,9 +23,9 @@ def is_allowed(url: str, sources: Iterable[str] | None, page: str) -> bool:
     """Return whether sources match an address.
 
     Args:
-        url: The address.
-        sources: As `connect_sources` returns them.
-        page: The origin of the page, which is `'self'`.
+        url: the address.
+        sources: the result of `connect_sources`.
+        page: the origin of the page, which is `'self'`.
     """
     if sources is None:
         return True
@@ -68,7 +68,7 @@ def _is_port(allowed: SplitResult, target: SplitResult) -> bool:
 
 
 def upgraded(url: str, contexts: Iterable[str]) -> str:
-    """Return the address to send to: the https one where the browser would block http as mixed content.
+    """Return the address to send to: with https if the browser would block http as mixed content.
 
     Args:
         url: The address.
@@ -81,13 +81,13 @@ def upgraded(url: str, contexts: Iterable[str]) -> str:
 
 
 def reason(url: str, *, policy: str, page: str, online: bool) -> str:
-    """Return why a request got no answer, as far as that can be seen, and what to do about it.
+    """Return the probable reason of a request without an answer, with advice.
 
     Args:
         url: The address.
         policy: The Content Security Policy of the page.
         page: The origin of the page.
-        online: Whether the browser says that it is.
+        online: Whether the browser reports to be online.
     """
     sources = connect_sources(policy)
     target = urlsplit(url)
@@ -103,12 +103,7 @@ def reason(url: str, *, policy: str, page: str, online: bool) -> str:
 
 
 def blocked(origin: str, sources: Sequence[str]) -> str:
-    """Return what to do about an origin that the policy does not allow.
-
-    Args:
-        origin: The origin.
-        sources: Those that it allows.
-    """
+    """Return advice about an origin that the policy does not allow, given the sources that it allows."""
     listed = ", ".join(f'"{source}"' for source in [*(item for item in sources if not item.startswith("'")), origin])
     return (
         f"The page's policy does not allow connections to {origin}: list it as csp.connect_src in [tool.mcpframe] of "

@@ -1,8 +1,8 @@
 """The connections of urllib3 2.x, and so requests, over fetch.
 
-urllib3 has connections for Pyodide (`urllib3.contrib.emscripten`). What they do not do, these do: the two timeouts are
-urllib3's own (theirs takes the one for connecting for all), failures are the errors that retries and requests know, the
-headers are those that need no consent of the server, the final address is known, a body of any bytes arrives whole.
+urllib3 has connections for Pyodide (`urllib3.contrib.emscripten`). Unlike those, these keep urllib3's two timeouts (not
+only the one for connecting), raise the errors that retries and requests handle, omit headers that need the server's
+consent, know the final address, and deliver a body of any bytes completely.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def fit(module: ModuleType, network: Network) -> None:
 
     Args:
         module: `urllib3.contrib.emscripten.connection`.
-        network: What sends.
+        network: sends the requests.
     """
     connections: Any = module
     connection = connections.EmscriptenHTTPConnection
@@ -80,7 +80,7 @@ def fit(module: ModuleType, network: Network) -> None:
     def request(
         self: Any, method: str, url: str, body: Any = None, headers: Any = None, *, chunked: bool = False, **_: Any
     ) -> None:
-        """Note what to send: it is sent when the timeout for reading is known."""
+        """Store the request, which is sent once the timeout for reading is known."""
         self._closed = False
         if url.startswith("/"):
             port = f":{self.port}" if self.port is not None and self.port != self.default_port else ""
@@ -121,10 +121,10 @@ def fit(module: ModuleType, network: Network) -> None:
 def fill_fetch(module: ModuleType) -> None:
     """Give a module the names that the connections import from `urllib3.contrib.emscripten.fetch`, unused here.
 
-    The module asks for the browser's workers when it is imported: no snapshot could be taken with it.
+    The module uses the browser's workers at import, so that no snapshot could be taken with it.
 
     Args:
-        module: That module, empty.
+        module: that module, empty.
     """
 
     class _RequestError(Exception):
@@ -143,7 +143,7 @@ def fill_fetch(module: ModuleType) -> None:
 
 
 def fit_requests(module: ModuleType, network: Network) -> None:
-    """Give the responses of requests their final address, and read no certificates: TLS is the browser's.
+    """Set the final address of responses of requests, and read no certificates: TLS is the browser's.
 
     Args:
         module: `requests.adapters`.
@@ -180,7 +180,7 @@ def fit_requests(module: ModuleType, network: Network) -> None:
 
 
 def whole(body: Any) -> bytes | bytearray | memoryview | None:
-    """Return the body of a request, whichever form of http.client's it has: bytes, text, a file, or parts."""
+    """Return the body of a request, given in any form of http.client: bytes, text, a file, or parts."""
     if body is None or isinstance(body, bytes | bytearray | memoryview):
         return body
     if isinstance(body, str):

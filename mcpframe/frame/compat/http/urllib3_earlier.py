@@ -1,7 +1,7 @@
 """The connections of urllib3 1.x, and so of requests with it, over fetch.
 
-They are connections of `http.client` that make their sockets themselves: here `http_client` does, and failures and the
-final address are those of urllib3.
+They are connections of `http.client` that create their sockets themselves: here `http_client` does, and failures and
+the final address take urllib3's form.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from mcpframe.frame.compat.http.http_client import AnswerFile
 
 
 class PartsOfAnswer:
-    """The file of an answer, read in parts as they come, like those of urllib3 2.x.
+    """The file of an answer, read in parts as they arrive, as in urllib3 2.x.
 
     Args:
-        file: The file, which waits for as much as is asked for.
+        file: the file, whose `read` waits for the requested size.
     """
 
     def __init__(self, file: Any) -> None:
@@ -34,7 +34,7 @@ class PartsOfAnswer:
 
 
 def fit(module: ModuleType, network: Network) -> None:
-    """Let the connections of urllib3 1.x send; those of 2.x are left as they are.
+    """Let the connections of urllib3 1.x send; those of 2.x are unchanged.
 
     Args:
         module: `urllib3.connection`.
@@ -68,7 +68,7 @@ def fit(module: ModuleType, network: Network) -> None:
 
 
 def fit_responses(module: ModuleType, network: Network) -> None:
-    """Let the responses of urllib3 1.x have their final address.
+    """Set the final address of responses of urllib3 1.x.
 
     Args:
         module: `urllib3.response`.
