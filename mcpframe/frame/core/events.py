@@ -82,7 +82,7 @@ class Send:
 
 
 class Departure(StrEnum):
-    """How the peer's document was replaced or lost."""
+    """The kind of change when the peer's document is gone."""
 
     REPLACED = "replaced"
     """Another document was loaded in the peer's window: a reload or a navigation."""

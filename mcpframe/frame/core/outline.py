@@ -83,7 +83,7 @@ def outline(text: str) -> Outline:
 
 
 def sketch(text: str, members: Collection[str], body: str | None = None) -> dict[str, Any]:
-    """Read some members of an object from its JSON text. The text is as for `outline`.
+    """Read some members of an object from its JSON text; see `outline` for the text.
 
     Args:
         text: JSON text.
@@ -91,7 +91,7 @@ def sketch(text: str, members: Collection[str], body: str | None = None) -> dict
         body: the name of one more, an object of which the members `MEMBERS` are read.
 
     Returns:
-        The members that are there; None in place of an array or an object, but for `body`.
+        The members found; None in place of an array or an object, except for `body`.
     """
     found: dict[str, Any] = {}
     with suppress(_Broken):

@@ -67,15 +67,15 @@ class Permission:
 
 @dataclass(frozen=True, slots=True)
 class SetupResult:
-    """How a setup ended, in either direction.
+    """The result of a setup, in either direction.
 
     Attributes:
         title: the name the host shows for this configuration; empty if the page gave none.
         visibility: whether the frame is to be seen in the transport phase.
-        visibility_message: for `optional` visibility, what the user gains from seeing it.
+        visibility_message: for `optional` visibility, the user's benefit of seeing it.
         ephemeral_message: a short notice for the user.
         error_code: set if the setup failed: a `SetupErrorCode`, or any other code that the page sent.
-        error_message: what went wrong, for a person.
+        error_message: the reason, for a person.
     """
 
     title: str

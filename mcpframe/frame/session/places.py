@@ -111,7 +111,7 @@ class NoHandshake:
     """The framed page has loaded but sent no handshake: another page, or one that may not be framed here.
 
     Attributes:
-        hint: what to check, as a sentence.
+        hint: advice on the cause, as a sentence.
     """
 
     hint: str

@@ -87,7 +87,7 @@ class AppHost:
             wasm: whether the view may run WebAssembly in its own page, which a bundle in its inline form needs.
             allow_domain: called with the kind and the source of each domain that the view declares, such as
                 `("connectDomains", "https://api.example.com")`; false refuses it. By default all that are valid stand.
-            teardown: how many seconds the view may take before it is removed.
+            teardown: seconds that the view may take before it is removed.
             options: deadlines and limits.
             on_event: called with every event of a connection but `Received`.
             on_wire: called with every message that is sent, received or rejected.
