@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 BUNDLED_WITH = ("document",)
 
 
-class Offering(Protocol):
+class OfferedTools(Protocol):
     """A server's tools at the document."""
 
     @property
@@ -73,7 +73,7 @@ class DocumentSession:
 
 def offered(
     spoken: Dialect, target: ServerObject, config: BootConfig, loader: Loader
-) -> AbstractAsyncContextManager[Offering | None]:
+) -> AbstractAsyncContextManager[OfferedTools | None]:
     """Return a context manager in whose block the server's tools are registered at the document.
 
     In a tab the page's own origin sees them, and the origins that may embed it. In a frame nothing is registered if no
@@ -93,7 +93,7 @@ def offered(
             await servers.serve(target, read, write)
 
     module: Any = import_module(spoken.document_module)
-    offering: AbstractAsyncContextManager[Offering] = module.offer(servers.messages(), serve, allowed)
+    offering: AbstractAsyncContextManager[OfferedTools] = module.offer(servers.messages(), serve, allowed)
     return offering
 
 

@@ -20,7 +20,7 @@ from mcpframe.frame.serving.server_module import server_module
 
 if TYPE_CHECKING:
     from mcpframe.frame.boot.config import BootConfig
-    from mcpframe.frame.boot.document import Offering
+    from mcpframe.frame.boot.document import OfferedTools
     from mcpframe.frame.boot.reporter import Loader
     from mcpframe.frame.core.events import InnerWindow
     from mcpframe.frame.core.origins import OriginLists
@@ -38,7 +38,7 @@ async def serve_host(
     host: InnerWindow,
     config: BootConfig,
     loader: Loader,
-    offering: Offering | None = None,
+    offering: OfferedTools | None = None,
     *,
     on_event: EventHook | None = None,
 ) -> None:
@@ -153,7 +153,7 @@ async def set_up(
         loader.ready(json.dumps({"state": "set up", "origin": session.origin}))
 
 
-def waiting_for_host(config: BootConfig, offering: Offering | None = None) -> AbstractAsyncContextManager[None]:
+def waiting_for_host(config: BootConfig, offering: OfferedTools | None = None) -> AbstractAsyncContextManager[None]:
     """Return a context manager for the handshake with a host: `stack.spared`, unless the author's code runs then."""
     if offering or config.world or not sdk.in_pyodide():
         return nullcontext()
@@ -164,7 +164,7 @@ def waiting_for_host(config: BootConfig, offering: Offering | None = None) -> Ab
 
 def offered_tools(
     target: ServerObject, config: BootConfig, loader: Loader
-) -> AbstractAsyncContextManager[Offering | None]:
+) -> AbstractAsyncContextManager[OfferedTools | None]:
     """Return a context manager in whose block the server's tools are registered at the document, if it accepts any."""
     from mcpframe.frame.browser import window
 
@@ -176,7 +176,7 @@ def offered_tools(
     return offered(spoken, target, config, loader)
 
 
-def _beside(offering: Offering | None, config: BootConfig) -> AbstractAsyncContextManager[None]:
+def _beside(offering: OfferedTools | None, config: BootConfig) -> AbstractAsyncContextManager[None]:
     """Return a context manager for serving a further client: a program serves only one at a time."""
     return offering.standing_aside() if offering and config.program else nullcontext()
 

@@ -7,10 +7,10 @@ from typing import Any
 from mcpframe.frame.core.limits import LISTED_PAGES
 
 
-class Pages:
+class Paging:
     """A walk through the pages of a list, without I/O.
 
-        pages = Pages()
+        pages = Paging()
         while pages.more:
             result = await request("tools/list", pages.params)
             pages.follow(result.get("nextCursor"))

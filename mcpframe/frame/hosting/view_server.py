@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.core import jsonrpc
 from mcpframe.frame.core.errors import AppError
-from mcpframe.frame.core.paging import Pages
+from mcpframe.frame.core.paging import Paging
 from mcpframe.frame.hosting.policy import is_model_only, resource_uri, ui_of
 from mcpframe.frame.session.host_messages import plain
 from mcpframe.frame.waiting.answers import AnswerRefused
@@ -196,7 +196,7 @@ class ViewServer:
         return answer
 
     async def _pages(self, method: Callable[..., Awaitable[Any]], member: str) -> AsyncIterator[Json]:
-        pages = Pages()
+        pages = Paging()
         while pages.more:
             page = plain(await method(cursor=pages.cursor))
             for item in page[member]:

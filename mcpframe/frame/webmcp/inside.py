@@ -11,7 +11,7 @@ import anyio
 
 from mcpframe.frame.core import jsonrpc
 from mcpframe.frame.core.limits import LISTED_TOOLS
-from mcpframe.frame.core.paging import Pages
+from mcpframe.frame.core.paging import Paging
 from mcpframe.frame.session.read_ahead import ReadAhead
 from mcpframe.frame.session.streams import WriteStream
 from mcpframe.frame.waiting.peer import Peer
@@ -60,7 +60,7 @@ class InsideClient(WriteStream):
     async def tools(self) -> list[Json]:
         """Return the server's tools. Raises `CallFailed`."""
         found: list[Json] = []
-        pages = Pages()
+        pages = Paging()
         while pages.more and len(found) < LISTED_TOOLS:
             result = await self.request("tools/list", pages.params)
             page = result.get("tools")

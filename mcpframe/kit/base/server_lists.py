@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcpframe.frame.core.paging import Pages
+from mcpframe.frame.core.paging import Paging
 from mcpframe.kit.base.deadline import within
 from mcpframe.kit.base.errors import CallError
 from mcpframe.kit.base.limits import LIST_SECONDS, SERVER_PAGES
@@ -46,7 +46,7 @@ async def list_all(ask: Any, kind: str, *, patience: float = LIST_SECONDS) -> li
 
 async def _all_pages(ask: Any, kind: str, name: str) -> list[dict[str, Any]]:
     items: list[dict[str, Any]] = []
-    pages = Pages(SERVER_PAGES)
+    pages = Paging(SERVER_PAGES)
     while pages.more:
         page = await ask(cursor=pages.cursor)
         items += [on_the_wire(item) for item in getattr(page, kind)]

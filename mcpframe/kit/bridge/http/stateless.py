@@ -26,7 +26,7 @@ from starlette.types import Receive, Scope, Send
 
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR, RequestId, asked_as, is_request
-from mcpframe.frame.core.paging import Pages
+from mcpframe.frame.core.paging import Paging
 from mcpframe.frame.core.requests import Requests
 from mcpframe.kit.bridge.http import headers as rules
 from mcpframe.kit.bridge.http.routing import SUBSCRIPTION_KEY, Asked, meta_of, request_for
@@ -214,7 +214,7 @@ class StatelessRequests:
     async def _input_schema(self, message: Mapping[str, Any]) -> Any:
         """Return a tool's schema from the server's own list; None if it is not there, or the list does not end."""
         meta = {k: v for k, v in meta_of(message).items() if k != "progressToken"}
-        pages = Pages()
+        pages = Paging()
         while pages.more:
             params = {"_meta": meta, **pages.params}
             with self._asking({"jsonrpc": "2.0", "id": 0, "method": "tools/list", "params": params}) as waiting:

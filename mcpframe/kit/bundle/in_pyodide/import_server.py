@@ -150,10 +150,10 @@ async def asked(servers: Any, target: Any, patience: float) -> dict[str, Any]:
             raise error
         hello = asking_for.result()
         await asking.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
-        from mcpframe.frame.core.paging import Pages
+        from mcpframe.frame.core.paging import Paging
 
         tools: list[Any] = []
-        pages, number = Pages(), 0
+        pages, number = Paging(), 0
         while "tools" in hello["capabilities"] and pages.more:
             number += 1
             page = await ask(number, "tools/list", pages.params)

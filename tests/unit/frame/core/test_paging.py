@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpframe.frame.core.paging import Pages
+from mcpframe.frame.core.paging import Paging
 
 
 def walk(cursors: list[Any], most: int = 5) -> tuple[list[dict[str, Any]], bool]:
-    pages, asked = Pages(most), []
+    pages, asked = Paging(most), []
     while pages.more:
         asked.append(pages.params)
         pages.follow(cursors[len(asked) - 1] if len(asked) <= len(cursors) else None)
