@@ -26,6 +26,7 @@ from tests.browser.nine import BOOT, CALL, HOSTS, LISTS, Json, Stage
 from tests.browser.test_template_pi_calculator import COLOURED
 from tests.browser.ui_hosts import bundle_ui_client
 from tests.support import nine_hosts
+from tests.support.origins import PORT
 
 ANSWERS = """
 import asyncio, json, server
@@ -187,14 +188,15 @@ _TO_30_000 = f"""
 
 @pytest.mark.extended
 def test_those_in_pages_in_firefox(
-    origins: Origins, pi: Bundle, framing: Bundle, scripts: str, answers: dict[str, Json], tmp_path: Path
+    origins: Origins, site: Path, pi: Bundle, framing: Bundle, scripts: str, answers: dict[str, Json], tmp_path: Path
 ) -> None:
     program = ensure_firefox()
     if program is None:
         pytest.skip("no Firefox is installed, and none could be: install firefox or firefox-esr")
     text = answers["10000"]["content"][0]["text"]
     estimate = f"{answers['10000']['structuredContent']['pi']:.6f}"
-    with running(program, tmp_path / "profile") as firefox:
+    # Firefox maps no port, as the tests' Chromium does.
+    with serve_folder(site, PORT), running(program, tmp_path / "profile") as firefox:
         for name, (page, connect, client) in _JS_HOSTS.items():
             firefox.open(f"{origins.host}/{page}" if page else pi.url)
             firefox.run(_LOADED.get(page, "while (document.documentElement.dataset.state !== 'loaded')") + _FRAME)
