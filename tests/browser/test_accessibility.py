@@ -26,15 +26,16 @@ OF_THE_THEME = (
     "scrollable-region-focusable",  # wide tables, which browsers focus by themselves
 )
 PAGES = (
-    "authoring",
-    "commands",
-    "errors",
-    "existing-servers",
-    "http",
-    "long-tools",
-    "pictures",
-    "publishing",
-    "reference",
+    "tutorial/first-server",
+    "how-to/existing-servers",
+    "how-to/http",
+    "how-to/long-tools",
+    "how-to/page",
+    "how-to/pictures",
+    "how-to/publishing",
+    "reference/commands",
+    "reference/errors",
+    "reference/python",
 )
 RUN = """async (disabled) => {
     const rules = Object.fromEntries(disabled.map((rule) => [rule, { enabled: false }]));

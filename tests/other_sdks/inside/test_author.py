@@ -9,11 +9,11 @@ import pytest
 from mcpframe.frame.compat import sdk
 from tests.support.author_contract import *  # noqa: F403
 from tests.support.author_contract import connected
-from tests.support.page_rig import Rig, bounded, rig
+from tests.support.page_rig import Rig, rig
 from tests.support.sep import SESSION
 from tests.support.server_kinds import FRAME_SERVER
 
-__all__ = ["bounded", "rig"]
+__all__ = ["rig"]
 
 
 @pytest.fixture(autouse=True)

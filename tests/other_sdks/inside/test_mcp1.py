@@ -240,7 +240,10 @@ async def test_an_entry_that_is_no_server_says_what_would_be(
     del sys.modules["authored"]
 
 
-@pytest.mark.parametrize("name", ["FrameServer", "serve"])
+NEED_MCP_2 = ["AppHub", "FrameServer", "serve"]
+
+
+@pytest.mark.parametrize("name", NEED_MCP_2)
 async def test_what_needs_mcp_2_says_so(name: str) -> None:
     with pytest.raises(SdkError, match=rf"mcpframe\.{name} needs mcp 2\.x"):
         getattr(mcpframe, name)
@@ -256,7 +259,7 @@ async def test_a_page_of_mcp_1_is_no_host() -> None:
             pass
 
 
-@pytest.mark.parametrize("name", [name for name in mcpframe.__all__ if name not in ("FrameServer", "serve")])
+@pytest.mark.parametrize("name", [name for name in mcpframe.__all__ if name not in (*NEED_MCP_2, "PlaywrightPlace")])
 async def test_the_rest_of_the_package_needs_no_certain_sdk(name: str) -> None:
     assert getattr(mcpframe, name) is not None
 
