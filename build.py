@@ -225,23 +225,20 @@ def test(arguments: Sequence[str]) -> int:
     suites = [each for each in arguments if each in ("--quick", "--all")]
     once_more = "--once-more" in arguments
     arguments = [each for each in arguments if each not in ("--once-more", *suites)]
+    quick, everything = "--quick" in suites, "--all" in suites and not arguments
     environment = set_up()
-    command = [sys.executable, "-m", "pytest", *suites]
-    if arguments:
-        status = subprocess.call([*command, *arguments], cwd=ROOT, env=environment)
-        return _once_more(command, environment) if once_more and status == 1 else status
-    processes = str(min(os.cpu_count() or 1, _MOST_TEST_PROCESSES))
-    command += ["-n", processes, "--dist", "loadfile", "--no-loadscope-reorder"]
-    if "--quick" in suites:
-        return subprocess.call([*command, "tests/unit"], cwd=ROOT, env=environment)
-    if status := fixtures(environment):
+    if not (arguments or quick) and (status := fixtures(environment)):
         return status
-    status = subprocess.call(command, cwd=ROOT, env=environment)
+    command = [sys.executable, "-m", "pytest", *suites]
+    processes = str(min(os.cpu_count() or 1, _MOST_TEST_PROCESSES))
+    several = ["-n", processes, "--dist", "loadfile", "--no-loadscope-reorder"]
+    chosen = arguments or [*several, *(["tests/unit"] if quick else [])]
+    status = subprocess.call([*command, *chosen], cwd=ROOT, env=environment)
     if once_more and status == 1:  # any other status is not a failed test
-        status = _once_more([sys.executable, "-m", "pytest", *suites], environment)
-    if "--all" in suites:
+        status = _once_more(command, environment)
+    if everything:
         without = {**environment, "MCPFRAME_SNAPSHOT": "0"}
-        status = subprocess.call([*command, *_WITHOUT_SNAPSHOT], cwd=ROOT, env=without) or status
+        status = subprocess.call([*command, *several, *_WITHOUT_SNAPSHOT], cwd=ROOT, env=without) or status
     return status
 
 
