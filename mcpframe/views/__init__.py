@@ -13,9 +13,9 @@ Importing this package imports no SDK, no browser code and nothing of the tool c
 """
 
 from mcpframe.frame.core.errors import ViewError
-from mcpframe.views.bundle_page import framing_html, framing_meta
+from mcpframe.views.html import Form, view_html, view_meta
 from mcpframe.views.registry import Views
-from mcpframe.views.view import EXTENSION_ID, MIME_TYPE, Form, View, Visibility
+from mcpframe.views.view import EXTENSION_ID, MIME_TYPE, View, Visibility
 
 __all__ = [
     "EXTENSION_ID",
@@ -25,6 +25,6 @@ __all__ = [
     "ViewError",
     "Views",
     "Visibility",
-    "framing_html",
-    "framing_meta",
+    "view_html",
+    "view_meta",
 ]

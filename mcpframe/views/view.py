@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from mcpframe.frame.core.errors import ViewError
-from mcpframe.views.bundle_page import PERMISSIONS, framing_html, framing_meta
+from mcpframe.views.html import PERMISSIONS, Form, view_html, view_meta
 
 EXTENSION_ID = "io.modelcontextprotocol/ui"
 """The extension's identifier among a server's and a client's capabilities."""
@@ -22,9 +22,6 @@ MIME_TYPE = "text/html;profile=mcp-app"
 
 Visibility = Literal["model", "app"]
 """Who may call a tool: the host's model, or the view."""
-
-Form = Literal["framing", "inline"]
-"""The form of the bundle in a built folder's HTML: in a frame of its own, or as the view's own document."""
 
 _EARLIER_KEY = "ui/resourceUri"
 """The key that hosts before 2026-01-26 read; npm's `registerAppTool` also writes both."""
@@ -38,7 +35,8 @@ class View:
     Args:
         source: The URL at which the bundle is published, or a folder that `mcpframe build` has written.
         uri: The resource's URI, by which tools name the view: `ui://…`.
-        form: Of a folder: which of the two forms of its HTML is used.
+        form: `app`, a text that shows the bundle in the best way that its host allows; or `inline`, one that shows it
+            in the view's own document, as hosts of mcp-ui need it.
         title: A title of the resource, for people.
         description: a description of the view, for people.
         prefers_border: Whether the host should draw a border around it; None leaves that to the host.
@@ -52,7 +50,7 @@ class View:
     Attributes:
         uri: The resource's URI.
         html: The resource's text.
-        url: The address of the bundle that the text frames; empty for the inline form.
+        url: The address of the bundle; empty for the inline form, which is used by its text.
         mime_type: Its MIME type.
         meta: Its `_meta`.
     """
@@ -64,7 +62,7 @@ class View:
         source: str | Path,
         *,
         uri: str,
-        form: Form = "framing",
+        form: Form = "app",
         title: str | None = None,
         description: str | None = None,
         prefers_border: bool | None = None,
@@ -74,13 +72,12 @@ class View:
         self.uri = _checked_uri(uri)
         self.title = title
         self.description = description
+        if form not in get_args(Form):
+            raise ViewError(f"form={form!r}: write 'app' or 'inline'.")
         if isinstance(source, Path) or not _has_scheme(source):
             self.html, self.url, meta = _read_folder(Path(source), form)
-        elif form != "framing":
-            raise ViewError("The inline form of a view is read from a built folder: give that instead of a URL.")
         else:
-            self.html, meta = _frame_url(source)
-            self.url = source
+            self.html, self.url, meta = _of_url(source, form)
         ui = dict(meta.get("ui") or {})
         if permissions is not None:
             ui["permissions"] = {name: {} for name in _checked_permissions(permissions)}
@@ -121,9 +118,9 @@ def _has_scheme(source: str) -> bool:
     return re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", source) is not None
 
 
-def _frame_url(url: str) -> tuple[str, dict[str, Any]]:
+def _of_url(url: str, form: Form) -> tuple[str, str, dict[str, Any]]:
     try:
-        return framing_html(url), framing_meta(url)
+        return view_html(url, form=form), url if form == "app" else "", view_meta(url)
     except ValueError as error:
         raise ViewError(
             f"A view is a published bundle, or a folder that `mcpframe build` has written. {error}"
@@ -137,19 +134,17 @@ def _checked_permissions(names: Sequence[str]) -> Sequence[str]:
 
 
 def _read_folder(folder: Path, form: Form) -> tuple[str, str, dict[str, Any]]:
-    if form not in get_args(Form):
-        raise ViewError(f"form={form!r}: write 'framing' or 'inline'.")
     if not folder.is_dir():
         raise ViewError(
             f"{str(folder)!r} is neither a URL nor a folder: give the bundle's address with https://, or the folder "
             "that `mcpframe build` has written."
         )
     try:
-        forms = json.loads((folder / "manifest.json").read_text("utf-8"))["app"]
-        url = str(forms["url"]) if form == "framing" else ""
-        return (folder / forms[form]["file"]).read_text("utf-8"), url, dict(forms[form]["_meta"])
+        entry = json.loads((folder / "manifest.json").read_text("utf-8"))["app"]
+        url = str(entry["url"]) if form == "app" else ""
+        return (folder / entry["files"][form]).read_text("utf-8"), url, dict(entry["_meta"])
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise ViewError(
-            f"{folder} has no view in its {form} form: build the project with its public address, by mcpframe build "
-            "--url https://… or url in [tool.mcpframe]."
+            f"{folder} has no view: build the project with its public address, by mcpframe build --url https://… or "
+            "url in [tool.mcpframe]."
         ) from error

@@ -2,6 +2,7 @@
 // reports its size, so that its message can be read, and shows the text of the tool's result.
 
 const SIZE = "ui/notifications/size-changed";
+const NOTE = "font-size:13px;color:var(--color-text-secondary,color-mix(in srgb,CanvasText 70%,Canvas))";
 
 function add(parent, tag, text, style) {
   const child = parent.appendChild(document.createElement(tag));
@@ -44,25 +45,36 @@ export function read({ data }) {
 }
 
 /**
- * @param body where to write: the body of the page
- * @param why what a person reads; empty if the page says it
- * @param post posts a message to the host
- * @param id the id of the `ui/initialize` that was posted; null if the view is initialized already
+ * @param {HTMLElement} body where to write: the body of the page
+ * @param {string} why what a person reads; empty if the page says it
+ * @param {(message: any) => void} post posts a message to the host
+ * @param {object} opening
+ * @param {any} opening.id the id of the `ui/initialize` that was posted
+ * @param {any} [opening.answer] the host's answer to it, if the view is initialized already
+ * @param {string} [opening.url] an address that shows the same: a host that opens links is asked to
  * @returns `hear`, which is called with each message of the host, and `stop`
  */
-export function standIn(body, why, post, id) {
+export function standIn(body, why, post, { id, answer, url }) {
   const box = add(body, "section", "", "box-sizing:border-box;padding:12px 16px;overflow-wrap:anywhere");
   box.style.cssText +=
     ";color:var(--color-text-primary,CanvasText);font:14px/1.5 var(--font-sans,system-ui,sans-serif)";
   box.id = "mcpframe-stand-in";
-  if (why) add(box, "p", why, "margin:0 0 8px").setAttribute("role", "alert");
+  if (why) add(box, "p", why, `${NOTE};margin:0 0 8px`).setAttribute("role", "alert");
   box.hidden = !why;
   const result = add(box, "pre", "", "margin:0;white-space:pre-wrap;font:inherit");
-  let opened = id === null;
+  let opened = false;
   let last = 0;
   const show = (text) => {
     result.textContent = text;
     box.hidden = false;
+  };
+  const open = ({ hostContext, hostCapabilities }) => {
+    opened = true;
+    dress(hostContext);
+    if (!url || !hostCapabilities?.openLinks) return;
+    add(box, "button", "Open it in a page of its own", "margin-top:12px;font:inherit").addEventListener("click", () =>
+      post({ jsonrpc: "2.0", id: "mcpframe/open", method: "ui/open-link", params: { url } }),
+    );
   };
 
   const report = () => {
@@ -82,8 +94,7 @@ export function standIn(body, why, post, id) {
     const { method, params = {} } = message;
     if (method === undefined) {
       if (opened || message.id !== id || !message.result) return;
-      opened = true;
-      dress(message.result.hostContext);
+      open(message.result);
       post({ jsonrpc: "2.0", method: "ui/notifications/initialized", params: {} });
       report();
     } else if (message.id !== undefined) {
@@ -105,5 +116,6 @@ export function standIn(body, why, post, id) {
     opened = false;
     box.remove();
   };
+  if (answer) open(answer);
   return { hear, stop };
 }

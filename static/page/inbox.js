@@ -4,15 +4,17 @@
 // Only if this page does not start, it reads messages, to stand in for the view that a host waits for.
 import { read, standIn } from "../app/stand-in.js";
 
-(() => {
+/**
+ * @param {{ events?: MessageEvent[], dropped?: number }} kept what the page's window has heard before: the messages, and
+ *   how many more there were
+ */
+export function listen({ events = [], dropped = 0 } = {}) {
   const host = parent === self ? opener : parent;
   if (!host) return; // opened by itself
   const { phases, most, patience } = JSON.parse(document.getElementById("mcpframe-inbox").textContent);
   const isAsked = ({ fragment, query }) =>
     new RegExp(fragment).test(location.hash) && new RegExp(query).test(location.search);
   const { openings, failures, standIn: view } = phases.find(isAsked);
-  let events = [];
-  let dropped = 0;
   let standing = null;
   const keep = (event) => {
     if (events.length < most) events.push(event);
@@ -32,7 +34,7 @@ import { read, standIn } from "../app/stand-in.js";
     if (!globalThis.mcpframeInbox) return; // Python runs
     let origin = null;
     const reply = (message) => host.postMessage(message, origin === "null" ? "*" : origin);
-    const { hear, stop } = standIn(document.body, "", reply, view.id);
+    const { hear, stop } = standIn(document.body, "", reply, view);
     const take = (event) => {
       if (event.source !== host || (origin === null ? !isHost(event.origin) : event.origin !== origin)) return;
       const message = read(event);
@@ -84,4 +86,4 @@ import { read, standIn } from "../app/stand-in.js";
   } catch {
     fail();
   }
-})();
+}

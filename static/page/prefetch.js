@@ -1,22 +1,24 @@
 // Inline script of a page with a snapshot: starts the longest downloads before any other script has loaded. If it fails,
 // the loader starts them later.
-try {
-  const { snapshot, wasm, libraries } = JSON.parse(document.getElementById("mcpframe-boot").textContent).files;
-  const compiling = {}; // see `compile` in loader.js
-  for (const { url } of [wasm, ...libraries.slice(0, snapshot.libraries)]) {
-    const response = fetch(url, { credentials: "same-origin" });
-    const module = WebAssembly.compileStreaming(response);
-    module.catch(() => {}); // reported by the loader
-    compiling[url] = { response, module };
+export function prefetch() {
+  try {
+    const { snapshot, wasm, libraries } = JSON.parse(document.getElementById("mcpframe-boot").textContent).files;
+    const compiling = {}; // see `compile` in loader.js
+    for (const { url } of [wasm, ...libraries.slice(0, snapshot.libraries)]) {
+      const response = fetch(url, { credentials: "same-origin" });
+      const module = WebAssembly.compileStreaming(response);
+      module.catch(() => {}); // reported by the loader
+      compiling[url] = { response, module };
+    }
+    globalThis.mcpframeCompiling = compiling;
+    // A snapshot that was fetched before is in the HTTP cache: see `isRemembered` in restore.js.
+    if (localStorage.getItem(`mcpframe snapshot ${location.pathname}`) === snapshot.integrity) {
+      const link = document.createElement("link");
+      document.head.append(
+        Object.assign(link, { rel: "preload", as: "fetch", crossOrigin: "anonymous", href: snapshot.url }),
+      );
+    }
+  } catch {
+    // A page of opaque origin has no storage: the snapshot is fetched by restore.js.
   }
-  globalThis.mcpframeCompiling = compiling;
-  // A snapshot that was fetched before is in the HTTP cache: see `isRemembered` in restore.js.
-  if (localStorage.getItem(`mcpframe snapshot ${location.pathname}`) === snapshot.integrity) {
-    const link = document.createElement("link");
-    document.head.append(
-      Object.assign(link, { rel: "preload", as: "fetch", crossOrigin: "anonymous", href: snapshot.url }),
-    );
-  }
-} catch {
-  // A page of opaque origin has no storage: the snapshot is fetched by restore.js.
 }

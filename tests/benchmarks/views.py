@@ -1,4 +1,4 @@
-"""How long a bundle takes as a view of MCP Apps, against the same bundle under the SEP, and what the shim adds."""
+"""How long a bundle takes as a view of MCP Apps, against the same bundle under the SEP, and what its text adds."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from mcpframe.views.bundle_page import framing_html
+from mcpframe.views.html import view_html
 from tests.benchmarks.browser import BenchmarkBrowser, host_page
 from tests.benchmarks.figures import Figure, Goal
 from tests.benchmarks.samples import take_turns
 from tests.benchmarks.sites import Sites
 from tests.benchmarks.start import ITERATIONS, SETTLED, check_pi
 
-SEP, VIEW, SHIM = "SEP", "view", "view behind the shim"
+SEP, VIEW, SHIM = "SEP", "view", "view in the text of a resource"
 _CALL = ("calculate_pi", {"iterations": ITERATIONS})
 
 
 def measure_views(browser: BenchmarkBrowser, sites: Sites, rounds: int) -> list[Figure]:
     """The figures about views."""
     url = sites.pi.url
-    html = framing_html(url)
+    html = view_html(url)
     calls: dict[str, tuple[Any, ...]] = {
         SEP: ("start", url, *_CALL),
         VIEW: ("view", url, "", *_CALL),
@@ -50,8 +50,8 @@ def measure_views(browser: BenchmarkBrowser, sites: Sites, rounds: int) -> list[
         Figure("page start → first answer, as a view", "ms", view, sep, SEP, Goal(ratio=1.1), details),
         Figure(initialized, "ms", median(VIEW, "initialized"), connected, f"{SEP}, connected", Goal(ratio=1.1)),
         Figure(called, "ms", median(VIEW, "called"), goal=Goal(value=100)),
-        Figure("added by the shim", "ms", added, goal=Goal(value=60)),
-        Figure("the shim, gzip", "KB", size, goal=Goal(value=4.096)),
+        Figure("added by the text of a view", "ms", added, goal=Goal(value=60)),
+        Figure("the text of a view, gzip", "KB", size, goal=Goal(value=4.096)),
     ]
 
 

@@ -14,7 +14,7 @@ from mcp.client.extension import ClientExtension
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from mcpframe.views import EXTENSION_ID, MIME_TYPE
-from mcpframe.views.bundle_page import framing_html
+from mcpframe.views.html import view_html
 from tests.bridge.conftest import ROOT, SERVERS, command_for
 from tests.bridge.programs import PATIENCE, environment, over_http
 
@@ -80,7 +80,7 @@ async def _check(client: Client) -> None:
     (content,) = (await client.read_resource(URI)).contents
     assert isinstance(content, types.TextResourceContents)
     assert (content.uri, content.mime_type, content.meta) == (URI, MIME_TYPE, {"ui": UI})
-    assert content.text == framing_html("https://tools.example/forecast/")
+    assert content.text == view_html("https://tools.example/forecast/")
 
     result = await client.call_tool("forecast", {"place": "Wien"}, meta={"example.org/asked": 1})
     assert isinstance(result.content[0], types.TextContent)

@@ -20,7 +20,7 @@ from mcpframe.kit.web.serve import serve_folder
 from mcpframe.views import View
 from tests.browser.apps_hosts import AppsHost
 from tests.browser.conftest import Bundle, Origins, Troubles
-from tests.browser.test_apps_shim import SandboxHost, policy, sandbox
+from tests.browser.test_view_text import SandboxHost, policy, sandbox
 
 FORECAST = templates_dir() / "forecast"
 ADDRESS = "https://tools.example/forecast/"
@@ -67,12 +67,9 @@ async def test_a_host_shows_the_view_of_a_server_over_stdio(client: Client, host
     assert await host.call("teardownResource", {"reason": "done"}) == {"result": {}}
 
 
-@pytest.mark.parametrize("form", ["framing", "inline"])
+@pytest.mark.parametrize("form", ["app", "inline"])
 def test_a_view_of_the_built_folder(bundle: Bundle, form: Any) -> None:
     view = View(bundle.folder / "forecast", uri="ui://weather/forecast", form=form)
-    other = View(ADDRESS, uri="ui://weather/forecast")
+    other = View(ADDRESS, uri="ui://weather/forecast", form=form)
     assert ADDRESS in view.html
-    if form == "framing":
-        assert (view.html, view.meta) == (other.html, other.meta)
-    else:
-        assert view.meta["ui"]["csp"]["resourceDomains"] == ["https://tools.example"]
+    assert (view.html, view.meta) == (other.html, other.meta)

@@ -12,7 +12,7 @@ from typing import Literal
 
 Sender = Literal["view", "host", "proxy"]
 VIEW_TESTS = "tests/browser/test_apps_rows_view.py"
-SHIM = "tests/browser/test_apps_shim.py::test_a_bundle_behind_the_shim_is_a_view_as_it_is"
+SHIM = "tests/browser/test_view_text.py::test_a_bundle_in_a_frame_is_a_view_as_it_is"
 HOST_TESTS = "tests/browser/test_apps_rows_host.py"
 
 

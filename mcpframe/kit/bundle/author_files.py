@@ -23,6 +23,7 @@ _NOT_SHIPPED = re.compile(r"(test_.*|.*_test|conftest|setup|noxfile)\.py$")
 _PRIVATE = re.compile(r"(pyproject\.toml|uv\.lock|.*mcpframe\.lock|.*\.pem|.*\.key|id_[a-z0-9]+)$")
 _COMPRESSED = (".gz", ".br", ".zst")  # web servers look for these beside a file
 _BROWSERS_ONLY = (".js", ".mjs", ".css", ".woff", ".woff2")
+_MOST_FIRST_PAINT = 6_000
 
 
 def author_files(project: Project, out: Path) -> dict[str, bytes]:
@@ -68,6 +69,25 @@ def page_files(project: Project, out: Path) -> dict[str, bytes]:
                     "as the compressed form of the first. Rename one of them."
                 )
     return dict(sorted(files.items()))
+
+
+def first_paint(project: Project) -> str:
+    """Return the HTML that the project's view shows until it has drawn; empty if there is none of its own.
+
+    Raises:
+        BuildError: The file cannot be read.
+        ConfigError: It is too large, or not text in UTF-8.
+    """
+    name = project.config.app.first_paint
+    if name is None:
+        return ""
+    data, key = _read(project.root / name), f"{project.file}: tool.mcpframe.app.first_paint: {name}"
+    if len(data) > _MOST_FIRST_PAINT:
+        raise ConfigError(f"{key} has {len(data)} bytes: it is part of a view's text, so keep it below 6 KB.")
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{key} is not text in UTF-8: save it as that.") from error
 
 
 def style_paths(project: Project) -> list[str]:

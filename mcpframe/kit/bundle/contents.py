@@ -34,7 +34,7 @@ from mcpframe.kit.bundle.packages.optional_native import is_foreign, pure_wheel
 from mcpframe.kit.bundle.page.csp import header_policy, page_policy
 from mcpframe.kit.bundle.page.index_page import link, prefetch_script, relative_url, render_page
 from mcpframe.kit.bundle.page.scripts import inbox_script, loader_script
-from mcpframe.kit.bundle.page.view_files import view_files
+from mcpframe.kit.bundle.page.view_files import starter, view_files
 from mcpframe.kit.bundle.patches import SCRIPT, Patched, patch_script
 from mcpframe.kit.bundle.pyodide.archive import Files, pack
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
@@ -81,6 +81,7 @@ class Parts:
         origins: The origins that may embed it.
         runtime: The Pyodide runtime.
         page_files: The author's files for the page, by path.
+        first_paint: The author's HTML that a view shows until it has drawn.
     """
 
     project: Project
@@ -91,6 +92,7 @@ class Parts:
     origins: OriginEntries
     runtime: Runtime
     page_files: Mapping[str, bytes]
+    first_paint: str
 
 
 def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset], dict[str, Any]]:
@@ -198,8 +200,11 @@ def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset
     index = asset(f"{name}/index.html", render_page(**page, csp=policy, sandbox=proxy))
     views: list[Asset] = []
     app = None
-    if config.url and config.kind == "server" and any(lists.of(each) is not None for each in view_dialects()):
-        views, app = view_files(config.url, name, config.csp, config.app, policy, page)
+    if config.kind == "server" and any(lists.of(each) is not None for each in view_dialects()):
+        views = [starter(name)]
+        if config.url:
+            texts, app = view_files(config.url, name, config.csp, config.app, parts.first_paint)
+            views += texts
     first_visit = [*scripts.all, *native, *styles, *starting, index]
     others = (*plain, deferred, *author_assets.values(), *([sandbox] if sandbox else []))
     later = [item for item in others if item not in first_visit]

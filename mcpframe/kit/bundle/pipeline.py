@@ -17,7 +17,7 @@ from typing import Any
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import clear_cache
-from mcpframe.kit.bundle.author_files import author_files, page_files
+from mcpframe.kit.bundle.author_files import author_files, first_paint, page_files
 from mcpframe.kit.bundle.build_warnings import build_warnings
 from mcpframe.kit.bundle.code.console_scripts import entry_code, with_entry
 from mcpframe.kit.bundle.code.sdk_choice import asks_for_later, fails_as_earlier, written_for_earlier
@@ -132,7 +132,8 @@ class Build:
         lock: The packages, since `resolve`.
         project: The project with the results of the build, since `run`.
         wheels: The packages' files, since `fetch`.
-        page_files: The author's files for the page, by path, since `collect`.
+        page_files: The author's files for the page, by path, since `run`.
+        first_paint: The author's HTML for a view that has not drawn, since `run`.
         layers: The archives of the page, since `collect`.
         inspected: The description of the server, since `import_server`.
     """
@@ -151,6 +152,7 @@ class Build:
     project: Project = field(init=False)
     wheels: Mapping[str, Path] = field(init=False)
     page_files: Mapping[str, bytes] = field(init=False)
+    first_paint: str = field(init=False)
     layers: Layers = field(init=False)
     inspected: Inspected = field(init=False)
 
@@ -162,7 +164,7 @@ class Build:
             KitError: As for `build`.
         """
         self.project = replace(self.given, world=written_for_a_process(self.given, self.lock, self.author))
-        self.page_files = page_files(self.project, self.out)
+        self.page_files, self.first_paint = page_files(self.project, self.out), first_paint(self.project)
         key = self._inputs()
         if not self.upgrade and (manifest := find_current(self.out, self.project.name, key)):
             return self._result(manifest, unchanged=True)
@@ -270,7 +272,15 @@ class Build:
         """Return the bundle's files and the content of its manifest."""
         origins = origins_for(self.project, self.inspected.origins)
         parts = Parts(
-            self.project, self.lock, self.wheels, self.layers, self.inspected, origins, self.runtime, self.page_files
+            self.project,
+            self.lock,
+            self.wheels,
+            self.layers,
+            self.inspected,
+            origins,
+            self.runtime,
+            self.page_files,
+            self.first_paint,
         )
         with self.progress("Packing the snapshot" if snapshot else "Packing the files"):
             return assemble(parts, snapshot)
@@ -303,6 +313,7 @@ class Build:
             repr(self.lock),
             repr((project.name, project.entry, project.requirements, project.lazy, project.config)),
             repr((self.earlier is not None, snapshot)),
+            self.first_paint,
         ]
         for files in (own_sources(), self.author, self.page_files):
             parts += [part for path, data in files.items() for part in (path, data)]

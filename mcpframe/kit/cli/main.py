@@ -215,8 +215,7 @@ def build(
     )
     _out.print(f"  the page     {escape(result.manifest['start'])}")
     if app_entry := result.manifest.get("app"):
-        names = " and ".join(app_entry[form]["file"] for form in ("framing", "inline"))
-        _out.print(f"  as a view    {names}, of {escape(app_entry['url'])}")
+        _out.print(f"  as a view    {app_entry['files']['app']}, of {escape(app_entry['url'])}")
     for note in result.notes:
         _out.print(f"  chosen       {escape(note)}")
     if outlook is not None:

@@ -17,7 +17,7 @@ from mcpframe.frame.core.limits import DEEPEST_NESTING
 from mcpframe.frame.core.origins import ANY, OPAQUE, parse_origin
 from mcpframe.frame.dialects.available import entries_of, offered_names
 from mcpframe.kit.base.errors import ConfigError
-from mcpframe.views.bundle_page import url_origin
+from mcpframe.views.html import url_origin
 
 Origins = Annotated[list[str], Tag("list")] | Annotated[dict[str, list[str]], Tag("table")]
 _ENTRY = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*(\(\))?\Z")
@@ -218,10 +218,15 @@ class AppConfig(_Section):
     Attributes:
         permissions: `camera`, `microphone`, `geolocation` and `clipboardWrite`.
         prefers_border: Whether the host should draw a border and a background around the view; by default it decides.
+        first_paint: A file with HTML and inline styles, of at most 6 KB, that a view shows until it has drawn; by
+            default two grey bars. Scripts in it do not run.
+        height: The height of the larger bar, in CSS pixels: that of what the view will draw.
     """
 
     permissions: list[Literal["camera", "microphone", "geolocation", "clipboardWrite"]] = []
     prefers_border: bool | None = None
+    first_paint: RelativePath | None = None
+    height: Annotated[int, Field(ge=1, le=10_000)] | None = None
 
 
 class NpmConfig(_Section):

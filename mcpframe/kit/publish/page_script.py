@@ -1,7 +1,7 @@
 """Bundle the scripts of framed pages; the results are in the repository.
 
-The modules of a page's script become one file. Those of the shim, the view that frames a bundle, become
-`mcpframe/views/bundle_page_shim.py`, as a framed server has views, too, but no folder `static`.
+The modules of a page's script become one file. The text of a view becomes `mcpframe/views/view_text.py`, as a framed
+server has views, too, but no folder `static`.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from mcpframe.kit.bundle.output.assets import integrity
 from mcpframe.kit.bundle.page.scripts import BUNDLED, BUNDLED_INBOX, SOURCES, with_record
 from mcpframe.kit.web.host_page import bundle_module
 
-SHIM_MODULE = Path(__file__).resolve().parents[2] / "views" / "bundle_page_shim.py"
-"""The Python module with the text of the shim."""
-_SHIM = ("app/shim.html", "app/shim.js")
+VIEW_MODULE = Path(__file__).resolve().parents[2] / "views" / "view_text.py"
+"""The Python module with the text of a view."""
+_VIEW = ("app/view.html", "app/view.js")
 _WIDTH = 100
 
 
@@ -43,39 +43,44 @@ def bundled_page_script(modules: Path, name: str = BUNDLED) -> str:
     """Return the text of a bundled script; see `write_page_scripts`."""
     with scratch("bundling") as folder:
         made, record = folder / "script.js", folder / "inputs.json"
-        # Comments are removed, but names are kept, so that error reports have the names of the sources. The inline
-        # script is in every page.
-        minify = name == BUNDLED_INBOX
+        # Comments are removed, but names are kept, so that error reports have the names of the sources. The other two
+        # are in every page.
+        minify = name != BUNDLED
         bundle_module(str(static_dir() / SOURCES[name]), made, modules, record=record, minify=minify)
         inputs = json.loads(record.read_text("utf-8"))["inputs"]
         text = made.read_text("utf-8")
-    if minify:
+    if name == BUNDLED_INBOX:
         text = f"(()=>{{{text.strip()}}})()\n"
     static = static_dir().resolve()
     sources = [(modules.parent / path).resolve().relative_to(static).as_posix() for path in inputs]
     return with_record(text, sources)
 
 
-def write_shim_module(modules: Path) -> Path:
-    """Bundle the shim and write its Python module; see `write_page_scripts`."""
-    SHIM_MODULE.write_text(shim_module(modules), "utf-8", newline="\n")
-    return SHIM_MODULE
+def write_view_module(modules: Path) -> Path:
+    """Bundle the script of a view and write the module of its text; see `write_page_scripts`."""
+    VIEW_MODULE.write_text(view_module(modules), "utf-8", newline="\n")
+    return VIEW_MODULE
 
 
-def shim_module(modules: Path) -> str:
-    """Return the text of the shim's module; see `write_shim_module`."""
-    page, entry = (static_dir() / name for name in _SHIM)
+def view_module(modules: Path) -> str:
+    """Return the text of that module; see `write_view_module`."""
+    page, entry = (static_dir() / name for name in _VIEW)
     with scratch("bundling") as folder:
-        made = folder / "shim.js"
+        made = folder / "view.js"
         bundle_module(str(entry), made, modules)
         script = f"(()=>{{{made.read_text('utf-8').strip()}}})()"
-    text = page.read_text("utf-8").replace("\n", "")
-    text = text.replace("SCRIPT_HASH", integrity(script.encode())).replace("SCRIPT", script)
-    lines = "\n".join(f"    {text[at : at + _WIDTH]!r}" for at in range(0, len(text), _WIDTH))
+    head, tail = page.read_text("utf-8").replace("\n", "").split("SCRIPT")
+    parts = "\n".join(f"    (\n{_lines(part)}\n    )," for part in (head, script, tail))
     return f"""\
-\"\"\"The text of the shim, from `static/app`, by `python3 build.py scripts`. See `mcpframe.views.bundle_page`.\"\"\"
+\"\"\"The text of a view, from `static/app`, by `python3 build.py scripts`. See `mcpframe.views.html`.\"\"\"
 
-SHIM = (
-{lines}
+SCRIPT_HASH = {integrity(script.encode())!r}
+
+TEXT = (
+{parts}
 )
 """
+
+
+def _lines(text: str) -> str:
+    return "\n".join(f"        {text[at : at + _WIDTH]!r}" for at in range(0, len(text), _WIDTH))

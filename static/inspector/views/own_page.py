@@ -19,7 +19,7 @@ from mcpframe.views import View
 PAGE_URI: Final = "ui://mcpframe-inspector/page"
 """The address of a server's own page as a view; no server lists it."""
 
-_BUNDLE = re.compile(r'<meta name="mcpframe-bundle" content="([^"]+)">')
+_BUNDLE = re.compile(r'<meta name="mcpframe-bundle" content="([^"]+)"')
 
 
 class OwnPage:

@@ -13,7 +13,7 @@ from mcp.server import apps
 
 from mcpframe.frame.core import errors
 from mcpframe.views import EXTENSION_ID, MIME_TYPE, View, ViewError
-from mcpframe.views.bundle_page import framing_html
+from mcpframe.views.html import view_html, view_meta
 
 URL = "https://tools.example/forecast/"
 URI = "ui://weather/forecast"
@@ -28,14 +28,16 @@ def test_the_names_are_those_of_the_sdk() -> None:
 def test_of_a_url() -> None:
     view = View(URL, uri=URI)
     assert (view.uri, view.mime_type) == (URI, "text/html;profile=mcp-app")
-    assert (view.html, view.url) == (framing_html(URL), URL)
-    assert view.meta == {"ui": {"csp": {"frameDomains": ["https://tools.example"]}}}
+    assert (view.html, view.url) == (view_html(URL), URL)
+    assert view.meta == view_meta(URL)
+    inline = View(URL, uri=URI, form="inline")
+    assert (inline.html, inline.url, inline.meta) == (view_html(URL, form="inline"), "", view.meta)
 
 
 def test_what_it_asks_of_its_host() -> None:
     view = View(URL, uri=URI, prefers_border=False, permissions=["geolocation"], domain="weather.host.example")
     assert view.meta["ui"] == {
-        "csp": {"frameDomains": ["https://tools.example"]},
+        **view_meta(URL)["ui"],
         "permissions": {"geolocation": {}},
         "prefersBorder": False,
         "domain": "weather.host.example",
@@ -50,18 +52,18 @@ def test_the_meta_of_its_tools() -> None:
 
 
 def built(folder: Path) -> Path:
-    forms = {name: {"file": f"{name}.html", "_meta": META} for name in ("framing", "inline")}
-    (folder / "manifest.json").write_text(json.dumps({"app": {"url": URL, **forms}}))
-    for name in forms:
-        (folder / f"{name}.html").write_text(f"<p>{name}</p>", "utf-8")
+    files = {form: f"{form}.html" for form in ("app", "inline")}
+    (folder / "manifest.json").write_text(json.dumps({"app": {"url": URL, "files": files, "_meta": META}}))
+    for form, name in files.items():
+        (folder / name).write_text(f"<p>{form}</p>", "utf-8")
     return folder
 
 
-@pytest.mark.parametrize("form", ["framing", "inline"])
+@pytest.mark.parametrize("form", ["app", "inline"])
 @pytest.mark.parametrize("kind", [Path, str])
 def test_of_a_built_folder(tmp_path: Path, form: Any, kind: Any) -> None:
     view = View(kind(built(tmp_path)), uri=URI, form=form, prefers_border=True)
-    assert (view.html, view.url) == (f"<p>{form}</p>", URL if form == "framing" else "")
+    assert (view.html, view.url) == (f"<p>{form}</p>", URL if form == "app" else "")
     assert view.meta == {"ui": {**META["ui"], "prefersBorder": True}}
 
 
@@ -91,9 +93,9 @@ def test_a_folder_without_a_view(tmp_path: Path) -> None:
         View(tmp_path, uri=URI)
     built(tmp_path)
     (tmp_path / "inline.html").unlink()
-    with pytest.raises(ViewError, match="inline form"):
+    with pytest.raises(ViewError, match="mcpframe build --url"):
         View(tmp_path, uri=URI, form="inline")
-    with pytest.raises(ViewError, match="'framing' or 'inline'"):
+    with pytest.raises(ViewError, match="'app' or 'inline'"):
         View(tmp_path, uri=URI, form="both")  # type: ignore[arg-type]
 
 
@@ -112,8 +114,6 @@ def test_a_visibility_that_is_none(visibility: Any) -> None:
 def test_other_misuse() -> None:
     with pytest.raises(ViewError, match="'geolocation'"):
         View(URL, uri=URI, permissions=["everything"])
-    with pytest.raises(ViewError, match="folder"):
-        View(URL, uri=URI, form="inline")
 
 
 def test_importing_it_imports_no_sdk_no_browser_and_nothing_of_the_tool_chain() -> None:

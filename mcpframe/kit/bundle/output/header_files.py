@@ -94,7 +94,7 @@ def _netlify(pages: Mapping[str, Mapping[str, str]]) -> str:
     lines += [f"{_SANDBOX}*", *(f"  {name}: {value}" for name, value in SANDBOX_HEADERS.items())]
     for name, headers in pages.items():
         lines += [f"/{name}/*", *(f"  {header}: {value}" for header, value in headers.items())]
-        for file in ("", "index.html", "manifest.json", "app.html", "app-inline.html"):
+        for file in ("", "index.html", "manifest.json", "app.html", "app-inline.html", "app-inline.js"):
             lines += [f"/{name}/{file}", f"  Cache-Control: {FRESH}"]
         for prefix in _HASHED_PREFIXES:
             lines += [f"/{name}/{prefix}*", f"  Cache-Control: {IMMUTABLE}"]

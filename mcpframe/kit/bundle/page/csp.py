@@ -49,7 +49,9 @@ def header_policy(policy: str, origins: Iterable[str], *, opaque: bool) -> str:
         opaque: Whether frames of opaque origin are allowed.
     """
     listed = list(origins)
-    if OPAQUE in listed or opaque:
-        return policy  # no source expression matches an opaque ancestor, not even "*" (measured in Chromium 156)
-    ancestors = "*" if ANY in listed else " ".join(["'self'", *sorted(listed)])
+    # No source expression matches an opaque ancestor, not even "*" (measured in Chromium 156); and "*" matches network
+    # schemes only (Content Security Policy, level 3, 6.7.2.8), which the pages of editors on the desktop do not have.
+    if ANY in listed or OPAQUE in listed or opaque:
+        return policy
+    ancestors = " ".join(["'self'", *sorted(listed)])
     return f"{policy}; frame-ancestors {ancestors}"

@@ -26,7 +26,8 @@ def link(asset: Asset, folder: str) -> dict[str, Any]:
 
 def prefetch_script() -> str:
     """Return the inline script of a page with a snapshot."""
-    return (page_dir() / "prefetch.js").read_text("utf-8")
+    module = (page_dir() / "prefetch.js").read_text("utf-8")
+    return module.replace("export function prefetch", "(function prefetch").rstrip() + ")();\n"
 
 
 def render_page(

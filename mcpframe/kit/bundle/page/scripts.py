@@ -1,8 +1,8 @@
 """The scripts of a framed page, from `static`: each is one file when a page loads it, as each request delays the start.
 
-`static/page/loader.js` and the modules it imports are bundled by esbuild into `static/page/bundled/loader.js`, and
-`inbox.js` likewise. Both results are in the repository: neither a build nor an installed mcpframe needs esbuild. Their
-first line is a comment with the sources and their hash, which detects an outdated script.
+`static/page/loader.js` and the modules it imports are bundled by esbuild into `static/page/bundled/loader.js`; so are
+`inbox-start.js` and `inline.js`. The results are in the repository: neither a build nor an installed mcpframe needs
+esbuild. Their first line is a comment with the sources and their hash, which detects an outdated script.
 `mcpframe.kit.publish.page_script` writes them.
 """
 
@@ -20,7 +20,9 @@ BUNDLED = "bundled/loader.js"
 """The page's bundled script, in `static/page`."""
 BUNDLED_INBOX = "bundled/inbox.js"
 """The inline script of a server's page, which runs before all others."""
-SOURCES = {BUNDLED: "page/loader.js", BUNDLED_INBOX: "page/inbox.js"}
+BUNDLED_INLINE = "bundled/inline.js"
+"""The script that starts a server's page in a view's own document."""
+SOURCES = {BUNDLED: "page/loader.js", BUNDLED_INBOX: "page/inbox-start.js", BUNDLED_INLINE: "page/inline.js"}
 """The modules from which they are bundled, in `static`."""
 SNAPSHOT_MAKER = "snapshot-maker.js"
 """The script of the page in which a build takes a snapshot, in `static/build`."""
@@ -44,6 +46,11 @@ def loader_script() -> bytes:
 def inbox_script() -> str:
     """Return the inline script of a server's page; see `loader_script`."""
     return _bundled(BUNDLED_INBOX).decode()
+
+
+def inline_script() -> bytes:
+    """Return the script that starts a server's page in a view's own document; see `loader_script`."""
+    return _bundled(BUNDLED_INLINE)
 
 
 def _bundled(name: str) -> bytes:

@@ -139,7 +139,7 @@ def _policy(policy: str | None, allowed: Sequence[str], *, opaque: bool) -> Iter
         if ancestors is not None:
             yield error(
                 subject,
-                "Its frame-ancestors keep frames of opaque origin from framing the page, which no entry there allows.",
+                "Its frame-ancestors keep pages from framing it that allowed_origins allows.",
                 f"Send the policy in the manifest's csp: {_HEADERS}.",
             )
     elif ancestors is None:

@@ -13,7 +13,7 @@ from mcpframe.frame.core.origins import parse_origin
 from mcpframe.frame.hosting.policy import parse_link
 from mcpframe.frame.session.places import parse_address
 from mcpframe.kit.base.node import find_node
-from mcpframe.views.bundle_page import url_origin
+from mcpframe.views.html import url_origin
 from tests.vectors.cases import VECTORS
 
 ROWS: list[dict[str, Any]] = json.loads((VECTORS / "addresses.json").read_text("utf-8"))["addresses"]

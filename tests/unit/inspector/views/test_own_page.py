@@ -8,7 +8,7 @@ from typing import Any
 import mcp_types as types
 import pytest
 
-from mcpframe.views.bundle_page import framing_html
+from mcpframe.views.html import view_html
 from views.own_page import PAGE_URI, OwnPage, bundle_of
 
 HERE = "http://localhost:8721/forecast/"
@@ -37,18 +37,18 @@ async def read(html: str, uri: str = "ui://a/b") -> tuple[str, list[str]]:
 
 async def test_the_published_bundle_is_replaced() -> None:
     published = "https://tools.example/forecast/"
-    assert await read(framing_html(published)) == (framing_html(HERE), [published])
+    assert await read(view_html(published)) == (view_html(HERE), [published])
 
 
-@pytest.mark.parametrize("html", [framing_html(HERE), framing_html("https://tools.example/other/"), "<p>forecast"])
+@pytest.mark.parametrize("html", [view_html(HERE), view_html("https://tools.example/other/"), "<p>forecast"])
 async def test_other_views_are_left_alone(html: str) -> None:
     assert await read(html) == (html, [])
 
 
 async def test_the_page_itself_is_a_view() -> None:
-    assert await read("<p>", PAGE_URI) == (framing_html(HERE), [])
+    assert await read("<p>", PAGE_URI) == (view_html(HERE), [])
 
 
 def test_the_address_is_that_of_the_bundle() -> None:
-    assert bundle_of(framing_html("https://tools.example/a/?b=1&c=2")) == "https://tools.example/a/?b=1&c=2"
+    assert bundle_of(view_html("https://tools.example/a/?b=1&c=2")) == "https://tools.example/a/?b=1&c=2"
     assert bundle_of("<p>mcpframe-bundle") == ""

@@ -20,7 +20,7 @@ from mcpframe.kit.bundle.page.index_page import prefetch_script, render_page
 from mcpframe.kit.bundle.page.scripts import BUNDLED, loader_script, snapshot_maker_script
 from mcpframe.kit.bundle.snapshot.memory import DECODER
 from mcpframe.kit.project.pyproject import CspConfig
-from mcpframe.kit.publish.page_script import SHIM_MODULE, bundled_page_script, shim_module
+from mcpframe.kit.publish.page_script import VIEW_MODULE, bundled_page_script, view_module
 from mcpframe.kit.web.host_page import bundle_module
 
 NOTHING = {"url": "x", "integrity": "x", "bytes": 1}
@@ -103,7 +103,9 @@ def test_all_imports_of_a_pages_scripts_are_found_in_its_one_file(script: bytes,
 def test_the_script_holds_every_module_of_the_page_except_those_that_are_inline() -> None:
     inside = set(re.findall(r"^// static/(.+\.js)$", loader_script().decode(), re.MULTILINE))
     modules = {f"page/{path.name}" for path in page_dir().glob("*.js")}
-    assert inside == {*modules, "host/host-json.js"} - {"page/inbox.js", "page/prefetch.js"}
+    assert inside == {*modules, "host/host-json.js"} - {
+        f"page/{name}.js" for name in ("inbox", "inbox-start", "inline", "prefetch")
+    }
 
 
 def test_the_bundled_script_in_the_repository_is_what_its_sources_make() -> None:
@@ -111,8 +113,8 @@ def test_the_bundled_script_in_the_repository_is_what_its_sources_make() -> None
         assert (page_dir() / name).read_text("utf-8") == bundled_page_script(install_locked(checkout_dir()), name)
 
 
-def test_the_shim_in_the_package_is_what_its_sources_make() -> None:
-    assert SHIM_MODULE.read_text("utf-8") == shim_module(install_locked(checkout_dir()))
+def test_the_text_of_a_view_in_the_package_is_what_its_sources_make() -> None:
+    assert VIEW_MODULE.read_text("utf-8") == view_module(install_locked(checkout_dir()))
 
 
 @pytest.fixture

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import re
-from typing import Any
+from pathlib import Path
 
 import pytest
 
-from mcpframe.kit.base.errors import ConfigError
-from mcpframe.kit.bundle.page.csp import page_policy
-from mcpframe.kit.bundle.page.view_files import inline_csp, unreachable_views, view_files
+from mcpframe.kit.base.errors import BuildError, ConfigError
+from mcpframe.kit.bundle.author_files import first_paint
+from mcpframe.kit.bundle.page.view_files import FILES, sources_of, unreachable_views, view_files
+from mcpframe.kit.project.project import find_project
 from mcpframe.kit.project.pyproject import AppConfig, CspConfig, read_config
-from mcpframe.views.bundle_page import framing_html
+from mcpframe.views.html import view_html, view_meta
 
 URL = "https://tools.example/base/forecast/"
 CSP = CspConfig(
@@ -22,70 +21,33 @@ CSP = CspConfig(
 )
 
 
-def linked(url: str) -> dict[str, Any]:
-    return {"url": url, "integrity": "sha256-x", "bytes": 1}
-
-
-def page() -> dict[str, Any]:
-    files = {"wasm": linked("../_mcpframe/a.wasm"), "archives": [linked("server.zip")], "snapshot": None, "env": {}}
-    return {
-        "title": "A view",
-        "generator": "test",
-        "boot": {
-            "files": files,
-            "lazy": {"x": [{"url": "packages/x.whl", "sha256": "0"}]},
-            "assets": {"base": "assets-0/", "files": []},
-            "env": {"url": "../mine"},
-        },
-        "styles": [linked("../_mcpframe/frame.css")],
-        "loader": linked("../_mcpframe/loader.js"),
-        "modules": [],
-        "preloads": [],
-        "prefetch": False,
-    }
-
-
-def test_the_framing_form_is_the_shim() -> None:
-    [framing, _], app = view_files(URL, "forecast", CSP, AppConfig(permissions=["camera"]), page_policy(CSP), page())
-    assert framing.path == "forecast/app.html"
-    assert framing.data.decode() == framing_html(URL)
-    assert app["framing"] == {
-        "file": "app.html",
-        "_meta": {"ui": {"csp": {"frameDomains": ["https://tools.example"]}, "permissions": {"camera": {}}}},
-    }
-
-
-def test_the_inline_form_is_the_page_with_absolute_urls() -> None:
-    original = page()
-    app = AppConfig(prefers_border=True)
-    [_, inline], entry = view_files(URL, "forecast", CSP, app, page_policy(CSP), original)
-    text = inline.data.decode()
-    assert original == page()
-    assert re.findall(r'(?:src|href)="(?!data:)([^"]+)"', text) == [
-        "https://tools.example/base/_mcpframe/frame.css",
-        "https://tools.example/base/_mcpframe/loader.js",
+def test_both_forms_and_their_entry() -> None:
+    app = AppConfig(permissions=["camera"], prefers_border=True, height=200)
+    files, entry = view_files(URL, "forecast", CSP, app, "<p>Soon")
+    sources = sources_of(CSP)
+    assert [(each.path, each.data.decode()) for each in files] == [
+        (f"forecast/{name}", view_html(URL, form=form, sources=sources, first_paint="<p>Soon", height=200))
+        for form, name in FILES.items()
     ]
-    [boot] = re.findall(r'id="mcpframe-boot">(.*?)</script>', text)
-    read = json.loads(boot)
-    assert read["files"]["wasm"]["url"] == "https://tools.example/base/_mcpframe/a.wasm"
-    assert read["files"]["archives"][0]["url"] == f"{URL}server.zip"
-    assert read["lazy"]["x"][0]["url"] == f"{URL}packages/x.whl"
-    assert read["assets"]["base"] == f"{URL}assets-0/"
-    assert read["env"] == {"url": "../mine"}
-    [policy] = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]+)"', text)
-    assert "self" not in policy
-    assert "script-src https://tools.example &#39;wasm-unsafe-eval&#39;" in policy
-    assert entry["inline"]["_meta"]["ui"]["prefersBorder"] is True
+    meta = view_meta(URL, sources=sources, prefers_border=True, permissions=["camera"])
+    assert entry == {"url": URL, "files": {"app": "app.html", "inline": "app-inline.html"}, "_meta": meta}
 
 
-def test_what_the_inline_form_asks_of_the_hosts_policy() -> None:
-    assert inline_csp(URL, CSP) == {
-        "connectDomains": ["https://tools.example", "https://api.example"],
-        "resourceDomains": ["https://tools.example", "https://img.example"],
-        "wasmUnsafeEval": True,
-    }
-    framed = CspConfig(frame_src=["https://map.example"])
-    assert inline_csp(URL, framed)["frameDomains"] == ["https://map.example"]
+def test_the_author_s_first_paint(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        '[project]\nname = "x"\n[tool.mcpframe]\n[tool.mcpframe.app]\nfirst_paint = "soon.html"\n'
+    )
+    (tmp_path / "server.py").write_text("server = None\n")
+    project = find_project(tmp_path)
+    with pytest.raises(BuildError, match=r"soon\.html cannot be read"):
+        first_paint(project)
+    file = tmp_path / "soon.html"
+    file.write_text("<p>Gleich …", "utf-8")
+    assert first_paint(project) == "<p>Gleich …"
+    for data, word in ((b"x" * 6001, "6 KB"), (b"\xff", "UTF-8")):
+        file.write_bytes(data)
+        with pytest.raises(ConfigError, match=word):
+            first_paint(project)
 
 
 def test_the_address_in_the_configuration() -> None:

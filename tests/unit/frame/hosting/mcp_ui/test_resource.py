@@ -57,8 +57,8 @@ def test_an_address_with_everything() -> None:
 
 def test_a_view_by_its_address_or_as_its_text(tmp_path: Path) -> None:
     address = "https://tools.example/board/"
-    forms = {"url": address, "inline": {"file": "inline.html", "_meta": {}}}
-    (tmp_path / "manifest.json").write_text(json.dumps({"app": forms}), "utf-8")
+    entry = {"url": address, "files": {"inline": "inline.html"}, "_meta": {}}
+    (tmp_path / "manifest.json").write_text(json.dumps({"app": entry}), "utf-8")
     (tmp_path / "inline.html").write_text("<p>Board", "utf-8")
     block = mcpframe.ui_resource(View(address, uri=URI), size=(1, 2), render_data={"a": 1})
     assert read_ui_resource(block) == UiContent(URI, url=address, size=("1px", "2px"), data={"a": 1})

@@ -1,6 +1,6 @@
-"""The text of a view inside the official AppBridge: a sandbox proxy writes it into a frame.
+"""The text of a view inside the official AppBridge: a sandbox proxy writes it into a frame, with a policy of each kind.
 
-The framing form is the shim, which frames the bundle; the inline form is the bundle's page.
+It shows the bundle in a frame, else in its own document, else it shows the tool's result.
 """
 
 from __future__ import annotations
@@ -15,18 +15,17 @@ from playwright.async_api import BrowserContext, FrameLocator, expect
 
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
-from mcpframe.views.bundle_page import framing_html
+from mcpframe.views.html import view_html, view_meta
 from tests.browser.apps_hosts import CONTEXT, AppsHost
-from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
 
 RESULT = {"content": [{"type": "text", "text": "21 °C\n" * 20}]}
 
 
 @pytest.fixture(scope="session")
-def shimmed(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+def viewed(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
     """The bundle of `servers/view`, for views in sandboxes only."""
-    folder = tmp_path_factory.mktemp("shimmed")
+    folder = tmp_path_factory.mktemp("viewed")
     lists = {"sep": [origins.stranger], "mcp_apps": [sandbox(origins), "null"]}
     with serve_folder(folder) as served:
         origin = f"http://bundle.localhost:{served.port}"
@@ -97,8 +96,8 @@ async def origin_of(frame: FrameLocator) -> str:
     return origin
 
 
-async def test_a_bundle_behind_the_shim_is_a_view_as_it_is(host: SandboxHost, shimmed: Bundle) -> None:
-    said = await host.open(framing_html(shimmed.url), policy=policy(frame_src=shimmed.origin), context=CONTEXT)
+async def test_a_bundle_in_a_frame_is_a_view_as_it_is(host: SandboxHost, viewed: Bundle) -> None:
+    said = await host.open(view_html(viewed.url), policy=policy(frame_src=viewed.origin), context=CONTEXT)
     assert said["appInfo"] == {"name": "view", "version": "1.4", "title": "A view"}
     assert await host.tool("add", a=2, b=3) == {"result": 5}
     await host.call("sendToolInput", {"arguments": {"place": "Wien"}})
@@ -112,59 +111,75 @@ async def test_a_bundle_behind_the_shim_is_a_view_as_it_is(host: SandboxHost, sh
     assert await host.call("teardownResource", {"reason": "done"}) == {"result": {}}
 
 
-async def test_in_a_sandbox_without_an_origin_everything_has_an_opaque_one(host: SandboxHost, shimmed: Bundle) -> None:
-    html = framing_html(shimmed.url)
-    said = await host.open(html, policy=policy(frame_src=shimmed.origin), sandbox="allow-scripts")
+async def test_in_a_sandbox_without_an_origin_everything_has_an_opaque_one(host: SandboxHost, viewed: Bundle) -> None:
+    html = view_html(viewed.url)
+    said = await host.open(html, policy=policy(frame_src=viewed.origin), sandbox="allow-scripts")
     assert said["appInfo"]["name"] == "view"
     assert await host.tool("add", a=2, b=3) == {"result": 5}
     assert await origin_of(host.view) == await origin_of(host.view.frame_locator("iframe")) == "null"
 
 
-async def test_a_host_that_allows_no_frames(host: SandboxHost, shimmed: Bundle, troubles: Troubles) -> None:
-    troubles.expect("frame-src")
-    said = await host.open(framing_html(shimmed.url), context=CONTEXT)
+async def test_a_host_that_allows_neither_frames_nor_webassembly(
+    host: SandboxHost, viewed: Bundle, troubles: Troubles
+) -> None:
+    for part in ("frame-src", "WebAssembly"):
+        troubles.expect(part)
+    said = await host.open(view_html(viewed.url), context={**CONTEXT, "theme": "dark"})
     assert said["appInfo"]["name"] == "mcpframe"
-    await host.sees_the_result(shimmed.origin)
+    await host.sees_the_result("this host's policy allows no frames of")
+    await expect(host.view.get_by_role("alert")).to_contain_text("this host's policy allows no WebAssembly")
+    assert await host.view.locator("#mcpframe-first").count() == 0
     color = "element => getComputedStyle(element).color"
     assert await host.view.locator("#mcpframe-stand-in").evaluate(color) == "rgb(1, 2, 3)"
 
 
+async def test_the_text_form_opens_the_page_where_the_host_opens_links(
+    host: SandboxHost, viewed: Bundle, troubles: Troubles
+) -> None:
+    troubles.expect("WebAssembly")
+    await host.open(view_html(viewed.url), answers={"onopenlink": {}})
+    await host.view.get_by_role("button").click()
+    assert await host.taken("onopenlink") == {"url": viewed.url}
+
+
 @pytest.mark.parametrize("path", ["missing/", ""])
-async def test_a_bundle_that_does_not_answer(host: SandboxHost, shimmed: Bundle, troubles: Troubles, path: str) -> None:
-    troubles.expect("404")
-    url = f"{shimmed.origin}/{path}"
-    await host.open(framing_html(url), policy=policy(frame_src=shimmed.origin))
+async def test_a_bundle_that_does_not_answer(host: SandboxHost, viewed: Bundle, troubles: Troubles, path: str) -> None:
+    for part in ("404", "WebAssembly"):
+        troubles.expect(part)
+    url = f"{viewed.origin}/{path}"
+    await host.open(view_html(url), policy=policy(frame_src=viewed.origin))
     await host.sees_the_result(url)
+    assert await host.view.locator("iframe").count() == 0  # with the browser's error page
 
 
 async def test_a_bundle_that_leaves_its_page_cannot_speak_for_it(
-    host: SandboxHost, shimmed: Bundle, origins: Origins, troubles: Troubles
+    host: SandboxHost, viewed: Bundle, origins: Origins, troubles: Troubles
 ) -> None:
     for part in ("frame-src", "Failed to load resource", "ERR_BLOCKED_BY_CSP"):
         troubles.expect(part)
-    await host.open(framing_html(shimmed.url), policy=policy(frame_src="*"))
+    await host.open(view_html(viewed.url), policy=policy(frame_src="*"))
     elsewhere = f"{origins.stranger}/apps_host.html"
     # Later, as the answer of `evaluate` may be lost where the page leaves at once.
     leave = "(_, url) => { setTimeout(() => { location.href = url }); }"
     await host.view.frame_locator("iframe").locator("html").evaluate(leave, elsewhere)
-    await host.sees_the_result(shimmed.url)
+    await host.sees_the_result(viewed.url)
     assert await host.view.locator("iframe").count() == 0
 
 
-async def test_nobody_else_is_relayed(host: SandboxHost, shimmed: Bundle, origins: Origins) -> None:
-    await host.open(framing_html(shimmed.url), policy=policy(frame_src=shimmed.origin))
-    # The host's page is neither the shim's parent nor the bundle; a sibling is a frame beside the shim's.
+async def test_nobody_else_is_relayed(host: SandboxHost, viewed: Bundle, origins: Origins) -> None:
+    await host.open(view_html(viewed.url), policy=policy(frame_src=viewed.origin))
+    # The host's page is neither the text's parent nor the bundle; a sibling is a frame beside the text's.
     log = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "forged"}}
     call = {"jsonrpc": "2.0", "id": 99, "method": "tools/list", "params": {}}
     await host.page.evaluate(
         """async ([messages, url]) => {
-            const shim = frames[0][0];
+            const view = frames[0][0];
             const sibling = document.body.appendChild(document.createElement("iframe"));
             sibling.src = url;
             await new Promise((done) => (sibling.onload = done));
             for (const message of messages) {
-                shim.postMessage(message, "*");
-                shim[0].postMessage(message, "*");
+                view.postMessage(message, "*");
+                view[0].postMessage(message, "*");
                 sibling.contentWindow.eval?.(`parent[0][0].postMessage(${JSON.stringify(message)}, "*")`);
             }
         }""",
@@ -186,7 +201,7 @@ async def test_a_server_that_does_not_start(
     built = build(tmp_path, tmp_path / "out", allowed_origins={"mcp_apps": [sandbox(origins), "null"]}, snapshot=False)
     with serve_folder(tmp_path / "out") as served:
         origin = f"http://bundle.localhost:{served.port}"
-        await host.open(framing_html(f"{origin}/{built.url_path}"), policy=policy(frame_src=origin))
+        await host.open(view_html(f"{origin}/{built.url_path}"), policy=policy(frame_src=origin))
         bundle = host.view.frame_locator("iframe")
         await expect(bundle.locator("#mcpframe-error-detail")).to_contain_text("not today")
         await host.call("sendToolResult", RESULT)
@@ -195,48 +210,51 @@ async def test_a_server_that_does_not_start(
         assert await host.call("teardownResource", {"reason": "done"}) == {"result": {}}
 
 
-def inline(bundle: Bundle) -> tuple[str, str]:
-    """Return the inline form of a bundle, and the policy that its `_meta` asks of the host."""
-    folder = bundle.folder / bundle.path
-    app = json.loads((folder / "manifest.json").read_text())["app"]
-    assert (folder / app["framing"]["file"]).read_text() == framing_html(bundle.url)
-    csp = app["inline"]["_meta"]["ui"]["csp"]
+def asked(url: str, **more: str) -> str:
+    """Return the policy that the `_meta` of a view asks of its host, without frames."""
+    csp = view_meta(url)["ui"]["csp"]
     resources = " ".join(csp["resourceDomains"])
-    wasm = " 'wasm-unsafe-eval'" if csp["wasmUnsafeEval"] else ""
-    asked = policy(
-        script_src=f"'self' 'unsafe-inline' {resources}{wasm}",
-        style_src=f"'self' 'unsafe-inline' {resources}",
-        connect_src=" ".join(csp["connectDomains"]),
-    )
-    return (folder / app["inline"]["file"]).read_text(), asked
+    directives = {
+        "script_src": f"'self' 'unsafe-inline' {resources} 'wasm-unsafe-eval'",
+        "style_src": f"'self' 'unsafe-inline' {resources}",
+        "connect_src": " ".join(csp["connectDomains"]),
+    }
+    return policy(**{**directives, **more})
 
 
 @pytest.mark.parametrize("options", [{}, {"sandbox": "allow-scripts"}], ids=["an origin", "opaque"])
-async def test_the_inline_form_is_the_bundle_s_page(host: SandboxHost, shimmed: Bundle, options: Any) -> None:
-    html, asked = inline(shimmed)
-    said = await host.open(html, policy=asked, context=CONTEXT, **options)
+@pytest.mark.parametrize("frames", ["'none'", "'self' blob: data:", "https://other.example"])
+async def test_where_frames_are_refused_the_bundle_runs_in_the_view_s_document(
+    host: SandboxHost, viewed: Bundle, troubles: Troubles, frames: str, options: Any
+) -> None:
+    if frames.startswith("https"):
+        troubles.expect("frame-src")  # only there a frame is tried
+    said = await host.open(
+        view_html(viewed.url), policy=asked(viewed.url, frame_src=frames), context=CONTEXT, **options
+    )
     assert said["appInfo"]["name"] == "view"
     assert await host.tool("add", a=2, b=3) == {"result": 5}
     await host.call("sendToolResult", RESULT)
     await expect(host.view.locator("#told")).to_contain_text("21 °C")
-    assert await host.view.locator("#mcpframe-stand-in").count() == 0
-
-
-@pytest.mark.parametrize("blocked", ["'wasm-unsafe-eval'", "scripts of the bundle"])
-async def test_the_inline_form_where_it_cannot_run(
-    host: SandboxHost, shimmed: Bundle, troubles: Troubles, blocked: str
-) -> None:
-    for part in ("Content Security Policy", "WebAssembly", "CompileError", "Failed to", "preloaded"):
-        troubles.expect(part)
-    html, asked = inline(shimmed)
-    wasm = blocked.startswith("'")
-    given = asked.replace(" 'wasm-unsafe-eval'", "") if wasm else policy()
-    await host.open(html, policy=given, context=CONTEXT)
-    seen = host.view.locator("#mcpframe-error-title" if wasm else "#mcpframe-stalled")
-    await expect(seen).to_be_visible(timeout=BOOT_PATIENCE * 1000)
-    await expect(seen).to_contain_text("does not allow WebAssembly" if wasm else "blocked")
     assert await host.view.locator("html").evaluate("element => element.style.colorScheme") == "dark"
-    await host.call("sendToolResult", RESULT)
-    await expect(host.view.locator("#mcpframe-stand-in pre")).to_contain_text("21 °C")
-    await host.height_of(300)
+    for gone in ("#mcpframe-stand-in", "#mcpframe-first", "iframe"):
+        await expect(host.view.locator(gone)).to_have_count(0)
     assert await host.call("teardownResource", {"reason": "done"}) == {"result": {}}
+
+
+async def test_a_host_that_allows_no_scripts_of_the_bundle(
+    host: SandboxHost, viewed: Bundle, troubles: Troubles
+) -> None:
+    for part in ("script-src", "frame-src", "Failed to", "connect-src", "Refused to connect", "violates"):
+        troubles.expect(part)
+    given = policy(script_src="'self' 'unsafe-inline' 'wasm-unsafe-eval'")
+    await host.open(view_html(viewed.url), policy=given, context=CONTEXT)
+    await host.sees_the_result("this host's policy allows no scripts or requests of")
+
+
+def test_the_texts_of_a_build_are_those_of_its_address(viewed: Bundle) -> None:
+    folder = viewed.folder / viewed.path
+    app = json.loads((folder / "manifest.json").read_text())["app"]
+    for form, name in app["files"].items():
+        assert (folder / name).read_text() == view_html(viewed.url, form=form)
+    assert app["_meta"] == view_meta(viewed.url)

@@ -1,0 +1,146 @@
+// The frame of a published bundle inside a view, and the relay between it and the host: JSON-RPC, unread and unchanged.
+//
+// Both ways pass a gate: the window first, then the exact origin. The bundle's is that of its URL, and its messages go
+// to that origin only. The host's is pinned with its first message; until then only the bundle's `ui/initialize`, which
+// is no secret, is posted to it, for any origin. At an opaque origin (a sandbox without `allow-same-origin`) everything
+// in this frame has an opaque origin, too, and there is no other target than "*"; so this ends if the frame navigates.
+import { dress, read } from "./stand-in.js";
+
+/** How long the bundle may take, in ms: for its page to load, to call for the host after that, and then to draw. */
+const LOADING = 30_000;
+const CALLING = 100; // its call is in its first bytes: when the page has loaded, it has been posted
+const DRAWING = 1_000;
+
+/**
+ * Frames the bundle.
+ * @param {string} url the address of its page
+ * @param {object} listeners
+ * @param {(why: string, early: MessageEvent[]) => void} listeners.onRefused there is no frame, and the host has been told
+ *   nothing; `early` are its messages so far
+ * @param {(session: Session) => void} listeners.onLeft the bundle has left its page
+ * @param {() => void} listeners.onShown the frame can be seen
+ * @returns {(event: MessageEvent) => void} to be called with each message event of the host
+ *
+ * @typedef {{ host: string | null, answer: any, past: Map<string, any> }} Session The host's origin, its answer to
+ *   `ui/initialize`, and its last message about the tool
+ */
+export function frameBundle(url, { onRefused, onLeft, onShown }) {
+  const { origin } = new URL(url);
+  const isOpaque = self.origin === "null";
+  const frame = document.createElement("iframe");
+  const early = []; // messages of the host before the bundle's first one
+  /** @type {Session} */
+  const session = { host: null, answer: null, past: new Map() };
+  let bundle = null; // its origin, once it has called
+  let initialId;
+  let loads = 0;
+  let ended = false;
+
+  const toHost = (data) => parent.postMessage(data, target(session.host));
+  const toBundle = (data) => frame.contentWindow.postMessage(data, bundle === "null" ? "*" : origin);
+
+  function end(inform, ...details) {
+    if (ended) return;
+    ended = true;
+    removeEventListener("message", fromFrame);
+    document.removeEventListener("securitypolicyviolation", onViolation);
+    frame.remove();
+    inform(...details);
+  }
+  const left = () => end(onLeft, session);
+  const refused = (why) => end(onRefused, why, early);
+  const unanswered = () => {
+    if (bundle !== null) return;
+    refused(`${url} does not answer: it may be unreachable, or not allow this host to frame it`);
+  };
+
+  function show() {
+    frame.style.opacity = "1";
+    onShown();
+  }
+
+  function fromHost(event) {
+    if (session.host !== null && event.origin !== session.host) return;
+    const message = read(event);
+    if (!message) return;
+    session.host ??= event.origin;
+    const { method } = message;
+    if (method === undefined && message.id === initialId && message.result) {
+      session.answer = message.result;
+      dress(message.result.hostContext);
+    } else if (method === "ui/notifications/host-context-changed") {
+      dress(message.params);
+    } else if (method === "ui/notifications/tool-result" || method === "ui/notifications/tool-cancelled") {
+      session.past.set("tool", message);
+    }
+    if (bundle === null) early.push(event);
+    else toBundle(event.data);
+  }
+
+  function fromFrame(event) {
+    if (event.source !== frame.contentWindow) return;
+    if (bundle === null ? event.origin !== origin && !(isOpaque && event.origin === "null") : event.origin !== bundle)
+      return;
+    const message = read(event);
+    if (!message) return;
+    const calls = message.method === "ui/initialize";
+    if (calls) initialId = message.id;
+    if (session.host === null && !calls) return;
+    if (bundle === null) {
+      bundle = event.origin;
+      setTimeout(show, DRAWING);
+    }
+    toHost(event.data);
+    for (const { data } of early.splice(0)) toBundle(data);
+    if (message.method === "ui/notifications/initialized") show();
+  }
+
+  function onViolation({ effectiveDirective }) {
+    if (effectiveDirective !== "frame-src") return;
+    if (bundle !== null) left();
+    else refused(`this host's policy allows no frames of ${origin}`);
+  }
+
+  addEventListener("message", fromFrame);
+  document.addEventListener("securitypolicyviolation", onViolation);
+  frame.addEventListener("load", () => {
+    loads += 1;
+    if (loads > 1 && isOpaque) left();
+    else setTimeout(unanswered, CALLING);
+  });
+  setTimeout(unanswered, LOADING);
+
+  frame.id = "mcpframe-view";
+  frame.title = document.title;
+  frame.allow = "camera; microphone; geolocation; clipboard-write; fullscreen";
+  frame.style.opacity = "0"; // a browser's error page is not for people
+  frame.src = url;
+  document.body.append(frame);
+  return fromHost;
+}
+
+/** Returns the target of a message for an origin, which may be unknown or opaque. */
+export const target = (origin) => (origin === null || origin === "null" ? "*" : origin);
+
+/**
+ * Returns whether a meta element's policy refuses all frames of an address, so that none need be tried. A policy that may
+ * allow them is left to the browser.
+ */
+export function refusesFrames(url) {
+  const { protocol } = new URL(url);
+  const others = (source) =>
+    /^'(none|self)'$/i.test(source) || (/^[a-z][a-z0-9+.-]*:$/i.test(source) && !schemes(source));
+  const schemes = (source) =>
+    source.toLowerCase() === protocol || (source.toLowerCase() === "http:" && protocol === "https:");
+  return [...document.querySelectorAll('meta[http-equiv="Content-Security-Policy" i]')].some((meta) => {
+    const directives = new Map(
+      /** @type {HTMLMetaElement} */ (meta).content
+        .split(";")
+        .map((text) => text.trim().split(/\s+/))
+        .reverse() // the first of a name counts
+        .map(([name, ...sources]) => [name.toLowerCase(), sources]),
+    );
+    const sources = directives.get("frame-src") ?? directives.get("child-src") ?? directives.get("default-src");
+    return sources?.every(others) ?? false;
+  });
+}

@@ -1,0 +1,108 @@
+// The text of a view of MCP Apps. It shows a published bundle in the best way that its host's policy allows: in a frame of
+// the bundle's own; else in this document, which needs WebAssembly; else the text of the tool's result, and why. The
+// host's policy decides, by what it refuses; its name does not.
+import { frameBundle, refusesFrames, target } from "./relay.js";
+import { read, standIn } from "./stand-in.js";
+
+const ID = "mcpframe/view";
+/** How long the bundle's files for this document may take, in ms. */
+const LOADING = 30_000;
+const MOST_KEPT = 100;
+
+const { content: url, dataset } = /** @type {HTMLMetaElement} */ (document.querySelector("meta[name=mcpframe-bundle]"));
+const { origin } = new URL(url);
+const first = document.getElementById("mcpframe-first");
+const onShown = () => first.remove();
+
+const events = []; // of the host, until there is a listener
+let dropped = 0;
+const keep = (event) => {
+  if (events.length < MOST_KEPT) events.push(event);
+  else dropped += 1;
+};
+let listener = keep;
+const onMessage = (event) => event.source === parent && listener(event);
+addEventListener("message", onMessage);
+
+/** Hands the host's messages to a listener: those so far, and those that come. */
+function hand(to) {
+  listener = to;
+  events.splice(0).forEach(to);
+}
+
+function inFrame() {
+  const onRefused = (why, early) => {
+    listener = keep;
+    events.push(...early);
+    inDocument(why);
+  };
+  const onLeft = (session) => inText(`The view has left its page ${url}.`, session);
+  hand(frameBundle(url, { onRefused, onLeft, onShown }));
+}
+
+function allowsWebAssembly() {
+  try {
+    new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Starts the bundle's page in this document.
+ * @param {string} [noFrame] the reason why there is no frame
+ */
+async function inDocument(noFrame) {
+  const fail = (why) => inText(`The view cannot be drawn here: ${[noFrame, why].filter(Boolean).join(", and ")}.`);
+  if (!allowsWebAssembly()) {
+    fail("this host's policy allows no WebAssembly, which Python needs");
+    return;
+  }
+  const refused = [];
+  const onViolation = ({ blockedURI }) => blockedURI.startsWith(origin) && refused.push(blockedURI);
+  document.addEventListener("securitypolicyviolation", onViolation);
+  try {
+    const page = fetch(url, { credentials: "omit" }).then((response) =>
+      response.ok ? response.text() : Promise.reject(),
+    );
+    const script = import(new URL("app-inline.js", url).href);
+    const late = new Promise((_, reject) => setTimeout(reject, LOADING));
+    const [text, { start }] = await Promise.race([Promise.all([page, script]), late]);
+    removeEventListener("message", onMessage); // the page listens itself
+    start(text, { events: events.splice(0), dropped, onShown });
+  } catch {
+    await new Promise((done) => setTimeout(done)); // the event of a refusal comes later than its error
+    fail(refused.length ? `this host's policy allows no scripts or requests of ${origin}` : `${url} cannot be loaded`);
+  } finally {
+    document.removeEventListener("securitypolicyviolation", onViolation);
+  }
+}
+
+/**
+ * Shows the tool's result as text.
+ * @param {string} why what a person reads
+ * @param {import("./relay.js").Session} session what the bundle has said with the host
+ */
+function inText(why, session = { host: null, answer: null, past: new Map() }) {
+  onShown();
+  let { host } = session;
+  const post = (data) => parent.postMessage(data, target(host));
+  const { hear } = standIn(document.body, why, post, { id: ID, answer: session.answer, url });
+  if (!session.answer) {
+    const params = { appInfo: { name: "mcpframe", version: "0" }, appCapabilities: {}, protocolVersion: "2026-01-26" };
+    post({ jsonrpc: "2.0", id: ID, method: "ui/initialize", params });
+  }
+  for (const message of session.past.values()) hear(message);
+  hand((event) => {
+    if (host !== null && event.origin !== host) return;
+    const message = read(event);
+    if (!message) return;
+    host ??= event.origin;
+    hear(message);
+  });
+}
+
+if (dataset.form === "inline") inDocument();
+else if (refusesFrames(url)) inDocument(`this host's policy allows no frames of ${origin}`);
+else inFrame();

@@ -1,0 +1,4 @@
+// The inline script of a server's page.
+import { listen } from "./inbox.js";
+
+listen();

@@ -1,0 +1,67 @@
+// Starts a bundle's page in the document of a view, whose text `static/app/view.js` is. That finds this script by its name,
+// `app-inline.js`, so a text of an earlier build starts the page of this one.
+import { listen } from "./inbox.js";
+import { prefetch } from "./prefetch.js";
+
+/** How long a page may take to draw, in ms, until its progress is shown. */
+const DRAWING = 1_000;
+
+const absolute = (url) => new URL(url, import.meta.url).href;
+
+/**
+ * @param {string} text the text of the page, `index.html`
+ * @param {object} view
+ * @param {MessageEvent[]} view.events the host's messages so far
+ * @param {number} view.dropped how many more there were
+ * @param {() => void} view.onShown is called when the page can be seen
+ */
+export function start(text, { events, dropped, onShown }) {
+  const page = new DOMParser().parseFromString(text, "text/html");
+  document.title = page.title;
+  document.documentElement.lang = page.documentElement.lang;
+  for (const data of page.querySelectorAll("script[type='application/json']")) {
+    if (data.id === "mcpframe-boot") data.textContent = JSON.stringify(placed(JSON.parse(data.textContent)));
+    document.head.append(data);
+  }
+  document.body.append(...page.body.childNodes);
+  show(onShown);
+  if (document.getElementById("mcpframe-inbox")) listen({ events, dropped });
+  prefetch();
+  for (const link of /** @type {NodeListOf<HTMLLinkElement>} */ (page.querySelectorAll("link[integrity], link[as]"))) {
+    link.href = absolute(link.getAttribute("href"));
+    document.head.append(link);
+  }
+  const built = page.querySelector("script[type=module]");
+  const loader = document.createElement("script"); // a parsed one would not run
+  Object.assign(loader, { type: "module", crossOrigin: "anonymous", integrity: built.getAttribute("integrity") });
+  loader.src = absolute(built.getAttribute("src"));
+  document.head.append(loader);
+}
+
+/** Returns a boot config with absolute addresses. */
+function placed(boot) {
+  const files = (value) => {
+    if (value === null || typeof value !== "object") return;
+    if (typeof value.url === "string") value.url = absolute(value.url);
+    Object.values(value).forEach(files);
+  };
+  files(boot.files);
+  files(boot.lazy);
+  boot.assets.base = absolute(boot.assets.base);
+  return boot;
+}
+
+/** Calls a function once the author's page is drawn, or there is an error or much progress to see. */
+function show(onShown) {
+  const app = document.getElementById("mcpframe-app");
+  const state = document.getElementById("mcpframe-page");
+  const observer = new MutationObserver(() => (app.hasChildNodes() || state.dataset.state === "failed") && end());
+  const timer = setTimeout(end, DRAWING);
+  function end() {
+    observer.disconnect();
+    clearTimeout(timer);
+    onShown();
+  }
+  observer.observe(app, { childList: true });
+  observer.observe(state, { attributes: true });
+}
