@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from playwright.async_api import BrowserContext, FrameLocator, expect
 
@@ -18,6 +20,7 @@ from mcpframe.kit.web.serve import serve_folder
 from mcpframe.views.html import view_html, view_meta
 from tests.browser.apps_hosts import CONTEXT, AppsHost
 from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
+from tests.contract.playing import held
 
 RESULT = {"content": [{"type": "text", "text": "21 °C\n" * 20}]}
 
@@ -240,6 +243,19 @@ async def test_where_frames_are_refused_the_bundle_runs_in_the_view_s_document(
     for gone in ("#mcpframe-stand-in", "#mcpframe-first", "iframe"):
         await expect(host.view.locator(gone)).to_have_count(0)
     assert await host.call("teardownResource", {"reason": "done"}) == {"result": {}}
+
+
+@pytest.mark.parametrize("frames", [True, False], ids=["in a frame", "in the document"])
+async def test_something_is_painted_before_the_bundle_is_there(host: SandboxHost, viewed: Bundle, frames: bool) -> None:
+    given = asked(viewed.url, **({"frame_src": viewed.origin} if frames else {}))
+    first = host.view.locator("#mcpframe-first")
+    async with held(host.page.context, viewed.url) as release, anyio.create_task_group() as tasks:
+        tasks.start_soon(partial(host.open, view_html(viewed.url, first_paint="<p>Soon …</p>"), policy=given))
+        await expect(first).to_be_visible()
+        await expect(first).to_have_text("Soon …")
+        release()
+    assert await host.tool("add", a=2, b=3) == {"result": 5}
+    await expect(first).to_have_count(0)
 
 
 async def test_a_host_that_allows_no_scripts_of_the_bundle(
