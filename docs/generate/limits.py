@@ -9,13 +9,14 @@ from types import ModuleType
 
 from docs.generate.docstrings import table as as_table
 from mcpframe.frame.core import limits as frame
+from mcpframe.hub.core import limits as hub
 from mcpframe.kit.base import limits as kit
 
-_MODULES: dict[str, ModuleType] = {"frame": frame, "kit": kit}
+_MODULES: dict[str, ModuleType] = {"frame": frame, "hub": hub, "kit": kit}
 
 
 def table(name: str) -> str:
-    """Return every limit of a module, `frame` or `kit`, with its value and its docstring."""
+    """Return every limit of a module, `frame`, `hub` or `kit`, with its value and its docstring."""
     module = _MODULES[name]
     body = ast.parse(inspect.getsource(module)).body
     rows = []

@@ -1,4 +1,4 @@
-"""Each limit has one name and one value: the scripts for hosts have those of Python."""
+"""Each limit has one name and one value: the scripts for hosts, pages and the extension have those of Python."""
 
 from __future__ import annotations
 
@@ -8,28 +8,42 @@ import pytest
 
 from mcpframe.frame.core import limits
 from mcpframe.frame.session.places import HINT_AFTER
-from mcpframe.hub.core.codec import MAX_MESSAGE_BYTES
+from mcpframe.hub.core import limits as hub
 from mcpframe.kit.base.data import static_dir
 
 OF_SCRIPTS = [
-    ("host.js", "const DEFAULT_TIMEOUT = (.+);", limits.HANDSHAKE_SECONDS * 1000),
-    ("host.js", "const SETUP_TIMEOUT = (.+);", limits.SETUP_SECONDS * 1000),
-    ("host.js", "const DEFAULT_SILENCE = (.+);", limits.UNRESPONSIVE_SECONDS * 1000 / 2),
-    ("host.js", "const HINT_AFTER = (.+);", HINT_AFTER * 1000),
-    ("host.js", "maxMessageBytes: ([^,]+),", limits.MESSAGE_BYTES),
-    ("host.js", "maxNesting: ([^,]+),", limits.MESSAGE_NESTING),
-    ("host.js", "maxPending: ([^ ]+) ", limits.PENDING_REQUESTS),
-    ("host-json.js", "const MOST_NESTING = (.+);", limits.DEEPEST_NESTING),
-    ("app-hub.js", "const MOST_BYTES = (.+);", MAX_MESSAGE_BYTES),
+    ("host/host.js", "const DEFAULT_TIMEOUT = (.+);", limits.HANDSHAKE_SECONDS * 1000),
+    ("host/host.js", "const SETUP_TIMEOUT = (.+);", limits.SETUP_SECONDS * 1000),
+    ("host/host.js", "const DEFAULT_SILENCE = (.+);", limits.UNRESPONSIVE_SECONDS * 1000 / 2),
+    ("host/host.js", "const HINT_AFTER = (.+);", HINT_AFTER * 1000),
+    ("host/host.js", "maxMessageBytes: ([^,]+),", limits.MESSAGE_BYTES),
+    ("host/host.js", "maxNesting: ([^,]+),", limits.MESSAGE_NESTING),
+    ("host/host.js", "maxPending: ([^ ]+) ", limits.PENDING_REQUESTS),
+    ("host/host-json.js", "const MOST_NESTING = (.+);", limits.DEEPEST_NESTING),
+    ("host/app-hub.js", "const MOST_BYTES = (.+);", hub.HUB_MESSAGE_BYTES),
+    ("host/app-port.js", "const PING_MS = (.+);", hub.PING_SECONDS * 1000),
+    ("host/app-port.js", "const STRIKES = (.+);", hub.PING_STRIKES),
+    ("host/app-port.js", "const NUMBER_MS = (.+);", hub.NUMBER_SECONDS * 1000),
+    ("host/app-port.js", "const LONGEST_NAME = (.+);", hub.APP_NAME_CHARACTERS),
+    ("host/app-port.js", "const LONGEST_CONTROL = (.+);", hub.APP_CONTROL_BYTES),
+    ("host/app-port.js", "const LONGEST_MESSAGE = (.+);", limits.MESSAGE_BYTES),
+    ("extension/popup.js", "const DELAY = (\\d+);", hub.CONSENT_DELAY_SECONDS * 1000),
+    ("hub/document-tools.js", "const MOST = (.+);", limits.LISTED_TOOLS),
 ]
 
 
 @pytest.mark.parametrize(("script", "pattern", "value"), OF_SCRIPTS, ids=[each[1] for each in OF_SCRIPTS])
 def test_a_script_has_the_same_limit(script: str, pattern: str, value: float) -> None:
-    found = re.search(pattern, (static_dir() / "host" / script).read_text("utf-8"))
+    found = re.search(pattern, (static_dir() / script).read_text("utf-8"))
     assert found
     factors = [float(factor.replace("_", "")) for factor in found[1].split("*")]
     product = 1.0
     for factor in factors:
         product *= factor
     assert product == value
+
+
+def test_the_hub_drops_no_answer_that_it_has_sent() -> None:
+    """A dropped answer would leave its request waiting for ever."""
+    assert hub.HUB_MESSAGE_BYTES < hub.ANSWER_BYTES < limits.MESSAGE_BYTES
+    assert hub.PAGE_TOOLS <= limits.LISTED_TOOLS

@@ -16,6 +16,7 @@ from typing import Any
 
 from mcpframe.frame.core import payload
 from mcpframe.frame.waiting.clock import Clock
+from mcpframe.hub.core import limits
 from mcpframe.hub.core.interfaces import KeyValues
 from mcpframe.hub.core.names import UNKNOWN, domain_of, origin_of
 from mcpframe.hub.core.tools import PageTool, checked_tools, is_cached
@@ -23,14 +24,6 @@ from mcpframe.hub.core.tools import PageTool, checked_tools, is_cached
 log = logging.getLogger(__name__)
 
 PREFIX = "mcpframe:hub:1:"
-STALE_SECONDS = 3600.0
-MAX_DOMAINS = 200
-"""The number of domains kept; the least recently touched are dropped."""
-MAX_CACHED_TOOLS = 64
-"""The number of tools kept of one domain; the oldest are dropped."""
-
-_MAX_BYTES = 32 * 1024 * 1024
-_MAX_NESTING = 64
 
 
 @dataclass(eq=False)
@@ -107,11 +100,11 @@ class DomainToolStorage:
             return []
         cached = cached or CachedDomain()
         kept = {name: tool for name, tool in cached.tools.items() if name not in tools} | new
-        cached.tools = dict(list(kept.items())[-MAX_CACHED_TOOLS:])
+        cached.tools = dict(list(kept.items())[-limits.CACHED_TOOLS :])
         if new:
             cached.url = url
         self._touch(domain, cached)
-        dropped = list(self._domains)[:-MAX_DOMAINS]
+        dropped = list(self._domains)[: -limits.CACHED_DOMAINS]
         for oldest in dropped:
             self._drop(oldest)
         return dropped
@@ -136,11 +129,11 @@ class DomainToolStorage:
             except Exception:  # any error of the store
                 log.exception("The stored tools of %.80r cannot be read: they are dropped.", domain)
                 cached = None
-            if cached is None or not abs(self._clock.wall() - cached.touched) <= STALE_SECONDS:
+            if cached is None or not abs(self._clock.wall() - cached.touched) <= limits.CACHE_SECONDS:
                 self._unsaved[domain] = None
             else:
                 found[domain] = cached
-        for domain, cached in sorted(found.items(), key=lambda each: each[1].touched)[-MAX_DOMAINS:]:
+        for domain, cached in sorted(found.items(), key=lambda each: each[1].touched)[-limits.CACHED_DOMAINS :]:
             self._domains.setdefault(domain, cached)
 
     async def save(self) -> None:
@@ -174,7 +167,7 @@ def _read(domain: str, text: Any) -> CachedDomain | None:
     """Return a stored record; None if it is invalid."""
     if not isinstance(text, str):
         return None
-    record = payload.decode(text, max_bytes=_MAX_BYTES, max_nesting=_MAX_NESTING)
+    record = payload.decode(text, max_bytes=limits.CACHE_RECORD_BYTES, max_nesting=limits.CACHE_RECORD_NESTING)
     if not isinstance(record, dict) or not isinstance(record.get("tools"), list):
         return None
     touched, url = record.get("touched"), record.get("url")

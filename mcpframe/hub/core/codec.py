@@ -22,6 +22,7 @@ from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.errors import MalformedMessage
 from mcpframe.frame.core.outline import sketch
 from mcpframe.frame.core.visible import plain
+from mcpframe.hub.core import limits
 from mcpframe.hub.core.messages import (
     CallCancelled,
     FromHub,
@@ -36,11 +37,7 @@ from mcpframe.hub.core.messages import (
 
 Form = Literal["json-rpc", "extension"]
 
-MAX_MESSAGE_BYTES = 16 * 1024 * 1024
-MAX_NESTING = 128
-LIMITS: Final = {"max_bytes": MAX_MESSAGE_BYTES, "max_nesting": MAX_NESTING}
-_LONGEST_ID = 256
-_LONGEST_URL = 8192
+LIMITS: Final = {"max_bytes": limits.HUB_MESSAGE_BYTES, "max_nesting": limits.HUB_MESSAGE_NESTING}
 _CAPABILITIES = ("multiTabSupport", "cacheSupported", "elicitation")
 
 _LISTS = {
@@ -245,7 +242,7 @@ def _params(message: dict[str, Any], form: Form) -> dict[str, Any]:
 
 
 def _is_id(value: Any) -> TypeGuard[str]:
-    return isinstance(value, str) and 0 < len(value) <= _LONGEST_ID
+    return isinstance(value, str) and 0 < len(value) <= limits.CALL_ID_CHARACTERS
 
 
 def _id(value: Any) -> str:
@@ -258,8 +255,8 @@ def _read_list(kind: str, params: dict[str, Any]) -> ToolList:
     tools, url, capabilities = params.get("tools"), params.get("tabUrl"), params.get("capabilities")
     if not isinstance(tools, list):
         raise MalformedMessage(f"{kind}: tools must be a list.")
-    if url is not None and (not isinstance(url, str) or len(url) > _LONGEST_URL):
-        raise MalformedMessage(f"{kind}: tabUrl must be a text of at most {_LONGEST_URL:,} characters.")
+    if url is not None and (not isinstance(url, str) or len(url) > limits.URL_CHARACTERS):
+        raise MalformedMessage(f"{kind}: tabUrl must be a text of at most {limits.URL_CHARACTERS:,} characters.")
     browser = capabilities.get("browser") if isinstance(capabilities, dict) else None
     return ToolList(tools, _LISTS[kind], url, capabilities_of(browser))
 

@@ -13,17 +13,11 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from mcpframe.frame.core.visible import visible
+from mcpframe.hub.core import limits
 from mcpframe.hub.core.interfaces import CallRequest
 from mcpframe.hub.core.names import UNKNOWN, domain_of
 
 log = logging.getLogger(__name__)
-
-ASK_SECONDS = 45.0
-"""Seconds for the user's answer: many clients wait 60 seconds for a call, and the page needs some of them."""
-_DELAY = 600
-"""Milliseconds before a call can be allowed."""
-_LONGEST = 20_000
-_LONGEST_NAME = 100
 
 
 class Asks(Protocol):
@@ -40,7 +34,7 @@ class Consent:
         seconds: The time for this question and those queued before it.
     """
 
-    def __init__(self, asks: Asks, seconds: float = ASK_SECONDS) -> None:
+    def __init__(self, asks: Asks, seconds: float = limits.CONSENT_SECONDS) -> None:
         self._asks = asks
         self._seconds = seconds
         self._always: set[tuple[str, str, str | None]] = set()
@@ -74,8 +68,8 @@ class Consent:
 def question(request: CallRequest) -> dict[str, Any]:
     """Return the question that `consent.js` shows, with misleading characters as escapes."""
     text = visible(json.dumps(request.arguments, indent=2, ensure_ascii=False))
-    if len(text) > _LONGEST:
-        text = f"{text[:_LONGEST]}\n… and {len(text) - _LONGEST:,} more characters"
+    if len(text) > limits.CONSENT_CHARACTERS:
+        text = f"{text[: limits.CONSENT_CHARACTERS]}\n… and {len(text) - limits.CONSENT_CHARACTERS:,} more characters"
     domain = domain_of(request.origin)
     named = "" if domain == UNKNOWN or request.origin.endswith(f"/{domain}") else f" ({domain} in names)"
     return {
@@ -84,10 +78,10 @@ def question(request: CallRequest) -> dict[str, Any]:
         "origin": f"{request.origin}{named}",
         "tool": visible(request.tool),
         "text": text,
-        "delay": _DELAY,
+        "delay": round(limits.CONSENT_DELAY_SECONDS * 1000),
     }
 
 
 def shown_name(name: str) -> str:
     """Return a client's own name as one short line without misleading characters."""
-    return " ".join(visible(name[:_LONGEST_NAME]).split())
+    return " ".join(visible(name[: limits.CLIENT_NAME_CHARACTERS]).split())

@@ -5,12 +5,10 @@ tab 7 ── its page: 7 ── its first frame: 10000000007 ── its second f
 
 from __future__ import annotations
 
+from mcpframe.hub.core import limits
+
 _STRIDE = 10**10
 """Larger than any browser's tab number; every frame's number is exact in JavaScript."""
-QUIET_SECONDS = 3.0
-"""Seconds for the page's own scripts to begin a session with a frame, before the hub does."""
-MOST_KNOWN = 500
-"""The number of frames of a tab whose numbers are remembered."""
 
 
 def frame_tab(tab: int, number: int) -> int:
@@ -50,7 +48,7 @@ class FrameNumbers:
         while (number := self._numbers.get((url, at))) in self._used:
             at += 1
         if number is None:
-            if len(self._numbers) >= MOST_KNOWN:
+            if len(self._numbers) >= limits.KNOWN_FRAMES:
                 self._numbers = {key: known for key, known in self._numbers.items() if known in self._used}
             number = self._numbers[url, at] = self._last = self._last + 1
         self._used.add(number)

@@ -24,6 +24,7 @@ from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.core.visible import plain
 from mcpframe.frame.waiting.changes import Changes, Listeners, within
 from mcpframe.frame.waiting.clock import Clock
+from mcpframe.hub.core import limits
 from mcpframe.hub.core.bounded_tabs import BoundedTabs
 from mcpframe.hub.core.cached_tools import DomainToolStorage
 from mcpframe.hub.core.errors import (
@@ -36,7 +37,7 @@ from mcpframe.hub.core.errors import (
     UnknownTool,
 )
 from mcpframe.hub.core.first_tabs import FirstTabs
-from mcpframe.hub.core.frames import QUIET_SECONDS, page_tab
+from mcpframe.hub.core.frames import page_tab
 from mcpframe.hub.core.interfaces import UNNAMED, Caller, CallRequest, KeyValues, OnProgress, Tabs, TabTransport
 from mcpframe.hub.core.messages import ToolCall, ToolList
 from mcpframe.hub.core.names import UNKNOWN, ToolKey, ToolNames, address_for, domain_of, origin_of
@@ -46,9 +47,6 @@ from mcpframe.hub.core.registry import TabEntry, ToolRegistry, best_tab
 from mcpframe.hub.core.tools import checked_tools, is_repeatable
 
 log = logging.getLogger(__name__)
-
-_ELSEWHERE_SECONDS = 5.0
-"""Seconds for which an opened tab may show a page of another domain, as during a login."""
 
 
 class Hub:
@@ -250,7 +248,7 @@ class Hub:
 
     async def _reloaded(self, tab: int, key: ToolKey) -> TabEntry | None:
         """Return a reloading tab once it has a tool again; None if it has not in time."""
-        seconds = self._options.start_seconds + (QUIET_SECONDS if page_tab(tab) != tab else 0.0)
+        seconds = self._options.start_seconds + (limits.FRAME_QUIET_SECONDS if page_tab(tab) != tab else 0.0)
         if await self._changes.until(lambda: self._connected(tab, key.domain), seconds) is None:
             return None
         return await self._changes.until(lambda: self._with_tool(tab, key), self._options.connect_seconds)
@@ -301,7 +299,7 @@ class Hub:
             TabNotFound: It was redirected to another domain, and stays there.
         """
         seconds = self._options.start_seconds
-        first = min(seconds, _ELSEWHERE_SECONDS)
+        first = min(seconds, limits.ELSEWHERE_SECONDS)
         entry = await self._changes.until(lambda: self._connected(tab, domain), first)
         if entry is not None or first == seconds:
             return entry

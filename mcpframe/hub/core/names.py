@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from mcpframe.hub.core import limits
+
 UNKNOWN = "unknown"
 """The domain of an address without one."""
 
-LONGEST_NAME = 128
-"""The limit of MCP and of WebMCP. Some clients demand 64."""
 
 _PREFIX = "website_tool"
 _NOT_ALLOWED = re.compile(r"[^a-zA-Z0-9_]")
@@ -106,7 +106,7 @@ class ToolNames:
             hash that covers the browser's tab number too, so that no name is reused.
     """
 
-    def __init__(self, *, longest: int = LONGEST_NAME, most_retired: int = 5000) -> None:
+    def __init__(self, *, longest: int = limits.NAME_CHARACTERS, most_retired: int = limits.RETIRED_NAMES) -> None:
         if longest < 40:
             raise ValueError("Names need at least 40 characters: website_tool_, a part of the domain, and a number.")
         self._longest = longest
@@ -182,7 +182,7 @@ class TabNumbers:
         on_new: Called whenever a tab gets a number.
     """
 
-    def __init__(self, *, most: int = 5000) -> None:
+    def __init__(self, *, most: int = limits.NUMBERED_TABS) -> None:
         self.on_new: Callable[[], None] = lambda: None
         self._most = most
         self._numbers: dict[tuple[str, int], int] = {}

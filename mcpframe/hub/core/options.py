@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from mcpframe.hub.core import limits
 from mcpframe.hub.core.interfaces import Consents
-from mcpframe.hub.core.names import LONGEST_NAME, TabNumbers
+from mcpframe.hub.core.names import TabNumbers
 
 
 @dataclass(frozen=True)
@@ -29,15 +30,15 @@ class HubOptions:
         own_numbers: Whether the tabs' ids are their numbers in names, as in a page hub, whose tabs are of one domain.
     """
 
-    longest_name: int = LONGEST_NAME
-    request_seconds: float = 10.0
-    connect_seconds: float = 2.0
-    start_seconds: float = 2.0
-    first_seconds: float = 5.0
-    load_seconds: float = 30.0
-    load_retries: int = 3
-    retry_seconds: float = 1.0
-    most_sends: int = 3
+    longest_name: int = limits.NAME_CHARACTERS
+    request_seconds: float = limits.REQUEST_SECONDS
+    connect_seconds: float = limits.CONNECT_SECONDS
+    start_seconds: float = limits.TAB_START_SECONDS
+    first_seconds: float = limits.FIRST_LIST_SECONDS
+    load_seconds: float = limits.LOAD_SECONDS
+    load_retries: int = limits.LOAD_RETRIES
+    retry_seconds: float = limits.RETRY_SECONDS
+    most_sends: int = limits.CALL_SENDS
     allows: Callable[[str], bool] = lambda url: True
     consents: Consents | None = None
     numbers: TabNumbers | None = None

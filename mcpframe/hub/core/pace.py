@@ -9,18 +9,14 @@ from collections.abc import Callable
 from typing import Any
 
 from mcpframe.frame.waiting.clock import Timers, TokenBucket
-
-BURST = 50
-"""The number of lists of a tab accepted at once."""
-SECONDS = 0.25
-"""Seconds until one more is accepted."""
+from mcpframe.hub.core import limits
 
 
 class _Paced:
     """A tab's token bucket and its pending list."""
 
     def __init__(self, now: Callable[[], float]) -> None:
-        self.tokens = TokenBucket(BURST, 1 / SECONDS, now)
+        self.tokens = TokenBucket(limits.LIST_BURST, 1 / limits.LIST_INTERVAL_SECONDS, now)
         self.waits: list[Any] = []
         self.stop_timer: Callable[[], None] = lambda: None
 
@@ -42,7 +38,7 @@ class Pace:
             self._take(tab, item)
         else:
             paced.waits = [item]
-            paced.stop_timer = self._clock.call_later(SECONDS, lambda: self._late(tab, paced))
+            paced.stop_timer = self._clock.call_later(limits.LIST_INTERVAL_SECONDS, lambda: self._late(tab, paced))
 
     def forget(self, tab: int) -> None:
         """Forget a tab and its pending list."""

@@ -11,19 +11,12 @@ from typing import Any
 
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
+from mcpframe.hub.core import limits
 from mcpframe.hub.core.tool_texts import Unfit, own_icons, readable
 
 PageTool = Mapping[str, Any]
 
-MAX_TOOLS = 256
-"""The largest number of tools accepted from one page."""
-MAX_TOOL_BYTES = 64 * 1024
-MAX_PAGE_CHARACTERS = 1024 * 1024
-"""The longest JSON text of one page's tools together: clients get those of all pages in one list."""
-MAX_TOOL_NESTING = 32
-LONGEST_TOOL_NAME = 256
 
-_MOST_PROBLEMS = 10
 _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 
@@ -42,8 +35,8 @@ def checked_tools(tools: Sequence[Any], url: str | None) -> tuple[dict[str, Page
     foreign: list[str] = []
     left_out = size = 0
     for number, tool in enumerate(tools):
-        if len(valid) >= MAX_TOOLS:
-            problems.append(f"The page has {len(tools):,} tools; only {MAX_TOOLS} are taken.")
+        if len(valid) >= limits.PAGE_TOOLS:
+            problems.append(f"The page has {len(tools):,} tools; only {limits.PAGE_TOOLS} are taken.")
             break
         name = repr(str(tool.get("name") if isinstance(tool, dict) else None)[:80])
         try:
@@ -51,11 +44,11 @@ def checked_tools(tools: Sequence[Any], url: str | None) -> tuple[dict[str, Page
             taken = readable(tool)
             if taken["name"] in valid:
                 raise Unfit("the page has another one of this name")
-            if size + length > MAX_PAGE_CHARACTERS:
-                raise Unfit(f"the page's tools have more than {MAX_PAGE_CHARACTERS:,} characters")
+            if size + length > limits.PAGE_TOOLS_CHARACTERS:
+                raise Unfit(f"the page's tools have more than {limits.PAGE_TOOLS_CHARACTERS:,} characters")
         except Unfit as error:
             left_out += 1
-            if left_out <= _MOST_PROBLEMS:
+            if left_out <= limits.TOOL_PROBLEMS:
                 problems.append(f"Tool {number} ({name}) is left out: {error}.")
             continue
         if len(icons := own_icons(taken, url)) < len(taken.get("icons", ())):
@@ -63,8 +56,8 @@ def checked_tools(tools: Sequence[Any], url: str | None) -> tuple[dict[str, Page
             foreign.append(name)
         valid[taken["name"]] = taken
         size += length
-    if left_out > _MOST_PROBLEMS:
-        problems.append(f"So are {left_out - _MOST_PROBLEMS:,} others.")
+    if left_out > limits.TOOL_PROBLEMS:
+        problems.append(f"So are {left_out - limits.TOOL_PROBLEMS:,} others.")
     if foreign:
         problems.append(f"{len(foreign)} tools, such as {foreign[0]}, have icons of others, which are left out.")
     return valid, problems
@@ -94,7 +87,7 @@ def _check(tool: Any) -> int:
         raise Unfit(problem)
     try:
         text = payload.encode(tool)
-        payload.decode(text, max_bytes=MAX_TOOL_BYTES, max_nesting=MAX_TOOL_NESTING)
+        payload.decode(text, max_bytes=limits.TOOL_BYTES, max_nesting=limits.TOOL_NESTING)
     except (MessageError, TypeError, ValueError, RecursionError) as error:
         raise Unfit(f"it cannot be passed on ({str(error).rstrip('.')})") from None
     return len(text)
@@ -106,8 +99,8 @@ def _problem(tool: Any) -> str | None:
     name = tool.get("name")
     if not isinstance(name, str) or not name:
         return "it has no name"
-    if len(name) > LONGEST_TOOL_NAME:
-        return f"its name is longer than {LONGEST_TOOL_NAME} characters"
+    if len(name) > limits.TOOL_NAME_CHARACTERS:
+        return f"its name is longer than {limits.TOOL_NAME_CHARACTERS} characters"
     if "inputSchema" not in tool:
         return "it has no inputSchema"
     for member, fits in _MEMBERS.items():

@@ -16,7 +16,8 @@ from typing import Protocol
 from mcpframe.frame.core.errors import MessageError, MessageTooLarge, TooManyPending
 from mcpframe.frame.waiting.clock import Clock
 from mcpframe.frame.waiting.peer import Overdue, Peer
-from mcpframe.hub.core.codec import MAX_MESSAGE_BYTES, ProxyCodec, id_of_answer
+from mcpframe.hub.core import limits
+from mcpframe.hub.core.codec import ProxyCodec, id_of_answer
 from mcpframe.hub.core.errors import InvalidArguments, RequestTimedOut, TabBusy, TabClosed, TabNotFound
 from mcpframe.hub.core.interfaces import OnProgress
 from mcpframe.hub.core.messages import (
@@ -32,12 +33,6 @@ from mcpframe.hub.core.messages import (
 from mcpframe.hub.core.names import domain_of
 
 log = logging.getLogger(__name__)
-
-LONGEST_SECONDS = 600.0
-"""Seconds after which a call ends, even if its page still reports progress."""
-
-MAX_PENDING = 256
-"""The largest number of unanswered calls of one tab."""
 
 
 class TabPort(Protocol):
@@ -88,7 +83,7 @@ class PortTransport:
         """Take a new port. It replaces an earlier one of its tab, whose page was reloaded or replaced."""
         self.disconnect(port.tab)
         ids = (str(uuid.uuid4()) for _ in itertools.repeat(None))
-        self._tabs[port.tab] = _Connected(port, Peer(ids, limit=MAX_PENDING, clock=self._clock))
+        self._tabs[port.tab] = _Connected(port, Peer(ids, limit=limits.PENDING_CALLS, clock=self._clock))
 
     def received(self, port: TabPort, message: FromProxy) -> None:
         """Take a message of a port. Never raises."""
@@ -127,13 +122,13 @@ class PortTransport:
             return await connected.calls.ask(
                 lambda id_: _post(port, replace(message, id=id_, progress=on_progress is not None)),
                 within=seconds,
-                longest=max(LONGEST_SECONDS, seconds),
+                longest=max(limits.CALL_SECONDS, seconds),
                 cancel=cancel,
                 on_progress=on_progress,
             )
         except TooManyPending:
             raise TabBusy(
-                f"{MAX_PENDING} calls of this tab wait for their answers: try again later.", tab=tab
+                f"{limits.PENDING_CALLS} calls of this tab wait for their answers: try again later.", tab=tab
             ) from None
         except Overdue:
             passed = self._clock.now() - begun
@@ -219,7 +214,7 @@ def _post(port: TabPort, call: ToolCall) -> None:
     try:
         port.post(call)
     except MessageTooLarge:
-        most = f"{MAX_MESSAGE_BYTES:,} bytes of JSON"
+        most = f"{limits.HUB_MESSAGE_BYTES:,} bytes of JSON"
         raise InvalidArguments(f"The arguments are too large: a call may have {most}. Pass less at once.") from None
     except MessageError as error:
         raise InvalidArguments(f"The arguments cannot be passed to a page: {error}") from None

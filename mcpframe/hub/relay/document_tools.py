@@ -21,13 +21,11 @@ from mcpframe.frame.dialects.webmcp.tools import LIMITS, Rejected
 from mcpframe.frame.session.lines import PlainMessages
 from mcpframe.frame.waiting.clock import Clock
 from mcpframe.frame.webmcp.client import ToolSource, tools_session
+from mcpframe.hub.core import limits
 from mcpframe.hub.core.codec import encode
 from mcpframe.hub.core.messages import FromProxy, Json
 from mcpframe.hub.relay.half import HalfFailed, HalfGone, PageHalf
 from mcpframe.hub.relay.relay import Relay
-
-_END_SECONDS = 2.0
-"""Seconds to wait for the end of a document."""
 
 
 class DocumentTools:
@@ -100,7 +98,7 @@ class DocumentTools:
         except HalfGone as error:
             # The browser may report this before the document's end, and only the latter ends the call: this is no
             # answer of the tool.
-            await anyio.sleep(_END_SECONDS)
+            await anyio.sleep(limits.DOCUMENT_END_SECONDS)
             raise Rejected("Error", str(error)) from None
         return answer if isinstance(answer, str) else None
 

@@ -9,7 +9,7 @@ once it has one.
 | idle | the server is ready | quiet |
 | quiet | it is ready again, in answer to a check | quiet, from the beginning |
 | quiet | it speaks with a host, in any dialect | hosted |
-| quiet | `QUIET_SECONDS` have passed | relayed: a session begins |
+| quiet | `limits.FRAME_QUIET_SECONDS` have passed | relayed: a session begins |
 | relayed | it answers a request that is not this client's | hosted: the session ends |
 | relayed | it is ready again: another document, or an answer to a check | quiet: the session ends |
 | relayed | the server stops, or does not answer `initialize` | idle |
@@ -37,15 +37,13 @@ from mcpframe.frame.dialects.available import dialects
 from mcpframe.frame.dialects.mcp_b.messages import NAME, READY, STOPPED
 from mcpframe.frame.dialects.mcp_b.roles import IFRAME_CLIENT
 from mcpframe.frame.waiting.clock import Clock
+from mcpframe.hub.core import limits
 from mcpframe.hub.core.codec import LIMITS
-from mcpframe.hub.core.frames import QUIET_SECONDS
 from mcpframe.hub.core.transport import PortTransport
 from mcpframe.hub.relay.link import RelayPort, ServerLink
 
 log = logging.getLogger(__name__)
 
-START_SECONDS = 60.0
-"""Seconds for a frame to answer `initialize`: bundles are ready before they have started."""
 _OPTIONS = Options(handshake_timeout=None, unresponsive_after=None)
 
 
@@ -147,7 +145,7 @@ class FrameRelay:
 
     def _begin_quiet(self) -> None:
         self._leave(FrameState.QUIET)
-        self._stop_timer = self._clock.call_later(QUIET_SECONDS, self._begin)
+        self._stop_timer = self._clock.call_later(limits.FRAME_QUIET_SECONDS, self._begin)
 
     def _begin(self) -> None:
         """Begin a session: the frame has no other host."""
@@ -166,7 +164,7 @@ class FrameRelay:
             options=_OPTIONS,
             on_open=lambda: None,
             on_end=lambda _: self._ended(link),
-            answer_seconds=START_SECONDS,
+            answer_seconds=limits.FRAME_START_SECONDS,
         )
         link.start()
         ready = self._ready

@@ -17,11 +17,12 @@ from mcpframe.frame.core.origins import AllowedOrigins
 from mcpframe.frame.core.roles import Role
 from mcpframe.frame.waiting.clock import Clock
 from mcpframe.frame.waiting.driver import Driver
-from mcpframe.hub.core.codec import MAX_MESSAGE_BYTES, MAX_NESTING, encode
+from mcpframe.hub.core import limits
+from mcpframe.hub.core.codec import encode
 from mcpframe.hub.core.messages import FromHub, FromProxy, Json, ToolAnswer
 from mcpframe.hub.core.names import domain_of
 from mcpframe.hub.core.transport import PortTransport, unreadable
-from mcpframe.hub.relay.relay import ANSWER_SECONDS, Relay
+from mcpframe.hub.relay.relay import Relay
 
 log = logging.getLogger(__name__)
 
@@ -99,11 +100,11 @@ class ServerLink:
         options: Options,
         on_open: Callable[[], None],
         on_end: Callable[[SessionError | None], None],
-        answer_seconds: float = ANSWER_SECONDS,
+        answer_seconds: float = limits.ANSWER_SECONDS,
     ) -> None:
         # One bad tool must not cost the others: the hub checks each tool, and all other messages as a whole.
         role = replace(role, checks_content=False)
-        options = replace(options, max_message_bytes=MAX_MESSAGE_BYTES, max_nesting=MAX_NESTING)
+        options = replace(options, max_message_bytes=limits.HUB_MESSAGE_BYTES, max_nesting=limits.HUB_MESSAGE_NESTING)
         connection = Connection([Candidate(role, AllowedOrigins(frozenset({origin})))], options=options)
         self._driver = Driver(connection, clock, post, self._take)
         self._port = port

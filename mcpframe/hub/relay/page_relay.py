@@ -46,6 +46,7 @@ from mcpframe.frame.core.events import Inbound
 from mcpframe.frame.dialects.mcp_b.messages import TAB_CHANNEL
 from mcpframe.frame.dialects.mcp_b.roles import client
 from mcpframe.frame.waiting.clock import Clock
+from mcpframe.hub.core import limits
 from mcpframe.hub.core.frames import FrameNumbers, frame_number, frame_tab
 from mcpframe.hub.core.names import domain_of, origin_of
 from mcpframe.hub.core.transport import PortTransport
@@ -59,25 +60,16 @@ log = logging.getLogger(__name__)
 
 OWN_WINDOW = 0
 """The source of messages of the page's own window."""
-MOST_FRAMES = 32
-"""The largest number of frames of a page that are watched."""
-_PAUSE = 1.0
-"""Seconds before a page server, or a document's tools, are looked for again after they have ended."""
-_LONGEST_URL = 8192
 
 
 def _options(patience: float | None, interval: float) -> Options:
-    return Options(
-        handshake_timeout=patience,
-        repeat_interval=interval,
-        unresponsive_after=None,
-    )
+    return Options(handshake_timeout=patience, repeat_interval=interval, unresponsive_after=None)
 
 
-_EAGER = _options(5.0, 1.0)
-"""For a page just loaded: its server is polled each second, as old ones answer but do not announce themselves."""
-_PATIENT = _options(None, 60.0)
-"""For a page without a server: one may still come, and announces itself. Pages of others are not to be polled often."""
+_EAGER = _options(limits.NEW_PAGE_SECONDS, limits.NEW_PAGE_POLL_SECONDS)
+"""For a page just loaded."""
+_PATIENT = _options(None, limits.PAGE_POLL_SECONDS)
+"""For a page without a server."""
 
 
 class PageRelay:
@@ -198,7 +190,8 @@ class PageRelay:
             if error is not None:
                 log.info("The page server of %s has ended: %s", domain_of(self._port.url), error)
             if not self._over:
-                self._stop_timer = self._clock.call_later(_PAUSE, partial(self._look_for_server, options))
+                again = partial(self._look_for_server, options)
+                self._stop_timer = self._clock.call_later(limits.SERVER_RETRY_SECONDS, again)
 
         self._link = link = ServerLink(
             client(TAB, TAB_CHANNEL),
@@ -222,7 +215,7 @@ class PageRelay:
     async def _serve_tools(self, tools: DocumentTools) -> None:
         while True:
             await tools.available()
-            await self._sleep(_PAUSE / 2)  # a page with both has its server by now
+            await self._sleep(limits.SERVER_RETRY_SECONDS / 2)  # a page with both has its server by now
             await self._free.wait()
             with suppress(StateError):
                 async with relay_tools(tools, self._port.say, self._clock, url=self._port.url) as relay:
@@ -254,7 +247,7 @@ class PageRelay:
     def _from_frame(self, source: int, inbound: Inbound, address: str) -> None:
         frame = self.frames.get(source)
         if frame is None:
-            if len(self.frames) >= MOST_FRAMES:
+            if len(self.frames) >= limits.PAGE_FRAMES:
                 return
             frame = self.frames[source] = FrameRelay(
                 partial(self._page.tell, "post", source),
@@ -264,7 +257,7 @@ class PageRelay:
                 self._transport,
                 self._clock,
             )
-        known = len(address) <= _LONGEST_URL and origin_of(address) == inbound.origin
+        known = len(address) <= limits.URL_CHARACTERS and origin_of(address) == inbound.origin
         frame.receive(inbound, address if known else f"{inbound.origin}/")
 
     def _connect(self, url: str, on_close: Callable[[], None]) -> RelayPort | None:

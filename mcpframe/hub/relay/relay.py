@@ -16,23 +16,16 @@ from typing import Any
 
 from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.errors import MessageError
+from mcpframe.frame.core.limits import LISTED_TOOLS
 from mcpframe.frame.core.requests import Request, Requests
 from mcpframe.frame.waiting.clock import Alarm, Clock
-from mcpframe.hub.core.codec import MAX_MESSAGE_BYTES, capabilities_of, progress_of
+from mcpframe.hub.core import limits
+from mcpframe.hub.core.codec import capabilities_of, progress_of
 from mcpframe.hub.core.messages import CallCancelled, FromHub, FromProxy, Json, ToolAnswer, ToolCall, ToolList
 
 log = logging.getLogger(__name__)
 
 PROTOCOL_VERSION = "2025-11-25"
-DEBOUNCE_SECONDS = 0.5
-"""Seconds to wait for further changes of the list."""
-POLL_SECONDS = 60.0
-"""Seconds between reads of the list of a page that does not notify of changes."""
-ANSWER_SECONDS = 10.0
-"""Seconds for a page to answer `initialize`, or to list its tools."""
-MAX_LISTED = 1000
-"""The largest number of tools relayed; the hub takes fewer."""
-_MOST_PAGES = 50
 
 _Answered = Callable[[Json], None]
 
@@ -57,7 +50,7 @@ class Relay:
         clock: Clock,
         *,
         url: str | None = None,
-        introduction_seconds: float = ANSWER_SECONDS,
+        introduction_seconds: float = limits.ANSWER_SECONDS,
     ) -> None:
         self._to_page = to_page
         self._to_hub = to_hub
@@ -157,7 +150,7 @@ class Relay:
         head: dict[str, Any] = {"jsonrpc": "2.0"} if id_ is None else {"jsonrpc": "2.0", "id": id_}
         self._to_page({**head, "method": method, **({"params": params} if params else {})})
 
-    def _ask(self, method: str, params: Json, answered: _Answered, seconds: float = ANSWER_SECONDS) -> None:
+    def _ask(self, method: str, params: Json, answered: _Answered, seconds: float = limits.ANSWER_SECONDS) -> None:
         request = self._requests.open(answered, self._clock.now() + seconds)
         self._alarm.set(self._requests.deadline)
         self._post(method, params, request.id)
@@ -207,7 +200,7 @@ class Relay:
         """Read the list a little later, once for all changes until then."""
         if not self._again:
             self._again = True
-            self._set_timer(DEBOUNCE_SECONDS)
+            self._set_timer(limits.LIST_DEBOUNCE_SECONDS)
 
     def _set_timer(self, seconds: float) -> None:
         self._stop_timer()
@@ -230,9 +223,9 @@ class Relay:
                 return
             following = result.get("nextCursor")
             size = length + (len(payload.encode(result["tools"])) if pages or following is not None else 0)
-            if size < MAX_MESSAGE_BYTES:
-                tools.extend(result["tools"][: MAX_LISTED - len(tools)])
-                if isinstance(following, str) and len(tools) < MAX_LISTED and pages < _MOST_PAGES:
+            if size < limits.HUB_MESSAGE_BYTES:
+                tools.extend(result["tools"][: LISTED_TOOLS - len(tools)])
+                if isinstance(following, str) and len(tools) < LISTED_TOOLS and pages < limits.RELAYED_PAGES:
                     self._ask_page(tools, following, pages + 1, size)
                     return
             self._read(tools)
@@ -247,9 +240,9 @@ class Relay:
                 log.info("The page has no tools at present.")
             self._send(tools)
         if self._again:
-            self._set_timer(DEBOUNCE_SECONDS)
+            self._set_timer(limits.LIST_DEBOUNCE_SECONDS)
         elif not self._notifies or tools is None:
-            self._set_timer(POLL_SECONDS)
+            self._set_timer(limits.LIST_POLL_SECONDS)
 
     def _send(self, tools: list[Any]) -> None:
         first = self._listed is None and bool(tools)

@@ -18,7 +18,8 @@ from typing import Any
 
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MalformedMessage, MessageError
-from mcpframe.hub.core.codec import MAX_NESTING
+from mcpframe.frame.core.limits import MESSAGE_BYTES
+from mcpframe.hub.core import limits
 from mcpframe.hub.core.pieces import Joiner, cut
 from mcpframe.hub.serving.port_clients import HubClients
 
@@ -28,15 +29,6 @@ Frame = dict[str, Any]
 
 NATIVE_HOST = "mcpframe.hub"
 """The name of the host, by which the extension connects to it."""
-
-TO_EXTENSION = 80_000
-"""Characters of a piece: at most 12 bytes each (two escapes) are under 1 MiB."""
-TO_PROGRAM = 1_000_000
-"""Characters of a piece in the other direction, where browsers allow 64 MiB."""
-MOST_JOINED = 64 * 1024 * 1024
-"""The longest joined message, in characters."""
-_MOST_PIECES = 8192
-_LONGEST_FRAME = 32 * 1024 * 1024
 
 
 def frames_of(session: str, text: str, longest: int) -> Iterator[Frame]:
@@ -57,7 +49,7 @@ class FrameJoiner:
     """Joins the messages of one session."""
 
     def __init__(self) -> None:
-        self._joiner = Joiner(MOST_JOINED, _MOST_PIECES)
+        self._joiner = Joiner(MESSAGE_BYTES, limits.NATIVE_PIECES)
 
     def add(self, frame: Mapping[str, Any]) -> str | None:
         """Return the message that this frame completes; None if more follow.
@@ -81,7 +73,7 @@ class _SessionPort:
         self.joiner = FrameJoiner()
 
     def post(self, text: str) -> None:
-        for frame in frames_of(self._session, text, TO_PROGRAM):
+        for frame in frames_of(self._session, text, limits.TO_PROGRAM_CHARACTERS):
             self._post(frame)
 
     def close(self, reason: str = "The hub has ended the session.") -> None:
@@ -108,7 +100,7 @@ class NativeClients:
             The program's state, if the frame has it; else None.
         """
         try:
-            frame = payload.parse(text, max_bytes=_LONGEST_FRAME, max_nesting=MAX_NESTING)
+            frame = payload.parse(text, max_bytes=limits.NATIVE_FRAME_BYTES, max_nesting=limits.HUB_MESSAGE_NESTING)
         except MessageError as error:
             log.warning("A frame of native messaging is ignored: %s", error)
             return None

@@ -19,19 +19,16 @@ from mcp_types import jsonrpc_message_adapter
 
 from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.errors import MessageError, TooManyPending
+from mcpframe.frame.core.limits import PENDING_REQUESTS
 from mcpframe.frame.core.outline import outline
 from mcpframe.frame.session.streams import WriteStream
-from mcpframe.hub.core.codec import MAX_MESSAGE_BYTES, MAX_NESTING
+from mcpframe.hub.core import limits
+from mcpframe.hub.core.codec import LIMITS
 from mcpframe.hub.core.interfaces import PROGRAM
 from mcpframe.hub.serving.server import HubServer, client_origin
 
 log = logging.getLogger(__name__)
 
-_MOST_CLIENTS = 64
-_MOST_PENDING = 1024
-MAX_ANSWER_BYTES = 60 * 1024 * 1024
-"""The largest answer: ports of extensions, and native messaging, take 64 MiB, and a larger one would end the session.
-"""
 _BUSY = "The hub has {0} clients already: end one first."
 
 
@@ -57,7 +54,7 @@ class HubClients:
     """
 
     def __init__(
-        self, server: HubServer, most: int = _MOST_CLIENTS, changed: Callable[[], None] = lambda: None
+        self, server: HubServer, most: int = limits.HUB_CLIENTS, changed: Callable[[], None] = lambda: None
     ) -> None:
         self._changed = changed
         self._server = server
@@ -138,12 +135,12 @@ class _Client(WriteStream):
         self.origin = origin
         self.task: asyncio.Task[None] | None = None
         self._incoming, self.read = anyio.create_memory_object_stream[SessionMessage | Exception](math.inf)
-        self._pending = jsonrpc.Pending(_MOST_PENDING)
+        self._pending = jsonrpc.Pending(PENDING_REQUESTS)
 
     def take(self, text: str) -> None:
         """Take a message of the client. An unreadable request is answered; other unreadable messages are ignored."""
         try:
-            message = payload.decode(text, max_bytes=MAX_MESSAGE_BYTES, max_nesting=MAX_NESTING)
+            message = payload.decode(text, **LIMITS)
             if not isinstance(message, dict) or "jsonrpc" not in message:
                 return  # keep-alive, and anything else that is not JSON-RPC
             jsonrpc.request_id(message)
@@ -165,8 +162,8 @@ class _Client(WriteStream):
         }  # no second dump of a large result
         self._pending.answered(members)
         text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
-        if "method" not in members and (size := _size(text)) > MAX_ANSWER_BYTES:
-            error = f"The answer has {size:,} bytes; the limit is {MAX_ANSWER_BYTES:,}."
+        if "method" not in members and (size := _size(text)) > limits.ANSWER_BYTES:
+            error = f"The answer has {size:,} bytes; the limit is {limits.ANSWER_BYTES:,}."
             text = payload.encode(jsonrpc.error_response(members["id"], jsonrpc.INTERNAL_ERROR, error))
         self._post(text)
 
@@ -195,7 +192,7 @@ class _Client(WriteStream):
 
 def _size(text: str) -> int:
     """Return the length of a text in UTF-8; for one certainly within the limit, in characters."""
-    return len(text) if len(text) <= MAX_ANSWER_BYTES // 4 else len(text.encode("utf-8", "surrogatepass"))
+    return len(text) if len(text) <= limits.ANSWER_BYTES // 4 else len(text.encode("utf-8", "surrogatepass"))
 
 
 def _guarded_close(port: ClientPort) -> None:

@@ -24,14 +24,13 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Ser
 from mcp.shared.memory import create_client_server_memory_streams
 from pydantic import ValidationError
 
+from mcpframe.hub.core import limits
 from mcpframe.hub.core.errors import HubClosed, HubError
 from mcpframe.hub.core.interfaces import PROGRAM, UNNAMED, Caller, OnProgress
 from mcpframe.hub.core.messages import ToolProgress
 
 log = logging.getLogger(__name__)
 
-_MOST_PROGRESS = 64
-"""The number of progress reports queued for a slow client; further ones are dropped."""
 
 _KEY = "mcpframe.hub"
 
@@ -186,7 +185,7 @@ class HubServer:
         reports: asyncio.Queue[ToolProgress | None] = asyncio.Queue()
 
         def report(progress: ToolProgress) -> None:
-            if reports.qsize() < _MOST_PROGRESS:
+            if reports.qsize() < limits.QUEUED_PROGRESS:
                 reports.put_nowait(progress)
 
         async def pass_on() -> None:

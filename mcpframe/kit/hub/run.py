@@ -17,7 +17,8 @@ from mcpframe.frame.core.origins import ANY, parse_allowed_origins
 from mcpframe.frame.waiting.clock import LoopClock
 from mcpframe.hub.core.consent import Consent
 from mcpframe.hub.core.hub import Hub
-from mcpframe.hub.core.names import LONGEST_NAME, origin_of
+from mcpframe.hub.core.limits import NAME_CHARACTERS
+from mcpframe.hub.core.names import origin_of
 from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.core.transport import PortTransport
 from mcpframe.hub.serving.server import HubServer
@@ -59,7 +60,7 @@ class HubSettings:
     attach: str | None = None
     profile: Path | None = None
     headless: bool = False
-    longest_name: int = LONGEST_NAME
+    longest_name: int = NAME_CHARACTERS
     log: Path | None = None
 
     def allows(self) -> Callable[[str], bool]:

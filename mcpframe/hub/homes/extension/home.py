@@ -13,9 +13,10 @@ from typing import Any
 from mcpframe.frame.core.errors import OriginError
 from mcpframe.frame.core.origins import ANY, AllowedOrigins, parse_allowed_origins
 from mcpframe.frame.waiting.clock import Clock, LoopClock
+from mcpframe.hub.core import limits
 from mcpframe.hub.core.hub import Hub
 from mcpframe.hub.core.jobs import Jobs
-from mcpframe.hub.core.names import LONGEST_NAME, origin_of
+from mcpframe.hub.core.names import origin_of
 from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.core.transport import PortTransport
 from mcpframe.hub.homes.extension.control import Control
@@ -49,7 +50,7 @@ class ExtensionSettings:
     """
 
     sites: Sequence[str] = (ANY,)
-    longest_name: int = LONGEST_NAME
+    longest_name: int = limits.NAME_CHARACTERS
     version: str = ""
     ask: bool = False
     clients: Sequence[str] = ()

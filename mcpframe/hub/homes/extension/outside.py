@@ -16,7 +16,7 @@ from weakref import WeakSet
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.waiting.clock import Clock
-from mcpframe.hub.core.codec import MAX_MESSAGE_BYTES, MAX_NESTING
+from mcpframe.hub.core import limits
 from mcpframe.hub.core.consent import shown_name
 from mcpframe.hub.core.interfaces import KeyValues
 from mcpframe.hub.homes.extension.runtime import ExtensionPort, Sender
@@ -29,17 +29,6 @@ CLIENTS_KEY = "mcpframe:clients"
 """The storage key of the user's decisions, as JSON text."""
 NAMES_KEY = "mcpframe:client-names"
 """The storage key of the names that decided clients give themselves, as JSON text."""
-DECISION_SECONDS = 60.0
-KEEP_ALIVE_SECONDS = 20.0
-"""Browsers stop a service worker whose ports are silent for 30 s, and the clients' ports go through it."""
-_MOST_KEPT = 64
-_MOST_KEPT_CHARACTERS = MAX_MESSAGE_BYTES
-"""The largest queue of a waiting client; one that sends more is rejected."""
-_MOST_WAITING = 16
-_MOST_OF_ONE = 4
-"""The largest number of waiting ports of one origin, so that it leaves room for others."""
-_SHORTEST, _LONGEST = 5.0, 300.0
-_LONGEST_FIRST = 64 * 1024
 _CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
 _CHROME_SAYS = {
     "Specified native messaging host not found.": "It is not installed for this browser.",
@@ -112,9 +101,10 @@ class OutsideClients:
     def take(self, port: ExtensionPort) -> None:
         origin = origin_of_client(port.sender)
         allowed = {**self._built, **self._decided}.get(origin) if origin is not None else False
+        of_origin = self._waiting_of(origin) >= limits.WAITING_PORTS_OF_ORIGIN
         if allowed:
             self._serve(port, ())
-        elif allowed is False or len(self._waiting) >= _MOST_WAITING or self._waiting_of(origin) >= _MOST_OF_ONE:
+        elif allowed is False or of_origin or len(self._waiting) >= limits.WAITING_PORTS:
             log.warning("A client of %s is not allowed to connect.", origin or "an unknown origin")
             port.close()
         else:
@@ -157,7 +147,7 @@ class OutsideClients:
             forget()
             port.close()
 
-        waiting = self._waiting[port] = _Waiting(self._clock.call_later(DECISION_SECONDS, late))
+        waiting = self._waiting[port] = _Waiting(self._clock.call_later(limits.DECISION_SECONDS, late))
 
         def keep(text: str) -> None:
             self._name(port, text)
@@ -180,7 +170,7 @@ class OutsideClients:
         for text in kept:
             self._clients.received(port, text)
         if self._stop_tick is None:
-            self._stop_tick = self._clock.call_later(KEEP_ALIVE_SECONDS, self._tick)
+            self._stop_tick = self._clock.call_later(limits.KEEP_ALIVE_SECONDS, self._tick)
         self._changed()
 
     def _name(self, port: ExtensionPort, text: str) -> None:
@@ -209,7 +199,7 @@ class OutsideClients:
                 port.post(text)
             except OSError:
                 continue  # its end is reported separately
-        self._stop_tick = self._clock.call_later(KEEP_ALIVE_SECONDS, self._tick) if self._served else None
+        self._stop_tick = self._clock.call_later(limits.KEEP_ALIVE_SECONDS, self._tick) if self._served else None
 
 
 @dataclass
@@ -223,7 +213,7 @@ class _Waiting:
     def keep(self, text: str) -> bool:
         """Queue a message. Returns whether there was room."""
         self.size += len(text)
-        if len(self.kept) >= _MOST_KEPT or self.size > _MOST_KEPT_CHARACTERS:
+        if len(self.kept) >= limits.WAITING_MESSAGES or self.size > limits.HUB_MESSAGE_BYTES:
             return False
         self.kept.append(text)
         return True
@@ -245,7 +235,7 @@ class Programs:
         self._start = start
         self._changed = changed
         self._port: ExtensionPort | None = None
-        self._pause = _SHORTEST
+        self._pause = limits.PROGRAM_RETRY_SECONDS
         self._stop: Callable[[], None] = lambda: None
         self.state: Mapping[str, Any] = {}
         self.error = ""
@@ -268,7 +258,7 @@ class Programs:
 
         def received(text: str) -> None:
             if (state := native.received(text)) is not None:
-                self.state, self.error, self._pause = state, "", _SHORTEST
+                self.state, self.error, self._pause = state, "", limits.PROGRAM_RETRY_SECONDS
                 self._changed()
 
         def closed() -> None:
@@ -293,7 +283,7 @@ class Programs:
         """Start the native host later, with a growing delay."""
         self._stop()
         self._stop = self._clock.call_later(self._pause, self.start)
-        self._pause = min(2 * self._pause, _LONGEST)
+        self._pause = min(2 * self._pause, limits.PROGRAM_LONGEST_RETRY_SECONDS)
 
 
 def origin_of_client(sender: Sender) -> str | None:
@@ -310,7 +300,7 @@ def name_of_client(text: str) -> str:
         text: JSON text: `initialize`, or any request of the protocol era without sessions.
     """
     try:
-        message = payload.decode(text, max_bytes=_LONGEST_FIRST, max_nesting=MAX_NESTING)
+        message = payload.decode(text, max_bytes=limits.FIRST_MESSAGE_BYTES, max_nesting=limits.HUB_MESSAGE_NESTING)
         params = message["params"]
         info = params["clientInfo"] if "clientInfo" in params else params["_meta"][_CLIENT_INFO]
         name = info.get("title") or info["name"]

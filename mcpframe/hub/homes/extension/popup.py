@@ -15,6 +15,7 @@ from typing import Any
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.core.visible import visible
+from mcpframe.hub.core import limits
 from mcpframe.hub.core.codec import LIMITS
 from mcpframe.hub.core.jobs import Jobs
 from mcpframe.hub.core.registry import TabEntry
@@ -24,11 +25,6 @@ log = logging.getLogger(__name__)
 
 POPUP_PORT = "mcpframe-popup"
 _PAGE = "popup.html"
-_MOST_TABS = 64
-_MOST_TOOLS = 64
-_LONGEST = 600
-_LOG_LINES = 200
-_PAUSE = 0.05
 
 Action = Callable[[Mapping[str, Any]], Coroutine[Any, Any, None]]
 
@@ -70,7 +66,7 @@ class HubPopup:
     def changed(self) -> None:
         """Update the popups soon; several changes cause one update."""
         if self._ports and self._later is None:
-            self._later = asyncio.get_running_loop().call_later(_PAUSE, self._show)
+            self._later = asyncio.get_running_loop().call_later(limits.POPUP_SECONDS, self._show)
 
     async def __call__(self, question: Mapping[str, Any]) -> str:
         """Ask the user; see `consent.Asks`."""
@@ -139,7 +135,7 @@ class RecentLog(logging.Handler):
         text = shortened(record.getMessage().replace("\n", " "))
         line = {"time": record.created, "warns": record.levelno >= logging.WARNING, "text": text}
         self._lines.append((str(record.msg), line))
-        if len(self._lines) > _LOG_LINES:
+        if len(self._lines) > limits.POPUP_LINES:
             [(most, _)] = Counter(kind for kind, _ in self._lines).most_common(1)
             del self._lines[next(at for at, (kind, _) in enumerate(self._lines) if kind == most)]
         self._changed()
@@ -154,9 +150,9 @@ def shown_tabs(entries: list[TabEntry], active: int | None) -> list[dict[str, An
             "number": entry.number,
             "active": entry.tab == active,
             "count": len(entry.tools),
-            "tools": [_shown_tool(name, tool) for name, tool in list(entry.tools.items())[:_MOST_TOOLS]],
+            "tools": [_shown_tool(name, tool) for name, tool in list(entry.tools.items())[: limits.POPUP_TOOLS]],
         }
-        for entry in ordered[:_MOST_TABS]
+        for entry in ordered[: limits.POPUP_TABS]
     ]
 
 
@@ -172,4 +168,4 @@ def _shown_tool(name: str, tool: Mapping[str, Any]) -> dict[str, str]:
 def shortened(text: str) -> str:
     """Return text for a reader: control characters as escapes, and shortened."""
     text = visible(text)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return text if len(text) <= limits.POPUP_CHARACTERS else f"{text[: limits.POPUP_CHARACTERS]}…"

@@ -10,11 +10,11 @@ from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.waiting.changes import within
 from mcpframe.frame.waiting.clock import Clock
+from mcpframe.hub.core import limits
 from mcpframe.hub.core.codec import LIMITS
 from mcpframe.hub.core.errors import TabLoadError
 
-WORKER_SECONDS = 10.0
-"""Seconds for an answer of the service worker, which may have to be started first."""
+_WORKER = "The extension's service worker"
 
 
 class ExtensionApi(Protocol):
@@ -72,10 +72,10 @@ class Worker:
         """
         asking = self._runtime.ask(payload.encode({"call": call, **more}))
         try:
-            text = await within(self._clock, WORKER_SECONDS, asking, TabLoadError, "The extension's service worker")
+            text = await within(self._clock, limits.WORKER_SECONDS, asking, TabLoadError, _WORKER)
             answer = payload.decode(text, **LIMITS)
         except (OSError, MessageError) as error:
-            raise TabLoadError(f"The extension's service worker does not answer: {error}") from error
+            raise TabLoadError(f"{_WORKER} does not answer: {error}") from error
         if not isinstance(answer, dict) or "error" in answer:
             reason = answer.get("error") if isinstance(answer, dict) else "no answer"
             raise TabLoadError(f"The browser refuses: {reason}")

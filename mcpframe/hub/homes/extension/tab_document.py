@@ -8,8 +8,9 @@ from typing import Any
 
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
+from mcpframe.frame.core.limits import MESSAGE_BYTES
 from mcpframe.frame.waiting.clock import Clock
-from mcpframe.hub.core.codec import MAX_MESSAGE_BYTES
+from mcpframe.hub.core import limits
 from mcpframe.hub.core.frames import FrameNumbers
 from mcpframe.hub.core.names import domain_of
 from mcpframe.hub.core.pieces import Joiner, cut_marked
@@ -21,10 +22,7 @@ from mcpframe.hub.relay.page_relay import PageRelay, PortDocument
 
 log = logging.getLogger(__name__)
 
-PIECE = 4_000_000
-"""Characters per piece of a message: Chrome takes 64 MiB, after its own escaping."""
-_MOST_PIECES = 64
-_LIMITS = {"max_bytes": 4 * MAX_MESSAGE_BYTES, "max_nesting": 64}
+_LIMITS = {"max_bytes": MESSAGE_BYTES, "max_nesting": limits.SCRIPT_NESTING}
 
 
 class TabDocument:
@@ -50,7 +48,7 @@ class TabDocument:
     ) -> None:
         self.url = port.sender.url
         self._port = port
-        self._pieces = Joiner(_MOST_PIECES * PIECE, _MOST_PIECES)
+        self._pieces = Joiner(MESSAGE_BYTES, limits.SCRIPT_PIECES)
 
         def relay(page: TellingHalf, tools: DocumentTools) -> PageRelay:
             return PageRelay(
@@ -95,7 +93,7 @@ class TabDocument:
 
     def _post(self, command: Mapping[str, Any]) -> None:
         try:
-            for piece in cut_marked(payload.encode(command), PIECE):
+            for piece in cut_marked(payload.encode(command), limits.SCRIPT_PIECE_CHARACTERS):
                 self._port.post(payload.encode(piece))
         except OSError as error:  # the port has ended, which is reported separately
             log.debug("A page of %s is gone: %s", domain_of(self.url), error)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.compat.sdk import in_pyodide
 from mcpframe.frame.core.errors import StateError
+from mcpframe.hub.core import limits
 from mcpframe.hub.core.jobs import Jobs
 from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.homes.page.dialing import Dialled
@@ -37,11 +38,6 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel.server import Server
 
 log = logging.getLogger(__name__)
-
-READY_SECONDS = 2.0
-"""Seconds that the server's first answer waits for a hub."""
-_RETRY_SECONDS = 1.0
-"""Seconds for which a tab whose hub has failed does not lead."""
 
 
 class AppHub:
@@ -141,7 +137,7 @@ class AppHub:
             self._ports.remove(offer.port)
             await offer.end()
 
-    async def ready(self, seconds: float = 10.0) -> bool:
+    async def ready(self, seconds: float = limits.LEADER_SECONDS) -> bool:
         """Wait for a hub, for this many seconds at most. Returns whether there is one."""
         self._running_place()
         return await self._remote.ready(seconds)
@@ -194,7 +190,7 @@ class AppHub:
         self._election.stop()
         election = self._election
         self._place.clock.call_later(
-            _RETRY_SECONDS, lambda: None if self._is_away or self._place is None else election.start()
+            limits.LEADER_RETRY_SECONDS, lambda: None if self._is_away or self._place is None else election.start()
         )
 
     def _resign(self) -> None:
@@ -257,7 +253,7 @@ class _Users:
             return
         await self._begin()
         try:
-            await self._app.ready(READY_SECONDS)
+            await self._app.ready(limits.READY_SECONDS)
             yield
         finally:
             await self._end()

@@ -17,16 +17,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from mcpframe.hub.core import limits
 from mcpframe.hub.homes.page import wire
 from mcpframe.hub.homes.page.place import TabChannel, TabPlace
 from mcpframe.hub.homes.page.wire import NUMBERED, AppNames, Connect, Hello, PortKind, is_name
-
-PING_SECONDS = 5.0
-"""Seconds between pings of the hub."""
-STRIKES = 3
-"""The number of unanswered pings after which the hub counts as unresponsive."""
-NUMBER_SECONDS = 1.0
-"""Seconds to wait for the lock of a number: a reloaded page may start before the old one has quite ended."""
 
 
 class Dialled:
@@ -122,7 +116,7 @@ class Dialled:
             self._place.remember(self._key, "")  # another tab has this number: do not claim it again
             self._dial()
 
-        self._stop_timer = self._place.clock.call_later(NUMBER_SECONDS, without)
+        self._stop_timer = self._place.clock.call_later(limits.NUMBER_SECONDS, without)
         self._release_number = self._place.lock(self._names.number(number), held, without)
 
     def _numbered(self, number: int) -> None:
@@ -195,11 +189,11 @@ class Dialled:
             self.on_control(said)
 
     def _set_timer(self) -> None:
-        self._stop_timer = self._place.clock.call_later(PING_SECONDS, self._ping)
+        self._stop_timer = self._place.clock.call_later(limits.PING_SECONDS, self._ping)
 
     def _ping(self) -> None:
         self._set_timer()
-        if self._strikes >= STRIKES:
+        if self._strikes >= limits.PING_STRIKES:
             self._strikes = 0
             self.on_unresponsive()
             self._lose()

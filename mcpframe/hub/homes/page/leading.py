@@ -12,6 +12,7 @@ import anyio
 
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
+from mcpframe.hub.core import limits
 from mcpframe.hub.core.codec import LIMITS
 from mcpframe.hub.core.errors import TabLoadError
 from mcpframe.hub.core.hub import Hub
@@ -29,12 +30,8 @@ from mcpframe.hub.serving.server import HubServer
 
 log = logging.getLogger(__name__)
 
-RELOAD_SECONDS = 2.0
-"""Seconds for which a tab whose port has ended may be reloading."""
 
 _TAB = "a tab of this app"
-MOST_CLIENTS = 1000
-"""Each tab is one client."""
 
 
 class LeadingTab:
@@ -52,7 +49,7 @@ class LeadingTab:
         self._tabs = AppTabs(place)
         self.hub = Hub(self._transport, self._tabs, place.store, place.clock, options)
         self._server = HubServer(self.hub, name=f"mcpframe-hub {names.app}")
-        self._clients = HubClients(self._server, MOST_CLIENTS)
+        self._clients = HubClients(self._server, limits.APP_CLIENTS)
         self._allows = options.allows
         self._board = Switchboard(place, names, self._accept, on_rival)
         self._active: int | None = None
@@ -163,7 +160,7 @@ class AppTabs:
         if self._ports.get(port.tab) is port:
             del self._ports[port.tab]
             now = self._place.clock.now()
-            self._ended = {tab: each for tab, each in self._ended.items() if now - each[1] <= RELOAD_SECONDS}
+            self._ended = {tab: each for tab, each in self._ended.items() if now - each[1] <= limits.RELOAD_SECONDS}
             self._ended[port.tab] = (port.url, now)
 
     async def list(self) -> Mapping[int, str | None]:
@@ -177,7 +174,7 @@ class AppTabs:
         if port := self._ports.get(tab):
             return port.url
         url, since = self._ended.get(tab, ("", -math.inf))
-        return url if self._place.clock.now() - since <= RELOAD_SECONDS else None
+        return url if self._place.clock.now() - since <= limits.RELOAD_SECONDS else None
 
     async def open(self, url: str) -> int:
         """Open a tab; see `Tabs.open`. Returns once the tab has joined; the hub bounds the wait."""

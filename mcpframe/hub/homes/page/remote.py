@@ -14,10 +14,12 @@ from typing import Any
 
 from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.errors import MessageError
+from mcpframe.frame.core.limits import MESSAGE_BYTES
 from mcpframe.frame.waiting.changes import Changes, Listeners
 from mcpframe.frame.waiting.clock import Clock
 from mcpframe.frame.waiting.peer import Peer
-from mcpframe.hub.core.codec import MAX_NESTING, progress_of
+from mcpframe.hub.core import limits
+from mcpframe.hub.core.codec import progress_of
 from mcpframe.hub.core.errors import HubChanged, HubError, HubNotFound
 from mcpframe.hub.core.interfaces import UNNAMED, Caller, OnProgress
 from mcpframe.hub.homes.page.dialing import Dialled
@@ -26,15 +28,7 @@ from mcpframe.hub.homes.page.wire import AppNames
 
 log = logging.getLogger(__name__)
 
-FIRST_SECONDS = 5.0
-"""Seconds that lists of tools wait for a leading tab, after this tab has joined."""
-HUB_SECONDS = 10.0
-"""Seconds that a call waits for a leading tab."""
-RETURN_SECONDS = 2.0
-"""Seconds that a call waits for a tool of the previous hub to come back."""
 _VERSION = "2025-11-25"
-_MAX_BYTES = 64 * 1024 * 1024
-"""More than any answer of the hub: a dropped answer would leave its request waiting for ever."""
 
 
 class RemoteHub:
@@ -81,10 +75,10 @@ class RemoteHub:
 
     async def settled(self) -> None:
         """Return once the leading tab has listed all tools, or after a few seconds."""
-        if self._clock is not None and (seconds := self._begun + FIRST_SECONDS - self._clock.now()) > 0:
+        if self._clock is not None and (seconds := self._begun + limits.FIRST_LIST_SECONDS - self._clock.now()) > 0:
             await self.ready(seconds)
 
-    async def ready(self, seconds: float = HUB_SECONDS) -> bool:
+    async def ready(self, seconds: float = limits.LEADER_SECONDS) -> bool:
         """Wait for a hub and its list of tools. Returns whether there is one."""
         return await self._until(lambda: self._listed, seconds)
 
@@ -109,7 +103,7 @@ class RemoteHub:
         if not await self.ready():
             raise HubNotFound("No open tab of this app has the hub: open one that runs Python.")
         if name in self._before and not self._has(name):
-            await self._until(lambda: self._has(name), RETURN_SECONDS)
+            await self._until(lambda: self._has(name), limits.RETURN_SECONDS)
         params = {"name": name, "arguments": dict(arguments)}
         answer = await self._ask("tools/call", params, on_progress)
         if "result" in answer:
@@ -193,7 +187,7 @@ class RemoteHub:
 
     def _heard(self, text: str) -> None:
         try:
-            message = payload.decode(text, max_bytes=_MAX_BYTES, max_nesting=MAX_NESTING)
+            message = payload.decode(text, max_bytes=MESSAGE_BYTES, max_nesting=limits.HUB_MESSAGE_NESTING)
             id_ = jsonrpc.request_id(message)
         except MessageError as error:
             log.warning("A message of the hub is ignored: %s", error)

@@ -20,7 +20,8 @@ from typing import Any, Literal, TypeGuard, get_args
 
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
-from mcpframe.hub.core.codec import MAX_MESSAGE_BYTES
+from mcpframe.frame.core.limits import MESSAGE_BYTES
+from mcpframe.hub.core import limits
 
 PortKind = Literal["tools", "window", "client", "watch"]
 """The purpose of a port: a tab's tools (`hub.core.codec`), a window's messages, which the hub relays, a client of MCP,
@@ -31,11 +32,8 @@ NUMBERED: frozenset[PortKind] = frozenset({"tools", "window"})
 """Ports whose tab has a number."""
 
 _KINDS: Mapping[Any, PortKind] = {kind: kind for kind in get_args(PortKind)}
-_LONGEST = 2000
-_LONGEST_MESSAGE = 4 * MAX_MESSAGE_BYTES
-"""More than any answer of the hub (`port_clients.MAX_ANSWER_BYTES`): one answer has all tools."""
 _MESSAGE, _CONTROL = "m", "c"
-_LIMITS = {"max_bytes": 65536, "max_nesting": 8}
+_LIMITS = {"max_bytes": limits.APP_CONTROL_BYTES, "max_nesting": limits.APP_CONTROL_NESTING}
 
 
 @dataclass(frozen=True)
@@ -150,7 +148,7 @@ def control(kind: str, **more: Any) -> str:
 def read_line(text: str) -> str | Mapping[str, Any]:
     """Return a message as text, and a control message as an object, which is empty if it is unreadable."""
     if text[:1] == _MESSAGE:
-        return text[1:] if len(text) <= _LONGEST_MESSAGE else {}
+        return text[1:] if len(text) <= MESSAGE_BYTES else {}
     return _object(text[1:]) if text[:1] == _CONTROL else {}
 
 
@@ -164,4 +162,4 @@ def _object(text: str) -> Mapping[str, Any]:
 
 def is_name(value: Any) -> TypeGuard[str]:
     """Return whether a value is text that is neither empty nor too long."""
-    return isinstance(value, str) and 0 < len(value) <= _LONGEST
+    return isinstance(value, str) and 0 < len(value) <= limits.APP_NAME_CHARACTERS

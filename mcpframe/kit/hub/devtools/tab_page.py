@@ -14,8 +14,9 @@ from functools import partial
 from typing import Any, Protocol
 
 from mcpframe.frame.core.errors import MessageTooLarge
+from mcpframe.frame.core.limits import MESSAGE_BYTES
 from mcpframe.frame.waiting.clock import Clock
-from mcpframe.hub.core.codec import MAX_MESSAGE_BYTES
+from mcpframe.hub.core import limits
 from mcpframe.hub.core.frames import FrameNumbers
 from mcpframe.hub.core.names import domain_of, origin_of
 from mcpframe.hub.core.pieces import Joiner, cut
@@ -29,9 +30,6 @@ from mcpframe.kit.hub.devtools.script_half import ScriptHalf
 
 log = logging.getLogger(__name__)
 
-_PIECE = 4_000_000
-"""Characters of a message per command, or per call of the binding."""
-_MOST_PIECES = 64
 _NAME = f"mcpframe-hub-{secrets.token_hex(8)}"
 """The name of the hub's world, and of its binding: several hubs may attach to one browser."""
 
@@ -96,7 +94,7 @@ class HubPage:
         self._numbers = FrameNumbers()
         self._serving: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
-        self._pieces = Joiner(_MOST_PIECES * _PIECE, _MOST_PIECES)
+        self._pieces = Joiner(MESSAGE_BYTES, limits.SCRIPT_PIECES)
 
     def start(self) -> None:
         """Add the hub's world to every document of this page, including the present one."""
@@ -106,7 +104,7 @@ class HubPage:
         post("Page.setLifecycleEventsEnabled", self.session, enabled=True)
         post("Runtime.enable", self.session)
         post("Runtime.addBinding", self.session, name=_NAME, executionContextName=_NAME)
-        options = {"binding": _NAME, "most": MAX_MESSAGE_BYTES, "piece": _PIECE}
+        options = {"binding": _NAME, "most": limits.HUB_MESSAGE_BYTES, "piece": limits.SCRIPT_PIECE_CHARACTERS}
         devtools = (static_dir() / "hub" / "devtools.js").read_text("utf-8").rstrip().rstrip(";")
         script = f"({devtools})({script_with_reading('hub/page.js')}, {json.dumps(options)})"
         post(
@@ -185,7 +183,7 @@ class HubPage:
 
     def post(self, world: str, source: int, text: str, origin: str) -> None:
         """Post a message in one document."""
-        *pieces, (last, _) = cut(text, _PIECE)
+        *pieces, (last, _) = cut(text, limits.SCRIPT_PIECE_CHARACTERS)
         for piece, _ in pieces:
             self.call(world, "piece", piece)
         self.call(world, "post", source, last, origin)

@@ -16,10 +16,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from mcpframe.frame.core.origins import ANY, parse_allowed_origins
-from mcpframe.hub.core.codec import MAX_MESSAGE_BYTES
-from mcpframe.hub.core.names import LONGEST_NAME
+from mcpframe.hub.core import limits
 from mcpframe.hub.homes.extension.home import SETTINGS
-from mcpframe.hub.homes.extension.tab_document import PIECE
 from mcpframe.kit.base.cache import cache_dir, make_public, new_folder, writing
 from mcpframe.kit.base.data import script_with_reading, static_dir
 from mcpframe.kit.base.errors import BuildError
@@ -42,7 +40,7 @@ def build_extension(
     out: Path,
     *,
     sites: Sequence[str] = (),
-    longest_name: int = LONGEST_NAME,
+    longest_name: int = limits.NAME_CHARACTERS,
     ask: bool = False,
     clients: Sequence[str] = (),
     snapshot: bool | None = None,
@@ -117,7 +115,12 @@ def _own_files(
         "clients": list(clients),
     }
     yield SETTINGS, _json(settings)
-    options = {"most": MAX_MESSAGE_BYTES, "piece": PIECE, "offer": "mcpframe-offer", "wanted": "mcpframe-wanted"}
+    options = {
+        "most": limits.HUB_MESSAGE_BYTES,
+        "piece": limits.SCRIPT_PIECE_CHARACTERS,
+        "offer": "mcpframe-offer",
+        "wanted": "mcpframe-wanted",
+    }
     for name, half in _HALVES.items():
         script = (sources / name).read_text("utf-8").rstrip().rstrip(";")
         yield name, f"({script})({script_with_reading(half)}, {json.dumps(options)});\n".encode()

@@ -18,11 +18,10 @@ from typing import Any
 
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.jsonrpc import RequestId
-from mcpframe.frame.core.limits import DEEPEST_NESTING
+from mcpframe.frame.core.limits import DEEPEST_NESTING, MESSAGE_BYTES
 from mcpframe.frame.core.outline import outline
 from mcpframe.hub.core.errors import TabNotFound
 from mcpframe.hub.core.interfaces import UNNAMED, Caller, OnProgress
-from mcpframe.hub.serving.native_clients import MOST_JOINED
 from mcpframe.hub.serving.port_clients import HubClients
 from mcpframe.hub.serving.server import HubServer
 from mcpframe.kit.bridge.link.link import Link, LinkedPage
@@ -37,7 +36,7 @@ from mcpframe.kit.hub.native.sessions import server_message_of
 log = logging.getLogger(__name__)
 
 _CHUNK = 1 << 16
-_MOST_BYTES = 4 * MOST_JOINED
+_MOST_BYTES = 4 * MESSAGE_BYTES
 """The longest message that the program passes on, in UTF-8. The hub has checked its content."""
 _FIRST_SECONDS = 1.0
 """Seconds to wait for a browser that is just starting the program."""

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.core.outline import outline
-from mcpframe.hub.serving.native_clients import TO_EXTENSION, Frame, FrameJoiner, begin_of, end_of, frames_of
+from mcpframe.hub.core.limits import TO_EXTENSION_CHARACTERS
+from mcpframe.hub.serving.native_clients import Frame, FrameJoiner, begin_of, end_of, frames_of
 from mcpframe.kit.bridge.link.link import Link
 from mcpframe.kit.bridge.link.messages import ServerMessage
 
@@ -43,7 +44,7 @@ class NativeSession:
 
     def send(self, text: str) -> None:
         """Send the hub a message, as JSON text."""
-        for frame in frames_of(self.id, text, TO_EXTENSION):
+        for frame in frames_of(self.id, text, TO_EXTENSION_CHARACTERS):
             self._write(frame)
 
     def end(self) -> None:

@@ -12,7 +12,7 @@ from mcp.shared.exceptions import MCPError
 from pyodide.ffi import create_proxy
 
 from mcpframe import Page
-from mcpframe.hub.homes.page import dialing
+from mcpframe.hub.core import limits
 from mcpframe.hub.homes.page.app import AppHub
 
 server = MCPServer("a tab's")
@@ -48,7 +48,7 @@ class Driver:
 
     def hurry(self) -> None:
         """Take a hub that does not respond for one that hangs sooner."""
-        dialing.PING_SECONDS = 0.4
+        limits.PING_SECONDS = 0.4
 
     async def tools(self, count: int) -> str:
         """Wait until there are so many tools, and return their names."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mcpframe.hub.core import cached_tools
+from mcpframe.hub.core import limits
 from mcpframe.hub.core.cached_tools import PREFIX, DomainToolStorage
 from tests.support.fake_hub import FakeClock, FakeStore, hub_world, settled, text_result, tool
 
@@ -134,8 +134,8 @@ async def test_a_store_that_fails_is_logged(caplog: pytest.LogCaptureFixture) ->
 
 
 async def test_it_does_not_grow_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cached_tools, "MAX_DOMAINS", 2)
-    monkeypatch.setattr(cached_tools, "MAX_CACHED_TOOLS", 2)
+    monkeypatch.setattr(limits, "CACHED_DOMAINS", 2)
+    monkeypatch.setattr(limits, "CACHED_TOOLS", 2)
     store = FakeStore()
     found = await kept(store, FakeClock())
     for number in range(4):

@@ -17,11 +17,11 @@ from mcpframe.hub.core.errors import (
     UnknownTool,
 )
 from mcpframe.hub.core.interfaces import CallRequest
+from mcpframe.hub.core.limits import PENDING_CALLS
 from mcpframe.hub.core.messages import CallCancelled, ToolProgress
 from mcpframe.hub.core.names import address_for
 from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.core.registry import TabEntry, best_tab
-from mcpframe.hub.core.transport import MAX_PENDING
 from tests.support.fake_hub import FakePort, FakeStore, HubWorld, hub_world, settled, text_result, tool
 
 SHOP = "https://shop.example/cart"
@@ -395,7 +395,7 @@ async def test_a_call_that_was_sent_may_have_run_whatever_its_second_try_ends_wi
         first = world.page(1, SHOP, READ)
         if second != "no tab":
             world.page(2, SHOP, READ)
-        others = [world.calling(f"{DOMAIN}tab2_read") for _ in range(MAX_PENDING if second == "busy" else 0)]
+        others = [world.calling(f"{DOMAIN}tab2_read") for _ in range(PENDING_CALLS if second == "busy" else 0)]
         await settled()
         world.tabs.looked_at = 1
         calling = world.calling(DOMAIN + ("tab1_read" if second == "no tab" else "read"))

@@ -28,9 +28,9 @@ from mcp_types import methods
 from mcpframe.frame.core.visible import DEFAULT_IGNORABLE, visible
 from mcpframe.hub.core.codec import Form, hub_message, proxy_message, to_proxy
 from mcpframe.hub.core.errors import RequestTimedOut, TabClosed, TabFailed
+from mcpframe.hub.core.limits import PAGE_TOOLS
 from mcpframe.hub.core.messages import CallCancelled, ToolCall, ToolProgress
 from mcpframe.hub.core.options import HubOptions
-from mcpframe.hub.core.tools import MAX_TOOLS
 from tests.hostile.values import ODD, Record
 from tests.support.fake_hub import FakePort, HubWorld, hub_world, settled, text_result, tool
 from tests.unit.hub.serving.test_server import happens, served
@@ -171,7 +171,7 @@ async def test_floods_are_bounded(record_property: Record, caplog: pytest.LogCap
         port = world.page(1, SHOP, tool("pay"))
         evil = world.page(2, EVIL, *(tool(f"t{number}") for number in range(10_000)))
         await works(world, port)
-        assert len(world.names) == MAX_TOOLS + 1
+        assert len(world.names) == PAGE_TOOLS + 1
         # Each of them large: what clients get of one page has a limit, too.
         evil.registers(*(tool(f"l{number}", description="x" * 60_000) for number in range(250)))
         assert len(json.dumps(world.hub.definitions)) < 2_000_000

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mcp_types import methods
 
-from mcpframe.hub.core.tools import MAX_TOOLS, checked_tools, is_cached, is_repeatable
+from mcpframe.hub.core.limits import PAGE_TOOLS
+from mcpframe.hub.core.tools import checked_tools, is_cached, is_repeatable
 
 SCHEMA = {"type": "object"}
 DEEP: dict[str, Any] = {"type": "object"}
@@ -138,10 +139,10 @@ def test_of_two_with_one_name_the_first_is_taken() -> None:
 
 def test_of_a_flood_some_are_taken() -> None:
     valid, problems = checked([{"name": f"t{number}", "inputSchema": SCHEMA} for number in range(10_000)])
-    assert len(valid) == MAX_TOOLS
+    assert len(valid) == PAGE_TOOLS
     assert len(problems) == 1
     _, problems = checked([None] * 10_000)
-    assert len(problems) <= MAX_TOOLS
+    assert len(problems) <= PAGE_TOOLS
 
 
 @pytest.mark.parametrize("annotations", [None, {}, {"cache": 1}, {"cache": "true"}, {"cache": False}])

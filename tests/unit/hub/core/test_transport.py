@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mcpframe.hub.core import codec, transport
+from mcpframe.hub.core import limits
 from mcpframe.hub.core.codec import Form, to_hub, to_proxy
 from mcpframe.hub.core.errors import InvalidArguments, RequestTimedOut, TabBusy, TabClosed, TabNotFound
 from mcpframe.hub.core.messages import CallCancelled, ToolAnswer, ToolCall, ToolList, ToolProgress
@@ -184,9 +184,9 @@ async def test_a_new_port_takes_the_place_of_the_old_one_whose_late_end_changes_
 async def test_what_has_no_form_in_json_is_an_error_of_the_caller(rig: Rig) -> None:
     port = rig.port()
     deep: Any = 1
-    for _ in range(codec.MAX_NESTING):
+    for _ in range(limits.HUB_MESSAGE_NESTING):
         deep = [deep]
-    large = "\u00e9" * (codec.MAX_MESSAGE_BYTES // 2)
+    large = "\u00e9" * (limits.HUB_MESSAGE_BYTES // 2)
     no_json = ((object(), "JSON"), (float("nan"), "JSON"), ([float("inf")], "JSON"))
     for value, reason in (*no_json, (large, "too large"), (deep, "nested"), ("\ud800", "ill-formed")):
         with pytest.raises(InvalidArguments, match=reason) as caught:
@@ -205,7 +205,7 @@ async def test_what_has_no_form_in_json_is_an_error_of_the_caller(rig: Rig) -> N
 @pytest.mark.parametrize("form", ["json-rpc", "extension"])
 async def test_an_answer_that_cannot_be_read_is_a_failure_of_its_call(rig: Rig, form: Form) -> None:
     port, other = rig.port(form=form).registers(), rig.port(2)
-    large, deep = "x" * codec.MAX_MESSAGE_BYTES, "[" * codec.MAX_NESTING + "]" * codec.MAX_NESTING
+    large, deep = "x" * limits.HUB_MESSAGE_BYTES, "[" * limits.HUB_MESSAGE_NESTING + "]" * limits.HUB_MESSAGE_NESTING
     for content, reason in ((f'"{large}"', "bytes"), (deep, "nested"), ('{"__proto__": 1}', "__proto__")):
         sending = rig.send()
         await settled()
@@ -252,7 +252,7 @@ async def test_keep_alive_and_other_messages_are_ignored(rig: Rig) -> None:
 
 
 async def test_one_tab_cannot_have_any_number_of_calls(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "MAX_PENDING", 2)
+    monkeypatch.setattr(limits, "PENDING_CALLS", 2)
     port, other = rig.port(), rig.port(2)
     sending = [rig.send(), rig.send()]
     await settled()

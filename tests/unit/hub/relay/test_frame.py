@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from mcpframe.hub.core.errors import TabClosed, TabNotFound
-from mcpframe.hub.core.frames import MOST_KNOWN, QUIET_SECONDS, FrameNumbers, frame_number, frame_tab, page_tab
-from mcpframe.hub.relay.frame import START_SECONDS, FrameState, is_past_opening
-from mcpframe.hub.relay.page_relay import MOST_FRAMES
+from mcpframe.hub.core.frames import FrameNumbers, frame_number, frame_tab, page_tab
+from mcpframe.hub.core.limits import FRAME_QUIET_SECONDS, FRAME_START_SECONDS, KNOWN_FRAMES, PAGE_FRAMES
+from mcpframe.hub.relay.frame import FrameState, is_past_opening
 from tests.support.fake_half import FakeHalf, FakeServer, pages_world
 from tests.support.fake_hub import HubWorld, settled, tool
 from tests.support.mcpb import to_client
@@ -42,7 +42,7 @@ async def in_state(world: HubWorld, page: Callable[..., FakeHalf], wanted: Frame
     half, frame = await begun(page)
     frame.ready()
     if wanted in (RELAYED, HOSTED):
-        await world.clock.pass_(QUIET_SECONDS)
+        await world.clock.pass_(FRAME_QUIET_SECONDS)
     if wanted is HOSTED:
         frame.says(FOREIGN)
     if wanted is IDLE:
@@ -109,9 +109,9 @@ async def test_a_frame_is_relayed_when_nobody_else_has_answered_for_a_while() ->
     async with pages_world() as (world, page):
         half, frame = await begun(page)
         frame.ready()
-        await world.clock.pass_(QUIET_SECONDS - 0.1)
+        await world.clock.pass_(FRAME_QUIET_SECONDS - 0.1)
         frame.ready()  # somebody asks: perhaps a host
-        await world.clock.pass_(QUIET_SECONDS - 0.1)
+        await world.clock.pass_(FRAME_QUIET_SECONDS - 0.1)
         assert not half.to(1)
         await world.clock.pass_(0.1)
         assert world.names == [NAME]
@@ -138,7 +138,7 @@ async def test_another_document_is_looked_at_anew_whatever_the_order_of_its_even
         half.report("loaded", 1)
         assert state(half) is IDLE
         frame.ready()
-        await world.clock.pass_(QUIET_SECONDS)
+        await world.clock.pass_(FRAME_QUIET_SECONDS)
         assert world.names == [NAME]
 
 
@@ -171,7 +171,7 @@ async def test_a_call_of_a_frame_that_ends_fails_at_once(how: str) -> None:
         await world.clock.pass_(60)
         assert [origin for _, _, origin in half.posted].count(ORIGIN) == posted  # not even that the call is cancelled
         calling = world.calling(NAME)
-        await world.clock.pass_(QUIET_SECONDS + 2)
+        await world.clock.pass_(FRAME_QUIET_SECONDS + 2)
         with pytest.raises(TabNotFound):
             await calling
 
@@ -180,7 +180,7 @@ async def test_an_answer_of_another_frame_or_of_the_page_is_none() -> None:
     async with pages_world() as (world, page):
         half, frame = await in_state(world, page, RELAYED)
         other = half.frame(2, "https://evil.example/", tool("digits")).ready()
-        await world.clock.pass_(QUIET_SECONDS)
+        await world.clock.pass_(FRAME_QUIET_SECONDS)
         frame.silent = True
         calling = world.calling(NAME)
         await settled()
@@ -212,7 +212,7 @@ async def test_frames_are_pages_with_their_own_domains_and_only_allowed_ones() -
         liar.ready()
         await settled()
         half.servers[0].ready()
-        await world.clock.pass_(QUIET_SECONDS)
+        await world.clock.pass_(FRAME_QUIET_SECONDS)
         assert world.names == [
             "website_tool_shop_example_tab1_add",
             NAME,
@@ -231,14 +231,14 @@ async def test_a_frame_has_its_names_again_when_its_page_is_loaded_again() -> No
         half = page()
         for source, url in ((1, PI), (2, "https://other.example/")):
             half.frame(source, url, tool("digits")).ready()
-        await world.clock.pass_(QUIET_SECONDS)
+        await world.clock.pass_(FRAME_QUIET_SECONDS)
         before = set(world.names)
         await half.end()
         assert not world.names
         half = page()
         for source, url in ((1, "https://other.example/"), (2, PI)):
             half.frame(source, url, tool("digits")).ready()
-        await world.clock.pass_(QUIET_SECONDS)
+        await world.clock.pass_(FRAME_QUIET_SECONDS)
         assert set(world.names) == before
 
 
@@ -262,7 +262,7 @@ async def test_the_frame_in_the_active_tab_is_the_best_one() -> None:
         halves = [page(tab=tab) for tab in (1, 2)]
         for half in halves:
             half.frame(1, PI, tool("digits")).ready()
-        await world.clock.pass_(QUIET_SECONDS)
+        await world.clock.pass_(FRAME_QUIET_SECONDS)
         for tab, half in enumerate(halves, 1):
             world.tabs.looked_at = tab
             world.hub.activated(tab)
@@ -278,7 +278,7 @@ async def test_a_bundle_may_take_long_to_start_but_not_for_ever() -> None:
         half, frame = await begun(page)
         frame.deaf = True  # it says so before Python runs
         frame.ready()
-        await world.clock.pass_(QUIET_SECONDS + START_SECONDS - 1)
+        await world.clock.pass_(FRAME_QUIET_SECONDS + FRAME_START_SECONDS - 1)
         assert state(half) is RELAYED
         frame.deaf = False
         frame.takes(half.to(1)[0])
@@ -288,7 +288,7 @@ async def test_a_bundle_may_take_long_to_start_but_not_for_ever() -> None:
         frame.deaf = True
         frame.ready()
         posted = len(half.to(1))
-        await world.clock.pass_(QUIET_SECONDS + START_SECONDS)
+        await world.clock.pass_(FRAME_QUIET_SECONDS + FRAME_START_SECONDS)
         assert state(half) is IDLE
         assert len(half.to(1)) == posted + 1
 
@@ -303,22 +303,22 @@ async def test_a_frame_that_says_without_end_that_it_is_ready_is_told_nothing() 
             frame.ready()
         await settled()
         assert told == ["watch"]
-        await world.clock.pass_(QUIET_SECONDS)
+        await world.clock.pass_(FRAME_QUIET_SECONDS)
         assert world.names == [NAME]
 
 
 async def test_a_page_with_frames_without_end_has_a_limit() -> None:
     async with pages_world() as (world, page):
         half = page()
-        for source in range(1, MOST_FRAMES + 10):
+        for source in range(1, PAGE_FRAMES + 10):
             half.frame(source, PI, tool("digits")).ready()
         await settled()
         assert half.relay is not None
-        assert len(half.relay.frames) == MOST_FRAMES
-        for source in range(1, MOST_FRAMES + 1):
+        assert len(half.relay.frames) == PAGE_FRAMES
+        for source in range(1, PAGE_FRAMES + 1):
             half.report("gone", source)
-        half.servers[MOST_FRAMES + 1].ready()
-        await world.clock.pass_(QUIET_SECONDS)
+        half.servers[PAGE_FRAMES + 1].ready()
+        await world.clock.pass_(FRAME_QUIET_SECONDS)
         assert len(world.names) == 1
 
 
@@ -330,9 +330,9 @@ def test_numbers_of_frames() -> None:
     assert [numbers.take(PI), numbers.take("https://b.example/"), numbers.take(PI)] == [1, 2, 3]
     numbers.give_back(1)
     assert numbers.take(PI) == 1
-    for number in range(MOST_KNOWN):
+    for number in range(KNOWN_FRAMES):
         numbers.give_back(numbers.take(f"https://c.example/{number}"))
-    assert numbers.take("https://d.example/") > MOST_KNOWN
+    assert numbers.take("https://d.example/") > KNOWN_FRAMES
     numbers.give_back(1)
     assert numbers.take(PI) not in (2, 3)
 
@@ -366,7 +366,7 @@ async def test_whatever_frames_do_nothing_is_posted_without_a_session_and_nobody
             posted, before = len(half.to(source)), _state_or_none(half, source)
             event = drawn.choice([*EVENTS, "time", "time", "gone", "call"])
             if event == "time":
-                await world.clock.pass_(drawn.choice([0.5, QUIET_SECONDS]))
+                await world.clock.pass_(drawn.choice([0.5, FRAME_QUIET_SECONDS]))
             elif event == "gone":
                 half.report("gone", source)
             elif event == "call" and world.names:

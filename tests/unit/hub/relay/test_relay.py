@@ -14,6 +14,7 @@ from mcp.shared.memory import create_client_server_memory_streams
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
+from mcpframe.frame.core.limits import LISTED_TOOLS
 from mcpframe.frame.waiting.clock import LoopClock
 from mcpframe.hub.core.messages import (
     CallCancelled,
@@ -23,7 +24,7 @@ from mcpframe.hub.core.messages import (
     ToolList,
     ToolProgress,
 )
-from mcpframe.hub.relay.relay import MAX_LISTED, Relay
+from mcpframe.hub.relay.relay import Relay
 from tests.support.fake_hub import FakeClock, FakePort, hub_world, settled, text_result, tool
 
 FULL = {**tool("add", description="Adds.", cache=True), "title": "Add", "own": [None]}
@@ -85,7 +86,7 @@ async def test_a_long_list_is_read_page_by_page_and_one_without_end_is_cut() -> 
     page.relay._to_page = hear
     page.relay.start()
     [listed] = page.sent
-    assert len(listed.tools) == MAX_LISTED
+    assert len(listed.tools) == LISTED_TOOLS
 
 
 async def test_changes_are_read_once_after_half_a_second() -> None:

@@ -138,7 +138,7 @@ async def test_an_answer_that_is_too_long_for_its_port_is_an_error_and_not_the_e
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Numbers are longer as the hub writes them: `1e15` has 18 characters."""
-    monkeypatch.setattr("mcpframe.hub.serving.port_clients.MAX_ANSWER_BYTES", 2000)
+    monkeypatch.setattr("mcpframe.hub.core.limits.ANSWER_BYTES", 2000)
     async with served() as (_, clients, page):
         port = await Port(clients).begins()
         for text in ("x" * 3000, "½" * 1500):

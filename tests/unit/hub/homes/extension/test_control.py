@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from mcpframe.hub.core import limits
 from mcpframe.hub.core.errors import CallDenied
-from mcpframe.hub.homes.extension import popup as module
-from mcpframe.hub.homes.extension.outside import DECISION_SECONDS, KEEP_ALIVE_SECONDS, name_of_client
-from mcpframe.hub.homes.extension.runtime import WORKER_SECONDS
+from mcpframe.hub.core.limits import DECISION_SECONDS, KEEP_ALIVE_SECONDS, WORKER_SECONDS
+from mcpframe.hub.homes.extension.outside import name_of_client
 from mcpframe.hub.serving.native_clients import begin_of, frames_of
 from tests.support.fake_extension import ID, FakeExtension, FarEnd
 from tests.support.fake_hub import settled, tool
@@ -30,7 +30,7 @@ INITIALIZE = {
 
 @pytest.fixture(autouse=True)
 def fast(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_PAUSE", 0.001)
+    monkeypatch.setattr(limits, "POPUP_SECONDS", 0.001)
 
 
 def extension_client(here: World, id_: str = OTHER) -> FarEnd:

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from mcpframe.hub.core.errors import TabClosed, TabLoadError
+from mcpframe.hub.core.limits import WORKER_SECONDS
 from mcpframe.hub.homes.extension.home import SITES_KEY, ExtensionHub, ExtensionSettings
-from mcpframe.hub.homes.extension.runtime import WORKER_SECONDS, ExtensionPort
+from mcpframe.hub.homes.extension.runtime import ExtensionPort
 from tests.support.fake_extension import ID, FakeExtension, FarEnd
 from tests.support.fake_hub import FakeClock, settled, text_result, tool
 

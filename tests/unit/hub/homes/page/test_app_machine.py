@@ -9,7 +9,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from mcpframe.hub.homes.page.dialing import NUMBER_SECONDS, PING_SECONDS, STRIKES, Dialled
+from mcpframe.hub.core.limits import NUMBER_SECONDS, PING_SECONDS, PING_STRIKES
+from mcpframe.hub.homes.page.dialing import Dialled
 from mcpframe.hub.homes.page.election import Election
 from mcpframe.hub.homes.page.switchboard import AppPort, Switchboard
 from mcpframe.hub.homes.page.wire import AppNames
@@ -142,7 +143,7 @@ class AppMachine(RuleBasedStateMachine):
             (tab.place.thaw if tab.frozen else tab.place.respond)()
             tab.frozen = False
 
-    @rule(seconds=st.sampled_from([0.5, NUMBER_SECONDS, PING_SECONDS, PING_SECONDS * (STRIKES + 2)]))
+    @rule(seconds=st.sampled_from([0.5, NUMBER_SECONDS, PING_SECONDS, PING_SECONDS * (PING_STRIKES + 2)]))
     def time_passes(self, seconds: float) -> None:
         self.browser.pass_time(seconds)
 
@@ -187,7 +188,7 @@ class AppMachine(RuleBasedStateMachine):
             if tab.frozen:
                 tab.place.thaw()
                 tab.frozen = False
-        self.browser.pass_time(PING_SECONDS * (STRIKES + 2) * 2)
+        self.browser.pass_time(PING_SECONDS * (PING_STRIKES + 2) * 2)
         self.one_leads_and_has_the_ports()
         running = [tab for tab in self.tabs if not tab.place.hung]
         if any(tab.leads for tab in running):

@@ -11,12 +11,12 @@ from typing import Any
 import anyio
 import pytest
 
+from mcpframe.hub.core import limits
 from mcpframe.hub.core.errors import HubError, TabClosed, TabLoadError, TabNotFound
 from mcpframe.hub.core.hub import Hub
 from mcpframe.hub.core.names import origin_of
 from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.core.transport import PortTransport
-from mcpframe.hub.relay import page_relay
 from mcpframe.kit.base.errors import BrowserGone
 from mcpframe.kit.hub.devtools import browser_tabs
 from mcpframe.kit.hub.devtools.browser_tabs import BrowserTabs
@@ -81,7 +81,7 @@ async def world(allowed: set[str] | None = None, *, headless: bool = True) -> As
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_relay, "_PAUSE", 0.002)
+    monkeypatch.setattr(limits, "SERVER_RETRY_SECONDS", 0.002)
     monkeypatch.setattr(browser_tabs, "_RETRY_SECONDS", 0.002)
 
 

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from mcpframe.frame.core.errors import MalformedMessage, MessageError, MessageTooLarge
-from mcpframe.hub.serving.native_clients import TO_EXTENSION, FrameJoiner, frames_of
+from mcpframe.hub.core.limits import TO_EXTENSION_CHARACTERS
+from mcpframe.hub.serving.native_clients import FrameJoiner, frames_of
 from mcpframe.kit.cli.main import app
 from mcpframe.kit.hub.extension.identity import EXTENSION_ID
 from mcpframe.kit.hub.native.frames import MOST_IN, MOST_OUT, NativeFrames, pack
@@ -36,7 +37,10 @@ def test_a_message_crosses_in_pieces_however_it_is_cut(text: str, piece: int, cu
 
 
 def test_no_frame_for_the_browser_is_over_its_limit() -> None:
-    assert all(len(pack(frame)) <= MOST_OUT for frame in frames_of("7" * 20, "😀" * 3 * TO_EXTENSION, TO_EXTENSION))
+    assert all(
+        len(pack(frame)) <= MOST_OUT
+        for frame in frames_of("7" * 20, "😀" * 3 * TO_EXTENSION_CHARACTERS, TO_EXTENSION_CHARACTERS)
+    )
     with pytest.raises(MessageTooLarge):
         pack({"text": "x" * MOST_OUT})
 
