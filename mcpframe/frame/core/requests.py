@@ -7,6 +7,7 @@ one clock. Its owner keeps a value with each request, such as a callback, a futu
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -51,6 +52,8 @@ class Requests(Generic[K, T]):
         self._ids = ids
         self._limit = limit
         self._open: dict[RequestId, Request[K, T]] = {}
+        self._times: list[tuple[float, K]] = []
+        """A heap with an entry at or before the deadline of each request. Others are dropped when they are first."""
 
     def __len__(self) -> int:
         return len(self._open)
@@ -61,8 +64,16 @@ class Requests(Generic[K, T]):
     @property
     def deadline(self) -> float | None:
         """The earliest deadline; None if there is none."""
-        earliest = min((request.deadline for request in self._open.values()), default=math.inf)
-        return None if earliest == math.inf else earliest
+        while self._times:
+            time, id_ = self._times[0]
+            request = self._open.get(id_)
+            if request is None:
+                heapq.heappop(self._times)
+            elif time < request.deadline:  # it has made progress
+                heapq.heapreplace(self._times, (request.deadline, id_))
+            else:
+                return None if time == math.inf else time
+        return None
 
     def open(
         self, value: T, deadline: float | None = None, *, renewal: float | None = None, last: float | None = None
@@ -83,6 +94,7 @@ class Requests(Generic[K, T]):
         last = math.inf if last is None else last
         request = Request(next(self._ids), value, min(math.inf if deadline is None else deadline, last), renewal, last)
         self._open[request.id] = request
+        self._add_time(request)
         return request
 
     def find(self, id_: object) -> Request[K, T] | None:
@@ -100,18 +112,26 @@ class Requests(Generic[K, T]):
         """Renew the deadline of a request that has made progress, and return it; None if none of this id waits."""
         request = self.find(id_)
         if request is not None and request.renewal is not None:
-            request.deadline = min(now + request.renewal, request.last)
+            before, request.deadline = request.deadline, min(now + request.renewal, request.last)
+            if request.deadline < before:
+                self._add_time(request)
         return request
 
     def take_overdue(self, now: float) -> list[Request[K, T]]:
-        """End the requests whose deadline has passed, and return them."""
-        return self._end([request for request in self._open.values() if request.deadline <= now])
+        """End the requests whose deadline has passed, and return them, the earliest first."""
+        ended = []
+        while (deadline := self.deadline) is not None and deadline <= now:
+            ended.append(self._open.pop(self._times[0][1]))
+        return ended
 
     def take_all(self) -> list[Request[K, T]]:
         """End all requests, and return them."""
-        return self._end(list(self._open.values()))
-
-    def _end(self, ended: list[Request[K, T]]) -> list[Request[K, T]]:
-        for request in ended:
-            del self._open[request.id]
+        ended = list(self._open.values())
+        self._open.clear()
         return ended
+
+    def _add_time(self, request: Request[K, T]) -> None:
+        heapq.heappush(self._times, (request.deadline, request.id))
+        if len(self._times) > 2 * len(self._open) + 100:  # most are of requests that have ended
+            self._times = [(each.deadline, each.id) for each in self._open.values()]
+            heapq.heapify(self._times)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
+import weakref
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,11 +44,12 @@ class RequestsMachine(RuleBasedStateMachine):
         self.used: list[Any] = []
 
     def ends(self, ended: list[Request[Any, str]], expected: set[Any]) -> None:
-        assert [request.id for request in ended] == [id_ for id_ in self.waiting if id_ in expected]
+        assert {request.id for request in ended} == expected
         assert [request.value for request in ended] == [self.waiting.pop(request.id).value for request in ended]
 
     def any_id(self, index: int) -> Any:
-        return (self.used + STRANGE)[index % (len(self.used) + len(STRANGE))]
+        ids = [*self.waiting, *self.used, *STRANGE]
+        return ids[index % len(ids)]
 
     @rule(seconds=SECONDS, renewal=SECONDS, last=SECONDS, value=st.text(max_size=3))
     def open(self, seconds: float | None, renewal: float | None, last: float | None, value: str) -> None:
@@ -62,6 +65,12 @@ class RequestsMachine(RuleBasedStateMachine):
         end = math.inf if at["last"] is None else at["last"]
         deadline = min(math.inf if at["deadline"] is None else at["deadline"], end)
         self.waiting[request.id] = Modelled(value, deadline, renewal, end)
+
+    @rule(seconds=st.floats(0, 20), count=st.integers(100, 250))
+    def open_and_answer_many(self, seconds: float, count: int) -> None:
+        for _ in range(count):
+            if self.limit is None or len(self.waiting) < self.limit:
+                self.requests.take(self.requests.open("", self.now + seconds).id)
 
     @rule(index=st.integers(0, 50))
     def answer_or_cancel(self, index: int) -> None:
@@ -83,7 +92,9 @@ class RequestsMachine(RuleBasedStateMachine):
     def time_passes(self, seconds: float) -> None:
         self.now += seconds
         overdue = {id_ for id_, known in self.waiting.items() if known.deadline <= self.now}
-        self.ends(self.requests.take_overdue(self.now), overdue)
+        ended = self.requests.take_overdue(self.now)
+        assert ended == sorted(ended, key=lambda request: request.deadline)
+        self.ends(ended, overdue)
         assert self.requests.take_overdue(self.now) == []
 
     @rule()
@@ -95,7 +106,9 @@ class RequestsMachine(RuleBasedStateMachine):
 
     @rule()
     def the_peer_goes(self) -> None:
-        self.ends(self.requests.take_all(), set(self.waiting))
+        ended = self.requests.take_all()
+        assert [request.id for request in ended] == list(self.waiting)
+        self.ends(ended, set(self.waiting))
 
     @invariant()
     def what_waits_is_known(self) -> None:
@@ -119,3 +132,28 @@ def test_an_id_is_found_as_it_was_given_only(strange: Any) -> None:
     requests.open("waits")
     assert requests.find(strange) is requests.take(strange) is requests.progressed(strange, 0.0) is None
     assert len(requests) == 1
+
+
+class Id(str):
+    """An id that can be watched."""
+
+
+def test_the_ids_of_ended_requests_are_forgotten_while_another_waits() -> None:
+    alive: weakref.WeakSet[Id] = weakref.WeakSet()
+
+    def ids() -> Iterator[Id]:
+        for number in itertools.count(1):
+            alive.add(id_ := Id(number))
+            yield id_
+            del id_
+
+    requests: Requests[Id, str] = Requests(ids())
+    silent = requests.open("waits", 10.0)
+    chatty = requests.open("reports progress", 20.0, renewal=20.0)
+    for step in range(5000):
+        requests.progressed(chatty.id, step / 1000)
+        requests.take(requests.open("", 30.0).id)
+    assert len(alive) < 500
+    assert requests.deadline == 10.0
+    requests.take(silent.id)
+    assert requests.deadline == chatty.deadline == 24.999
