@@ -11,8 +11,9 @@ from typing import Any
 from mcpframe.hub.core.frames import FrameNumbers
 from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.relay.page_relay import OWN_WINDOW, PageRelay
-from tests.support.fake_hub import HubWorld, hub_world, settled
+from tests.support.fake_hub import HubWorld, hub_world
 from tests.support.mcpb import server_result, to_client
+from tests.support.settling import settled
 
 TAB_CHANNEL, FRAME_CHANNEL = "mcp-default", "mcp-iframe"
 

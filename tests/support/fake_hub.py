@@ -16,6 +16,7 @@ from mcpframe.hub.core.hub import Hub
 from mcpframe.hub.core.messages import FromHub, FromProxy, ToolAnswer, ToolCall, ToolList
 from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.core.transport import PortTransport, TextPort
+from tests.support.settling import settled
 
 SCHEMA: dict[str, Any] = {"type": "object"}
 ENVELOPE: dict[str, Any] = {
@@ -86,14 +87,6 @@ class FakeClock:
         passed = max(0.0, time - self.seconds)
         self.since_1970 += passed
         self.seconds += passed
-
-
-async def settled() -> None:
-    """Wait until nothing can happen any more without a timer or another message."""
-    ready: Any = getattr(asyncio.get_running_loop(), "_ready")  # noqa: B009  private: nobody else knows
-    await asyncio.sleep(0)
-    while ready:  # noqa: ASYNC110
-        await asyncio.sleep(0)
 
 
 class FakePort(TextPort):
@@ -248,7 +241,6 @@ async def hub_world(options: HubOptions | None = None, store: FakeStore | None =
     """Yield a running hub; afterwards nothing of it waits."""
     world = HubWorld(options, store)
     async with world.hub.running():
-        await settled()
         yield world
     assert world.transport.pending == 0
     assert not world.hub.waits

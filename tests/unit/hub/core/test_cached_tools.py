@@ -10,7 +10,8 @@ import pytest
 
 from mcpframe.hub.core import limits
 from mcpframe.hub.core.cached_tools import PREFIX, DomainToolStorage
-from tests.support.fake_hub import FakeClock, FakeStore, hub_world, settled, text_result, tool
+from tests.support.fake_hub import FakeClock, FakeStore, hub_world, text_result, tool
+from tests.support.settling import settled
 
 URL = "https://shop.example/cart"
 CART = tool("cart", cache=True)

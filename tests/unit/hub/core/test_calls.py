@@ -22,7 +22,8 @@ from mcpframe.hub.core.messages import CallCancelled, ToolProgress
 from mcpframe.hub.core.names import address_for
 from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.core.registry import TabEntry, best_tab
-from tests.support.fake_hub import FakePort, FakeStore, HubWorld, hub_world, settled, text_result, tool
+from tests.support.fake_hub import FakePort, FakeStore, HubWorld, hub_world, text_result, tool
+from tests.support.settling import settled
 
 SHOP = "https://shop.example/cart"
 DOMAIN = "website_tool_shop_example_"

@@ -11,7 +11,8 @@ from mcpframe.hub.core.errors import CallDenied, TabNotFound
 from mcpframe.hub.core.interfaces import CallRequest
 from mcpframe.hub.core.names import origin_of
 from mcpframe.hub.core.options import HubOptions
-from tests.support.fake_hub import hub_world, settled, text_result, tool
+from tests.support.fake_hub import hub_world, text_result, tool
+from tests.support.settling import settled
 
 SHOP = "https://shop.example/cart"
 ADD = "website_tool_shop_example_tab1_add"

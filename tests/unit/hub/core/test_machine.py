@@ -20,7 +20,8 @@ from mcpframe.hub.core.errors import HubError
 from mcpframe.hub.core.messages import ToolProgress
 from mcpframe.hub.core.names import ToolKey, domain_of
 from mcpframe.hub.core.tools import is_cached, is_repeatable
-from tests.support.fake_hub import FakePort, HubWorld, answer, settled, text_result, tool
+from tests.support.fake_hub import FakePort, HubWorld, answer, text_result, tool
+from tests.support.settling import SettlingLoop, settled
 
 URLS = ["https://a.b.com/x", "https://a-b.com/", "http://localhost:3000/", "about:blank"]
 NAMES = ["a-b", "a_b", "cart", "tab1_cart"]
@@ -87,7 +88,7 @@ class HubMachine(RuleBasedStateMachine):
                 await work
             await settled()
 
-        self.loop = self.loop or asyncio.new_event_loop()
+        self.loop = self.loop or SettlingLoop()
         self.loop.run_until_complete(act())
 
     @initialize(urls=st.lists(st.sampled_from(URLS), min_size=2, max_size=3), tools=TOOLS)

@@ -32,7 +32,8 @@ from mcpframe.hub.core.limits import PAGE_TOOLS
 from mcpframe.hub.core.messages import CallCancelled, ToolCall, ToolProgress
 from mcpframe.hub.core.options import HubOptions
 from tests.hostile.values import ODD, Record
-from tests.support.fake_hub import FakePort, HubWorld, hub_world, settled, text_result, tool
+from tests.support.fake_hub import FakePort, HubWorld, hub_world, text_result, tool
+from tests.support.settling import settled
 from tests.unit.hub.serving.test_server import happens, served
 
 Json = dict[str, Any]

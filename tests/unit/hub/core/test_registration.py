@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from mcpframe.hub.core.options import HubOptions
-from tests.support.fake_hub import FakePort, HubWorld, hub_world, settled, tool
+from tests.support.fake_hub import FakePort, HubWorld, hub_world, tool
+from tests.support.settling import settled
 
 SHOP, OTHER = "https://shop.example/", "https://other.example/"
 FULL = {

@@ -15,7 +15,8 @@ from mcpframe.hub.core.codec import Form, to_hub, to_proxy
 from mcpframe.hub.core.errors import InvalidArguments, RequestTimedOut, TabBusy, TabClosed, TabNotFound
 from mcpframe.hub.core.messages import CallCancelled, ToolAnswer, ToolCall, ToolList, ToolProgress
 from mcpframe.hub.core.transport import PortTransport
-from tests.support.fake_hub import FakeClock, FakePort, answer, settled, text_result, tool
+from tests.support.fake_hub import FakeClock, FakePort, answer, text_result, tool
+from tests.support.settling import settled
 
 FIVE = text_result("5")
 ADD = ToolCall("", "add", {"a": 2})

@@ -15,8 +15,9 @@ from mcpframe.hub.core.frames import FrameNumbers, frame_number, frame_tab, page
 from mcpframe.hub.core.limits import FRAME_QUIET_SECONDS, FRAME_START_SECONDS, KNOWN_FRAMES, PAGE_FRAMES
 from mcpframe.hub.relay.frame import FrameState, is_past_opening
 from tests.support.fake_half import FakeHalf, FakeServer, pages_world
-from tests.support.fake_hub import HubWorld, settled, tool
+from tests.support.fake_hub import HubWorld, tool
 from tests.support.mcpb import to_client
+from tests.support.settling import settled
 
 PI = "https://pi.example/pi/"
 ORIGIN = "https://pi.example"

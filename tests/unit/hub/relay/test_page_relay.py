@@ -20,9 +20,10 @@ from mcpframe.hub.relay.frame import FrameState
 from mcpframe.hub.relay.half import HalfFailed, HalfGone, PortHalf
 from mcpframe.hub.relay.page_relay import PageRelay
 from tests.support.fake_half import FakeHalf, pages_world
-from tests.support.fake_hub import hub_world, settled, tool
+from tests.support.fake_hub import hub_world, tool
 from tests.support.fake_window import FakeWindow
 from tests.support.page_rig import Rig, rig
+from tests.support.settling import settled
 
 __all__ = ["rig"]
 NAME = "website_tool_shop_example_tab1_add"

@@ -25,7 +25,8 @@ from mcpframe.hub.core.messages import (
     ToolProgress,
 )
 from mcpframe.hub.relay.relay import Relay
-from tests.support.fake_hub import FakeClock, FakePort, hub_world, settled, text_result, tool
+from tests.support.fake_hub import FakeClock, FakePort, hub_world, text_result, tool
+from tests.support.settling import settled
 
 FULL = {**tool("add", description="Adds.", cache=True), "title": "Add", "own": [None]}
 

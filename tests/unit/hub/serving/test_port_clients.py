@@ -14,7 +14,8 @@ from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.serving.native_clients import NativeClients, begin_of, end_of, frames_of
 from mcpframe.hub.serving.port_clients import HubClients
 from mcpframe.hub.serving.server import HubServer
-from tests.support.fake_hub import ENVELOPE, FakePort, HubWorld, hub_world, settled, text_result, tool
+from tests.support.fake_hub import ENVELOPE, FakePort, HubWorld, hub_world, text_result, tool
+from tests.support.settling import settled
 
 ADD = "website_tool_shop_example_tab1_add"
 INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}

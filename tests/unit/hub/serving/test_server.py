@@ -21,7 +21,8 @@ from mcp.shared.memory import create_client_server_memory_streams
 from mcpframe.hub.core.messages import CallCancelled, ToolProgress
 from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.serving.server import HubServer
-from tests.support.fake_hub import FakePort, HubWorld, hub_world, settled, text_result, tool
+from tests.support.fake_hub import FakePort, HubWorld, hub_world, text_result, tool
+from tests.support.settling import settled
 
 SHOP = "https://shop.example/"
 NAME = "website_tool_shop_example_tab1_add"

@@ -25,7 +25,8 @@ from mcpframe.kit.bridge.stdio import edge as stdio
 from mcpframe.kit.bridge.stdio.streams import Output
 from mcpframe.kit.hub import http
 from mcpframe.kit.hub.stdio import HubEdge
-from tests.support.fake_hub import ENVELOPE, HubWorld, hub_world, settled, text_result, tool
+from tests.support.fake_hub import ENVELOPE, HubWorld, hub_world, text_result, tool
+from tests.support.settling import settled
 
 SHOP = "https://shop.example/"
 NAME = "website_tool_shop_example_tab1_add"

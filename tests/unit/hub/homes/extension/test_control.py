@@ -14,7 +14,8 @@ from mcpframe.hub.core.limits import DECISION_SECONDS, KEEP_ALIVE_SECONDS, WORKE
 from mcpframe.hub.homes.extension.outside import name_of_client
 from mcpframe.hub.serving.native_clients import begin_of, frames_of
 from tests.support.fake_extension import ID, FakeExtension, FarEnd
-from tests.support.fake_hub import settled, tool
+from tests.support.fake_hub import tool
+from tests.support.settling import settled
 from tests.unit.hub.homes.extension.test_extension_hub import ADD, SHOP, World, answered, world
 
 OTHER = "ponmlkjihgfedcbaponmlkjihgfedcba"

@@ -15,7 +15,8 @@ from mcpframe.hub.core.limits import WORKER_SECONDS
 from mcpframe.hub.homes.extension.home import SITES_KEY, ExtensionHub, ExtensionSettings
 from mcpframe.hub.homes.extension.runtime import ExtensionPort
 from tests.support.fake_extension import ID, FakeExtension, FarEnd
-from tests.support.fake_hub import FakeClock, settled, text_result, tool
+from tests.support.fake_hub import FakeClock, text_result, tool
+from tests.support.settling import settled
 
 SHOP = "https://shop.example/cart"
 PROXY = "mcp-content-script-proxy"

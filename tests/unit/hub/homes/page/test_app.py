@@ -24,8 +24,9 @@ from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.homes.page.app import AppHub
 from mcpframe.hub.homes.page.dialing import Dialled
 from mcpframe.hub.homes.page.wire import AppNames
-from tests.support.fake_hub import ENVELOPE, settled, text_result, tool
+from tests.support.fake_hub import ENVELOPE, text_result, tool
 from tests.support.fake_tabs import FakeBrowser, FakeTab
+from tests.support.settling import settled
 
 ADD = "website_tool_app_example_tab{}_add"
 WAIT = "website_tool_app_example_tab{}_wait"

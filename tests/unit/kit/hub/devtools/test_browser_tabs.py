@@ -21,7 +21,8 @@ from mcpframe.kit.base.errors import BrowserGone
 from mcpframe.kit.hub.devtools import browser_tabs
 from mcpframe.kit.hub.devtools.browser_tabs import BrowserTabs
 from tests.support.fake_chromium import FakeChromium, FakePage
-from tests.support.fake_hub import FakeClock, FakeStore, settled, tool
+from tests.support.fake_hub import FakeClock, FakeStore, tool
+from tests.support.settling import settled
 
 SHOP = "https://shop.example/cart"
 ADD = "website_tool_shop_example_tab1_add"
