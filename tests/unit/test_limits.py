@@ -1,4 +1,4 @@
-"""Each limit has one name and one value: the scripts for hosts, pages and the extension have those of Python."""
+"""Each limit has one name and one value: the scripts, and the inspector, have those of the package."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ OF_SCRIPTS = [
     ("host/app-port.js", "const LONGEST_MESSAGE = (.+);", limits.MESSAGE_BYTES),
     ("extension/popup.js", "const DELAY = (\\d+);", hub.CONSENT_DELAY_SECONDS * 1000),
     ("hub/document-tools.js", "const MOST = (.+);", limits.LISTED_TOOLS),
+    ("inspector/panels/listing.py", "MOST_PAGES = (.+)", limits.LISTED_PAGES),
 ]
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.core.limits import LISTED_TOOLS
+from mcpframe.frame.core.paging import Paging
 from mcpframe.frame.core.requests import Request, Requests
 from mcpframe.frame.waiting.clock import Alarm, Clock
 from mcpframe.hub.core import limits
@@ -212,9 +213,9 @@ class Relay:
             return
         self._stop_timer()
         self._lists, self._again = True, False
-        self._ask_page([], None, 0)
+        self._ask_page(Paging(limits.RELAYED_PAGES), [], 0)
 
-    def _ask_page(self, tools: list[Any], cursor: str | None, pages: int, length: int = 0) -> None:
+    def _ask_page(self, pages: Paging, tools: list[Any], length: int) -> None:
         def answered(message: Json) -> None:
             result = message.get("result")
             if not isinstance(result, dict) or not isinstance(result.get("tools"), list):
@@ -222,15 +223,17 @@ class Relay:
                 self._read(None)
                 return
             following = result.get("nextCursor")
-            size = length + (len(payload.encode(result["tools"])) if pages or following is not None else 0)
+            is_whole = pages.cursor is None and following is None
+            size = 0 if is_whole else length + len(payload.encode(result["tools"]))
             if size < limits.HUB_MESSAGE_BYTES:
                 tools.extend(result["tools"][: LISTED_TOOLS - len(tools)])
-                if isinstance(following, str) and len(tools) < LISTED_TOOLS and pages < limits.RELAYED_PAGES:
-                    self._ask_page(tools, following, pages + 1, size)
+                pages.follow(following)
+                if pages.more and len(tools) < LISTED_TOOLS:
+                    self._ask_page(pages, tools, size)
                     return
             self._read(tools)
 
-        self._ask("tools/list", {} if cursor is None else {"cursor": cursor}, answered)
+        self._ask("tools/list", pages.params, answered)
 
     def _read(self, tools: list[Any] | None) -> None:
         """Send a list if it differs from the last one; None if it could not be read."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import itertools
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -74,20 +75,34 @@ async def test_it_introduces_itself_and_sends_the_tools_as_the_page_has_them() -
     assert page.relay.pending == page.clock.pending == 0
 
 
-async def test_a_long_list_is_read_page_by_page_and_one_without_end_is_cut() -> None:
+@pytest.mark.parametrize(
+    ("cursors", "tools"),
+    [
+        (lambda: map(str, itertools.count()), LISTED_TOOLS),
+        (lambda: iter(["1", "2", None]), 3 * 30),
+        (lambda: itertools.repeat("again"), 2 * 30),
+    ],
+    ids=["without end", "three pages", "the same page again"],
+)
+async def test_a_long_list_is_read_page_by_page(cursors: Callable[[], Iterator[str | None]], tools: int) -> None:
     page = FakePage()
+    asked: list[Any] = []
+    given: list[Any] = [None]
+    following = cursors()
 
     def hear(message: Any) -> None:
         if message.get("method") == "tools/list":
-            assert message.get("params", {}).get("cursor") in (None, "more")
-            page.answer(message, {"tools": [tool("a")] * 30, "nextCursor": "more"})
+            asked.append(message.get("params", {}).get("cursor"))
+            given.append(next(following))
+            page.answer(message, {"tools": [tool("a")] * 30, "nextCursor": given[-1]})
         else:
             FakePage.hear(page, message)
 
     page.relay._to_page = hear
     page.relay.start()
     [listed] = page.sent
-    assert len(listed.tools) == LISTED_TOOLS
+    assert len(listed.tools) == tools
+    assert asked == given[:-1]
 
 
 async def test_changes_are_read_once_after_half_a_second() -> None:
