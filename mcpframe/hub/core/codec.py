@@ -247,7 +247,7 @@ def _is_id(value: Any) -> TypeGuard[str]:
 
 def _id(value: Any) -> str:
     if not _is_id(value):
-        raise MalformedMessage("The id of a request must be a text, and is not.")
+        raise MalformedMessage("The id of a request must be a text.")
     return value
 
 

@@ -53,7 +53,7 @@ class Consent:
                     return True
                 answer = await self._asks(question(request))
         except TimeoutError:
-            log.warning("Nobody has answered whether a call of %s is allowed: it is denied.", request.origin)
+            log.warning("The user has not answered whether a call of %s is allowed: it is denied.", request.origin)
             return False
         if answer == "tool":
             self._always.add((request.client.origin, request.origin, request.tool))

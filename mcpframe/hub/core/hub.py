@@ -221,8 +221,8 @@ class Hub:
         try:
             allowed = await self._options.consents(request)
         except Exception as error:
-            log.exception("Nobody could be asked.")
-            message = f"Nobody could be asked whether this call is allowed: {error}"
+            log.exception("The user could not be asked.")
+            message = f"The user could not be asked whether this call is allowed: {error}"
             raise CallDenied(message, origin=request.origin, tool=request.tool) from error
         if not allowed:
             message = f"The user has not allowed this call of {request.origin}."
@@ -351,8 +351,8 @@ class Hub:
             log.info("%s has ended.", self._where(entry.domain, tab))
         self._changed(self._registry.remove(tab))
 
-    def _audit(self, what: str, tab: int | None, key: ToolKey, more: str = "") -> None:
-        log.info("Tool %.80r %s %s.%s", key.tool, what, self._where(key.domain, tab), f" {more}" if more else "")
+    def _audit(self, event: str, tab: int | None, key: ToolKey, more: str = "") -> None:
+        log.info("Tool %.80r %s %s.%s", key.tool, event, self._where(key.domain, tab), f" {more}" if more else "")
 
     def _where(self, domain: str, tab: int | None) -> str:
         """Return a domain with the tab's number in tool names, which is not the browser's."""

@@ -66,7 +66,7 @@ def _readable(value: Any, member: str | None = None) -> Any:
         if member in _TEXTS:
             return plain(value)
         if visible(value) != value.replace("\r", "\\r"):  # line ends excepted
-            raise Unfit(f"it has characters that nobody sees, in '{visible(value)[:80]}'")
+            raise Unfit(f"it has invisible characters, in '{visible(value)[:80]}'")
         return value
     if isinstance(value, list):
         return [_readable(each) for each in value]

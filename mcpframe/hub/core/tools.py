@@ -59,7 +59,7 @@ def checked_tools(tools: Sequence[Any], url: str | None) -> tuple[dict[str, Page
     if left_out > limits.TOOL_PROBLEMS:
         problems.append(f"So are {left_out - limits.TOOL_PROBLEMS:,} others.")
     if foreign:
-        problems.append(f"{len(foreign)} tools, such as {foreign[0]}, have icons of others, which are left out.")
+        problems.append(f"{len(foreign)} tools, such as {foreign[0]}, have icons of other origins, which are left out.")
     return valid, problems
 
 
@@ -95,7 +95,7 @@ def _check(tool: Any) -> int:
 
 def _problem(tool: Any) -> str | None:
     if not isinstance(tool, dict):
-        return "it is no object"
+        return "it is not an object"
     name = tool.get("name")
     if not isinstance(name, str) or not name:
         return "it has no name"
@@ -105,7 +105,7 @@ def _problem(tool: Any) -> str | None:
         return "it has no inputSchema"
     for member, fits in _MEMBERS.items():
         if member in tool and not fits(tool[member]):
-            return f"its {member} is not what MCP allows"
+            return f"its {member} is invalid in MCP"
     return None
 
 

@@ -97,7 +97,7 @@ class PortTransport:
                 if on_progress := connected.calls.progressed(message.id):
                     on_progress(message)
             elif not connected.calls.answered(message.id, message):
-                log.debug("%s answered a call that does not wait, which is ignored.", domain_of(port.url))
+                log.debug("%s answered a call that is not pending: the answer is ignored.", domain_of(port.url))
         except Exception:  # one tab must not end the others
             log.exception("A message of %s could not be handled.", domain_of(port.url))
 
@@ -226,4 +226,4 @@ def _guarded(action: Callable[[], None]) -> None:
     try:
         action()
     except Exception:  # a port of a closed browser may raise anything
-        log.exception("A port, or what waits for its end, has failed.")
+        log.exception("A port, or a callback for its end, has failed.")

@@ -87,5 +87,5 @@ def read_text(read: str | list[str] | None) -> str:
     if isinstance(read, str):
         return read
     if read is None:
-        raise ValueError("The message is nothing in JSON.")
+        raise ValueError("The message has no form in JSON.")
     raise Unreadable(*read)

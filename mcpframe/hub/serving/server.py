@@ -158,8 +158,8 @@ class HubServer:
                 raise ValueError("it is not complete, and a hub does not ask for more")
             result = types.CallToolResult.model_validate(raw, by_name=False)
         except ValueError as error:
-            what = "it is no CallToolResult" if isinstance(error, ValidationError) else str(error)
-            return _failure(f"The page's result cannot be passed on: {what}.")
+            reason = "it is not a CallToolResult" if isinstance(error, ValidationError) else str(error)
+            return _failure(f"The page's result cannot be passed on: {reason}.")
         if (holder := self._page_result.get()) is not None:
             holder.append(raw)
         return result

@@ -129,7 +129,7 @@ class ExtensionHub:
         try:
             self._allowed = parse_allowed_origins(json.loads(text) if text else self._settings.sites)
         except (OriginError, ValueError, TypeError) as error:
-            log.warning("The list of sites that is stored cannot be used, and no page is relayed: %s", error)
+            log.warning("The stored list of sites cannot be used: no page is relayed: %s", error)
             self._allowed = AllowedOrigins(frozenset())
         self._tab_ports.check()
 

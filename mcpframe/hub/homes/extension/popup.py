@@ -49,7 +49,7 @@ class HubPopup:
         self._open_window = open_window
         self._ports: set[ExtensionPort] = set()
         self._later: asyncio.TimerHandle | None = None
-        self._jobs = Jobs(lambda error: log.warning("What was chosen in the popup could not be done: %s", error))
+        self._jobs = Jobs(lambda error: log.warning("An action of the popup has failed: %s", error))
         self._question: dict[str, Any] | None = None
         self._answered: asyncio.Future[str] | None = None
 
