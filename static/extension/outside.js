@@ -1,5 +1,5 @@
 /**
- * The service worker's part in what is outside of the extension: ports of other extensions, of web pages and of the
+ * The service worker's part for clients outside of the extension: ports of other extensions, of web pages and of the
  * program on this machine, which go to the hub's document as they are; and the window that asks the user.
  */
 const PROGRAM = "mcpframe.hub";
@@ -9,7 +9,7 @@ const MOST_EARLY = 1000;
 
 let program = null;
 
-/** Passes on what comes from a port outside and what goes to it, once the hub's document is there. */
+/** Passes on the messages of a port outside, in both directions, once the hub's document is there. */
 async function pipe(outside, name, from) {
   const early = [];
   let inside = null;

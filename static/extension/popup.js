@@ -1,7 +1,6 @@
 /**
- * The popup, and with `?ask` the window that asks before a call: shows what the hub says, and says what the user does.
- *
- * Everything that a page or a client has written is set as text, whatever is in it.
+ * The popup, and with `?ask` the window that asks before a call: shows the state that the hub posts, and posts the user's
+ * choices. Everything that a page or a client has written is set as text.
  */
 (() => {
   const DELAY = 600; // so that a key or a click that was meant for something else allows nothing: see `hold`
@@ -13,8 +12,8 @@
   const shown = new Map();
   let port = null;
   let asked = false;
-  let chosen = null; // whether to ask, as the user has just chosen it: what the hub said before is not shown any more
-  const held = new Map(); // what gives a permission, and the timer that enables it
+  let chosen = null; // whether to ask, as the user has just chosen it; the hub's earlier state is not shown any more
+  const held = new Map(); // the buttons that give a permission, and the timer that enables each
 
   const say = (message) => port?.postMessage(message);
 
@@ -36,8 +35,8 @@
   }
 
   /**
-   * Disables what gives a permission for a while: where it has just been drawn, and where the window has just got the
-   * focus, as another one may have covered it until the second of two clicks.
+   * Disables a button that gives a permission for a while: when it has just been drawn, and when the window has just got
+   * the focus, as another one may have covered it until the second of two clicks.
    */
   function hold(element) {
     clearTimeout(held.get(element));
@@ -54,7 +53,7 @@
     for (const element of held.keys()) hold(element);
   }
 
-  /** Draws a part unless it is there already, so that selections stay, and so does focus on what is drawn again. */
+  /** Draws a part unless it is there already, so that selections and focus stay. */
   function part(name, value, draw) {
     const text = JSON.stringify(value);
     if (shown.get(name) === text) return;

@@ -64,7 +64,7 @@
   });
 
   globalThis.mcpframePorts = {
-    /** Has a function be called with what has come and comes: its kind, the number of its port, and its text. */
+    /** Calls a function with each event so far and from now on: its kind, the number of its port, and its text. */
     take(callback) {
       deliver = callback;
       const before = kept;
@@ -89,7 +89,7 @@
     },
   };
 
-  // A hub that has failed starts again, later each time. Until then nobody waits for it.
+  // A hub that has failed starts again, later each time. Until then its ports are closed.
   const PAUSE = "mcpframe pause";
   addEventListener("DOMContentLoaded", () => {
     const page = document.getElementById("mcpframe-page");

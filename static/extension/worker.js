@@ -1,6 +1,6 @@
 /**
- * The service worker: sees to it that the hub's document is there, and does for it what only a worker can. It has no
- * state, as the browser stops it whenever it has nothing to do.
+ * The service worker: opens the hub's document, and calls the APIs for it that only a worker has. It has no state, as the
+ * browser stops it whenever it is idle.
  */
 importScripts("outside.js");
 
@@ -31,7 +31,7 @@ async function isThere() {
   return (await chrome.runtime.getContexts({ contextTypes: ["OFFSCREEN_DOCUMENT"] })).length > 0;
 }
 
-/** What the hub may ask for; each returns JSON. */
+/** The functions that the hub may call; each returns JSON. */
 const CALLS = {
   tabs: async () => (await chrome.tabs.query({})).map(shown),
   active: async () => (await chrome.tabs.query({ active: true, lastFocusedWindow: true })).map(shown)[0] ?? null,

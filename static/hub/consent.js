@@ -1,4 +1,4 @@
-/** Asks in `consent.html` whether a call is allowed. Everything in it is text, whoever has written it. */
+/** Asks in `consent.html` whether a call is allowed. Everything in it is set as text. */
 ({ client, name, origin, tool, text, delay }) =>
   new Promise((resolve) => {
     for (const [id, value] of Object.entries({ client, name, origin, tool, arguments: text })) {

@@ -1,8 +1,8 @@
 /**
- * The tools of a document's `modelContext` (WebMCP), for `mcpframe.kit.hub.document_tools`.
+ * The tools of a document's `modelContext` (WebMCP), for `mcpframe.hub.relay.document_tools`.
  *
  * It runs in the page's own world, as a polyfill is seen only there; the page cannot reach the object that it returns. A
- * page may have replaced whatever is called here: what that raises is an error of the page's own tools.
+ * page may have replaced any function that is called here: an exception of it is an error of the page's own tools.
  */
 () => {
   const MEMBERS = ["name", "title", "description", "inputSchema", "annotations", "origin"];
@@ -56,7 +56,7 @@
     return found;
   };
 
-  /** Return what an async function returns, or how it fails, as JSON. */
+  /** Return the result of an async function, or its error, as JSON. */
   async function outcome(work) {
     try {
       if (!context) throw new DOMException("This document has no modelContext.", "NotFoundError");

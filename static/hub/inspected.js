@@ -1,6 +1,6 @@
 /**
  * The hub as a framed server (SEP "postMessage Transport"), for the inspector alone: passes messages on between the window
- * around this page and the hub's socket, and shows the hub's log. What is allowed around it is in the answer to `host`.
+ * around this page and the hub's socket, and shows the hub's log. The origin allowed around it is the answer to `host`.
  */
 const MOST_LINES = 500;
 const REPEAT = 500; // milliseconds between handshakes, until the host answers one
@@ -12,7 +12,7 @@ const post = (message) => parent.postMessage(message, host);
 
 function connect(sessionId) {
   const socket = new WebSocket("socket");
-  const waiting = []; // what the host says before the socket is open
+  const waiting = []; // messages of the host before the socket is open
   const send = (text) => (socket.readyState === WebSocket.OPEN ? socket.send(text) : waiting.push(text));
   socket.addEventListener("open", () => {
     for (const text of waiting.splice(0)) socket.send(text);

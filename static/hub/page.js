@@ -1,9 +1,9 @@
 /**
  * The hub's half in a page: passes on messages of its window and of its frames to `mcpframe.hub.relay.page_relay`, and
- * posts what that wants to be posted. What it reports, and its functions, are described there. It decides nothing.
+ * posts messages for it. Its reports and its functions are described there. It decides nothing.
  *
  * It runs in a world of its own, whose names and objects no script of the page sees, and in the page of a tab only. Until
- * it listens it reports nothing: what frames have said by then is kept, as a server says only once that it is ready.
+ * it listens it reports nothing: messages of frames are kept until then, as a server says only once that it is ready.
  */
 ({ report, most }) => {
   const OWN = 0;
@@ -28,7 +28,7 @@
   }
 
   function onMessage(event) {
-    if (!event.isTrusted) return; // a script has made it, with whatever origin and source it liked
+    if (!event.isTrusted) return; // made by a script, with any origin and source
     const { source, origin, data } = event;
     if (source === window) {
       if (listening && isServers(data, "mcp-default")) tell("message", OWN, { origin, data });
@@ -81,7 +81,7 @@
       for (const [kind, source, message] of kept.splice(0)) pass(kind, source, message);
     },
 
-    /** Report nothing for a while: whoever listens next hears of the frames whose servers nobody else has answered. */
+    /** Report nothing until the next `listen`, which reports the frames whose servers have no host. */
     pause() {
       listening = false;
       const open = [...frames.values()].filter(({ watched }) => watched);
