@@ -12,7 +12,7 @@ from mcpframe.hub.core.names import TabNumbers
 
 @dataclass(frozen=True)
 class HubOptions:
-    """The settings of a hub.
+    """The settings of a hub. The default numbers are in `hub.core.limits`.
 
     Attributes:
         longest_name: The longest name of a tool; use 64 if clients demand it.
