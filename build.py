@@ -237,7 +237,7 @@ def test(arguments: Sequence[str]) -> int:
     if once_more and status == 1:  # any other status is not a failed test
         status = _once_more(command, environment)
     if everything:
-        without = {**environment, "MCPFRAME_SNAPSHOT": "0"}
+        without = {**environment, "MCPFRAME_TEST_SNAPSHOTS": "0"}
         status = subprocess.call([*command, *several, *_WITHOUT_SNAPSHOT], cwd=ROOT, env=without) or status
     return status
 

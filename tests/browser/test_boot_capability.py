@@ -1,7 +1,5 @@
 """A framed server tells its host how long each step of its start took, in either era of the protocol."""
 
-import os
-
 import anyio
 import pytest
 from mcp import Client
@@ -13,6 +11,7 @@ from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Bundle, Origins, Troubles
+from tests.support.built import SNAPSHOTS
 
 STEPS = {
     "plain": ["loader", "wasm", "unpacked", "files", "python", "libraries", "sdk", "ready"],
@@ -33,7 +32,7 @@ async def test_the_host_is_told_of_the_start(
             told = (client.server_capabilities.experimental or {})[BOOT_CAPABILITY]
     assert set(told) == {"start", "marks", "stores"}
     assert told["stores"] is False, "a private profile, and a frame of another site"
-    assert told["start"] == ("snapshot" if os.environ.get("MCPFRAME_SNAPSHOT") != "0" else "plain")
+    assert told["start"] == ("snapshot" if SNAPSHOTS else "plain")
     marks = told["marks"]
     assert list(marks) == STEPS[told["start"]]
     times = list(marks.values())

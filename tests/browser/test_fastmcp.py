@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -21,6 +20,7 @@ from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE, PythonClient
 from tests.browser.conftest import SERVERS, Origins, Troubles
+from tests.support.built import SNAPSHOTS
 from tests.support.other_origin import other_origin
 from tests.support.suites import extended
 
@@ -133,10 +133,10 @@ async def test_its_features(
         monkeypatch.delenv("UV_EXCLUDE_NEWER")
     project = write_project(tmp_path / "project", version, entry, script)
     shutil.copy(SERVERS / "fastmcp" / "server.py", project)
-    built = build(project, tmp_path / "out", allowed_origins=[origins.host])
+    built = build(project, tmp_path / "out", allowed_origins=[origins.host], snapshot=SNAPSHOTS)
     assert built.tools is not None
     assert {"add", "inner_shout"} <= {tool["name"] for tool in built.tools}
-    if os.environ.get("MCPFRAME_SNAPSHOT") != "0":
+    if SNAPSHOTS:
         assert built.manifest["start"] == "starts from a snapshot with the server imported"
     major = int(version.lstrip("=>")[0])
     with serve_folder(tmp_path / "out") as served:
@@ -192,6 +192,7 @@ async def test_earlier_versions(
         assert read["contents"][0]["text"] == "the note one"
 
 
+@pytest.mark.extended
 async def test_a_server_made_from_an_openapi_description(
     client: PythonClient, origins: Origins, tmp_path: Path
 ) -> None:
@@ -217,6 +218,7 @@ def text_of(result: dict[str, Any]) -> str:
     return str(result["content"][0]["text"])
 
 
+@pytest.mark.extended
 async def test_a_server_whose_import_is_not_in_the_snapshot(
     client: PythonClient, origins: Origins, tmp_path: Path
 ) -> None:
@@ -226,8 +228,8 @@ async def test_a_server_whose_import_is_not_in_the_snapshot(
     (project / "server.py").write_text(drawing + SMALL + listing)
     with (project / "pyproject.toml").open("a") as file:
         file.write('[tool.mcpframe.env]\nFASTMCP_LOG_LEVEL = "ERROR"\n')
-    built = build(project, tmp_path / "out", allowed_origins=[origins.host])
-    if os.environ.get("MCPFRAME_SNAPSHOT") != "0":
+    built = build(project, tmp_path / "out", allowed_origins=[origins.host], snapshot=SNAPSHOTS)
+    if SNAPSHOTS:
         assert built.manifest["start"].startswith("starts from a snapshot of the SDK; the server is imported")
     with serve_folder(tmp_path / "out") as served:
         await client.open(f"http://bundle.localhost:{served.port}/{built.url_path}")

@@ -5,7 +5,6 @@ A module that is not has the page fetch all files of the library at once, by syn
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack
 from typing import Any
@@ -21,6 +20,7 @@ from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import Era, PythonClient
 from tests.browser.conftest import Origins, Troubles
 from tests.contract.playing import POLL, held
+from tests.support.built import SNAPSHOTS
 from tests.support.wheels import use_index, write_unmodified
 
 FIRST_CALLS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -42,13 +42,22 @@ WITHOUT_TOOLS = {"view"}
 NEWEST = ("minimal", "pi-calculator")
 """Templates that are also asked without a handshake, in the newest revision."""
 READS_A_FILE = pytest.mark.xfail(reason="it reads a data file of its package when it starts", strict=True)
+USUAL = ("everything", "forecast", "unmodified-flashcards", *NEWEST)
+"""Those of the default suite: of each kind one."""
+
+
+def marks_of(name: str) -> list[pytest.MarkDecorator]:
+    reads = [READS_A_FILE] if name.endswith("cards") else []
+    return reads if name in USUAL else [*reads, pytest.mark.extended]
+
+
 CASES = [
-    *(pytest.param(name, "legacy", marks=READS_A_FILE if name.endswith("cards") else ()) for name in FIRST_CALLS),
+    *(pytest.param(name, "legacy", marks=marks_of(name)) for name in FIRST_CALLS),
     *(pytest.param(name, "modern") for name in NEWEST),
 ]
 LOOKED_FOR = "performance.getEntriesByType('mark').map((mark) => mark.name).filter((name) => /:files for /.test(name))"
 """What Python has looked for in files that were not there yet."""
-pytestmark = pytest.mark.skipif(os.environ.get("MCPFRAME_SNAPSHOT") == "0", reason="about pages from a snapshot")
+pytestmark = pytest.mark.skipif(not SNAPSHOTS, reason="about pages from a snapshot")
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +73,7 @@ def url_of(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterat
             if not project.is_dir():
                 args = ["--unit", "m"] if name == "unmodified-units" else []
                 project = package_project(name, tmp_path_factory.mktemp(name) / "project", args=args)
-            paths[name] = build(project, folder, allowed_origins=[origins.host]).url_path
+            paths[name] = build(project, folder, allowed_origins=[origins.host], snapshot=True).url_path
         return f"http://neighbour.host.localhost:{served.port}/{paths[name]}"
 
     with serve_folder(folder) as served, pytest.MonkeyPatch.context() as patch:

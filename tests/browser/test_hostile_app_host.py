@@ -276,6 +276,7 @@ async def test_a_proxy_that_speaks_twice(page: Page, origins: Origins, record_pr
     record_property("lines", 2)
 
 
+@pytest.mark.extended
 async def test_a_view_that_reads_50_mb(page: Page, origins: Origins) -> None:
     def large(html: str, asked: Asked) -> MCPServer:
         server = weather(html, asked)

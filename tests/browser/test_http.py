@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,9 @@ from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import PythonClient
 from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
+from tests.support.built import SNAPSHOTS
 from tests.support.other_origin import ALL_BYTES, BIG, OtherOrigin, other_origin
-from tests.support.suites import extended
+from tests.support.suites import except_for
 
 ERRORS = {
     "httpx": ("httpx.ConnectError", "httpx.ReadTimeout"),
@@ -48,17 +49,21 @@ def world() -> Iterator[OtherOrigin]:
 
 
 @pytest.fixture(scope="module")
-def bundles(
+def bundle_named(
     world: OtherOrigin, origins: Origins, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[dict[str, Bundle]]:
+) -> Iterator[Callable[[str], Bundle]]:
     """The server with httpx, httpx2, requests and urllib3; with aiohttp besides; and with urllib3 1.x."""
-    folder, found = tmp_path_factory.mktemp("bundles"), {}
+    folder = tmp_path_factory.mktemp("bundles")
     with serve_folder(folder) as served:
-        for name, (required, start) in BUNDLES.items():
+
+        @cache
+        def found(name: str) -> Bundle:
+            required, start = BUNDLES[name]
             project = make_project(tmp_path_factory.mktemp("projects") / name, world, required)
-            built = build(project, folder, allowed_origins=[origins.host])
-            assert os.environ.get("MCPFRAME_SNAPSHOT") == "0" or start in built.manifest["start"]
-            found[name] = Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
+            built = build(project, folder, allowed_origins=[origins.host], snapshot=SNAPSHOTS)
+            assert not SNAPSHOTS or start in built.manifest["start"]
+            return Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
+
         yield found
 
 
@@ -87,10 +92,12 @@ class Caller:
         return result
 
 
-@pytest.fixture(params=[*ERRORS, *map(extended, EARLIER)])
-async def caller(request: pytest.FixtureRequest, host_page: Page, bundles: dict[str, Bundle]) -> AsyncIterator[Caller]:
+@pytest.fixture(params=except_for([*ERRORS, *EARLIER], "httpx", "requests", "urllib.request"))
+async def caller(
+    request: pytest.FixtureRequest, host_page: Page, bundle_named: Callable[[str], Bundle]
+) -> AsyncIterator[Caller]:
     version = "-urllib3-1" if request.param in EARLIER else ""
-    bundle = bundles["fetching-aiohttp" if request.param == "aiohttp" else f"fetching{version}"]
+    bundle = bundle_named("fetching-aiohttp" if request.param == "aiohttp" else f"fetching{version}")
     async with AsyncExitStack() as stack:
         client = PythonClient(host_page, "modern", stack)
         await client.open(bundle.url)

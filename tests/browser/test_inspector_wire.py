@@ -1,7 +1,6 @@
 """The inspector's wire log and boot timeline, by clicking; one page serves all tests of an era."""
 
 import json
-import os
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -13,6 +12,7 @@ from playwright.async_api import Browser, Frame, Locator, expect
 from mcpframe.kit.dev.inspector import Inspecting
 from tests.browser.conftest import new_profile, watched
 from tests.browser.inspecting import BOOT, InspectorPage, ServerPart
+from tests.support.built import SNAPSHOTS
 from tests.support.suites import newest_first
 
 MOST_ROWS = 100
@@ -227,7 +227,7 @@ async def test_the_timeline_has_the_steps_of_both_pages(server: ServerPart) -> N
     table = server.view.get_by_role("table", name="From the frame to the first answers")
     steps = table.get_by_role("rowheader")
     await expect(steps.filter(has_text="First call answered")).to_have_count(1)
-    plain = os.environ.get("MCPFRAME_SNAPSHOT") == "0"
+    plain = not SNAPSHOTS
     assert set(await steps.all_text_contents()) == {
         "Frame made",
         "Loader runs",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 
@@ -17,6 +16,7 @@ from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from tests.browser.clients import BOOT_PATIENCE, McpClient, PythonClient, TypeScriptClient
 from tests.browser.conftest import Bundle, BundleOf, Origins, Troubles
+from tests.support.built import SNAPSHOTS
 from tests.support.suites import extended
 
 
@@ -86,5 +86,5 @@ async def test_a_client_that_discovers_falls_back_to_the_handshake(host_page: Pa
         async with Client(outer.connect(PlaywrightPlace(host_page)), mode="auto") as client:
             assert client.protocol_version == "2025-11-25"
             boot = (client.server_capabilities.experimental or {})[BOOT_CAPABILITY]
-            assert boot["start"] == ("snapshot" if os.environ.get("MCPFRAME_SNAPSHOT") != "0" else "plain")
+            assert boot["start"] == ("snapshot" if SNAPSHOTS else "plain")
             assert (await client.call_tool("celsius", {"fahrenheit": 32})).structured_content == {"result": 0.0}

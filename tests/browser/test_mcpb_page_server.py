@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
 from tests.browser.mcpb import Peer, bring, bundle_peers, posted
+from tests.support.built import SNAPSHOTS
 
 TOOLS = ["add", "fail", "wait", "meet", "grow", "shrink", "ask", "hang", "ended"]
 
@@ -155,7 +155,7 @@ async def test_a_client_of_the_newest_revision(setting: Setting, mode: str) -> N
     assert (await client.tool("add", a=2, b=3))["structuredContent"] == {"result": 5}
 
 
-@pytest.mark.skipif(os.environ.get("MCPFRAME_SNAPSHOT") == "0", reason="about pages from a snapshot")
+@pytest.mark.skipif(not SNAPSHOTS, reason="about pages from a snapshot")
 async def test_its_first_answers_need_no_file(setting: Setting) -> None:
     found: list[str] = []
     setting.page.on("request", lambda request: found.append(request.url) if request.resource_type == "xhr" else None)

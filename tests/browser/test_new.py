@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from mcpframe.kit.project.scaffold import VIEW, scaffold
 from tests.support.author_tests import run_author_tests
 
 
+@pytest.mark.extended  # `build.py release` does the same from the wheel
 def test_its_own_tests_pass_at_once(tmp_path: Path) -> None:
     outcome = run_author_tests(scaffold("word-counter", parent=tmp_path), "-W", "error")
     assert outcome.tests == {"test_add": "passed", "test_add_in_the_browser": "passed"}, outcome.output

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
 from typing import Any
@@ -16,6 +15,7 @@ from mcpframe.kit.project.packaged import package_project
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import Era, McpClient, PythonClient, TypeScriptClient
 from tests.browser.conftest import Bundle, Origins, Troubles
+from tests.support.built import SNAPSHOTS
 from tests.support.suites import extended, newest_first
 from tests.support.wheels import use_index, write_unmodified
 
@@ -34,7 +34,7 @@ def bundles(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Itera
         for name, args in ARGUMENTS.items():
             at = tmp_path_factory.mktemp(name) / "project"
             project = package_project(f"unmodified-{name}", at, args=args, allowed_origins=[origins.host])
-            built[name] = build(project, folder)
+            built[name] = build(project, folder, snapshot=SNAPSHOTS)
     with serve_folder(folder) as served:
         yield {
             name: Bundle(folder, f"http://bundle.localhost:{served.port}", result.url_path)
@@ -77,7 +77,7 @@ async def test_a_shopping_list(client: McpClient, bundles: dict[str, Bundle], tr
     await client.open(bundles["shopping"].url)
     assert client.version == HANDSHAKE
     boot = (await client.capabilities())["experimental"][BOOT_CAPABILITY]
-    assert boot["start"] == ("snapshot" if os.environ.get("MCPFRAME_SNAPSHOT") != "0" else "plain")
+    assert boot["start"] == ("snapshot" if SNAPSHOTS else "plain")
     assert text_of(await client.call("add_item", item=" Brot & Käse ")) == "1 on the list."
     await client.set_log_level("info")
     assert (await client.call("show_list"))["structuredContent"] == {"result": ["Brot & Käse"]}

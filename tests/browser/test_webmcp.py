@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
 from tests.browser.mcpb import Peer, bring, bundle_peers
 from tests.browser.webmcp import polyfill_text, profile, webmcp_chromium
+from tests.support.built import SNAPSHOTS
 
 TOOLS = ["add", "cancelled", "fail", "grow", "hang", "shrink", "who_asks_"]
 HELPERS = """
@@ -191,7 +191,7 @@ async def test_frames_that_offer_nothing(documents: BrowserContext, origins: Ori
     assert await page.evaluate("names(from)") == []
 
 
-@pytest.mark.skipif(os.environ.get("MCPFRAME_SNAPSHOT") == "0", reason="about pages from a snapshot")
+@pytest.mark.skipif(not SNAPSHOTS, reason="about pages from a snapshot")
 async def test_its_first_answers_need_no_file(documents: BrowserContext, offered: Bundle) -> None:
     page = await documents.new_page()
     found: list[str] = []

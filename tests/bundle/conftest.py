@@ -62,5 +62,5 @@ def adder(tmp_path_factory: pytest.TempPathFactory) -> Adder:
     """The built server of `SERVER`. Not to be changed."""
     folder = tmp_path_factory.mktemp("adder")
     project = write_project(folder / "project")
-    build(project, folder / "out")
+    build(project, folder / "out", snapshot=True)
     return Adder(project, folder / "out")

@@ -20,6 +20,7 @@ from mcpframe.kit.bundle import build
 from mcpframe.kit.bundle.output.write import find_current, read_manifests
 from tests.bundle.conftest import SERVER, Adder
 from tests.bundle.test_build import contents, copied
+from tests.support.suites import extended
 
 PATIENCE = 300.0
 BUILD = [sys.executable, "-m", "mcpframe", "build"]
@@ -173,20 +174,30 @@ KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
 @pytest.mark.skipif("sys.platform == 'win32'", reason="Windows has no signals to send to one program")
-@pytest.mark.parametrize("how", [signal.SIGINT, KILL], ids=["Ctrl-C", "killed"])
-@pytest.mark.parametrize("during", ["Compiling", "Taking a snapshot", "Writing"])
+@pytest.mark.parametrize(
+    ("during", "how"),
+    [
+        ("Compiling", signal.SIGINT),
+        ("Taking a snapshot", signal.SIGINT),
+        ("Writing", KILL),
+        extended("Compiling", KILL),
+        extended("Taking a snapshot", KILL),
+        extended("Writing", signal.SIGINT),
+    ],
+)
 def test_an_interrupted_build_leaves_a_whole_bundle(
     adder: Adder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, during: str, how: signal.Signals
 ) -> None:
     project, out = copied(adder, tmp_path)
     (project / "server.py").write_text(f"{SERVER}\n# {during} {how.name}\n")  # not compiled before
     stages = ["Fetching", "Compiling", "Importing", "Taking a snapshot", "Writing"]
-    if during != "Taking a snapshot":  # which takes most of the time
-        monkeypatch.setenv("MCPFRAME_SNAPSHOT", "0")
+    if during == "Taking a snapshot":
+        monkeypatch.setenv("MCPFRAME_SNAPSHOT", "1")
+    else:  # that takes most of the time
         stages.remove("Taking a snapshot")
     last = stages[stages.index(during) - 1]  # of what is over
     process = subprocess.Popen(
-        [*BUILD, str(project), "--out", str(out)], env=os.environ | ENVIRONMENT, stderr=subprocess.PIPE, text=True
+        [*BUILD, str(project), "--out", str(out)], env=ENVIRONMENT | os.environ, stderr=subprocess.PIPE, text=True
     )
     assert process.stderr
     for line in process.stderr:

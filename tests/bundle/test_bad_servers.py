@@ -11,6 +11,7 @@ import pytest
 from mcpframe.kit.base.errors import BuildError, ConfigError
 from mcpframe.kit.bundle import build
 from mcpframe.kit.project.packaged import package_project
+from tests.support.suites import extended
 from tests.support.wheels import use_index, write_wheel
 
 TOP = """
@@ -93,19 +94,19 @@ def project_of(script: str, tmp_path: Path, lock: Path, table: str = "") -> Path
         ("http", 0, r"serves HTTP \(run_streamable_http_async\)"),
         ("chooses", 1, r'serves HTTP \(run_sse_async\).*TRANSPORT = "stdio" in \[tool.mcpframe.env\]'),
         ("asks", 0, "reads its standard input"),
-        ("password", 1, "reads its standard input"),
-        ("variable", 1, "environment variable WEATHER_KEY, which is not set.*public"),
+        extended("password", 1, "reads its standard input"),
+        extended("variable", 1, "environment variable WEATHER_KEY, which is not set.*public"),
         ("exits", 1, r"exited with status 1 before it served(.|\n)*Set WEATHER_KEY first\n.*WEATHER_KEY = "),
-        ("exits_late", 1, r"exited with status 1 before it served(.|\n)*not today"),
-        ("ends", 1, "exited with status 4 before it served"),
-        ("imports", 1, "exits when it is imported, saying 'No config found'"),
-        ("listens", 2, "opens a network connection"),
-        ("runs", 1, "runs another program"),
-        ("library", 1, "loads the native library libfoo.so.1"),
+        extended("exits_late", 1, r"exited with status 1 before it served(.|\n)*not today"),
+        extended("ends", 1, "exited with status 4 before it served"),
+        extended("imports", 1, "exits when it is imported, saying 'No config found'"),
+        extended("listens", 2, "opens a network connection"),
+        extended("runs", 1, "runs another program"),
+        extended("library", 1, "loads the native library libfoo.so.1"),
         ("threads", 1, "returned without serving MCP.*it starts a thread"),
         ("returns", None, "returned without serving MCP"),
-        ("group", 1, "RuntimeError: the database is missing"),
-        ("lists", None, "answers tools/list with an error: no tools today"),
+        extended("group", 1, "RuntimeError: the database is missing"),
+        extended("lists", None, "answers tools/list with an error: no tools today"),
     ],
 )
 def test_what_keeps_a_program_from_serving_is_an_error_of_the_build(
@@ -120,7 +121,7 @@ def test_what_keeps_a_program_from_serving_is_an_error_of_the_build(
     assert "TaskGroup" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("script", "line"), [("waits", 1), ("sleeps", 2)])
+@pytest.mark.parametrize(("script", "line"), [("waits", 1), extended("sleeps", 2)])
 def test_a_program_that_never_serves_has_a_deadline(script: str, line: int, tmp_path: Path, lock: Path) -> None:
     project = project_of(script, tmp_path, lock, "import_timeout = 10")
     with pytest.raises(BuildError, match=r"its program runs, but .* 5 seconds") as caught:

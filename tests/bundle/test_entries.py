@@ -49,7 +49,7 @@ def test_a_factory_finds_arguments_and_variables_and_starts_from_a_snapshot(
     host: str,
     serving: Serving,
 ) -> None:
-    result = build(factory_project(tmp_path / "project", adder), tmp_path / "out")
+    result = build(factory_project(tmp_path / "project", adder), tmp_path / "out", snapshot=True)
     assert [tool["name"] for tool in result.tools or ()] == ["around"]
     assert result.manifest["start"] == "starts from a snapshot with the server imported"
     assert any("env is in the bundle, where anybody can read it: LOG_LEVEL" in line for line in result.warnings)

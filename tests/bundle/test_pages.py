@@ -42,7 +42,7 @@ def installed() -> str:
 def rich(tmp_path_factory: pytest.TempPathFactory, adder: Adder) -> Path:
     """The output root of a server with several tools. Not to be changed."""
     folder = tmp_path_factory.mktemp("rich")
-    build(write_project(folder / "project", server=RICH, lock=adder.lock), folder / "out")
+    build(write_project(folder / "project", server=RICH, lock=adder.lock), folder / "out", snapshot=True)
     return folder / "out"
 
 

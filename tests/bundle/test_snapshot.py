@@ -22,6 +22,9 @@ from mcpframe.kit.bundle import BuildResult, build
 from mcpframe.kit.bundle.snapshot import snapshot_page
 from tests.bundle.conftest import Adder, write_project
 from tests.bundle.served_pages import PATIENCE, Serving, call, copied
+from tests.support.suites import extended
+
+pytestmark = pytest.mark.usefixtures("snapshots")
 
 SERVER = '''
 import asyncio
@@ -281,7 +284,8 @@ def test_a_secret_made_at_import_is_not_published(
 
 
 @pytest.mark.parametrize(
-    ("at_import", "layer"), [("", "author"), ("TOKEN = base.execute('select randomblob(16)').fetchone()", "sdk")]
+    ("at_import", "layer"),
+    [extended("", "author"), ("TOKEN = base.execute('select randomblob(16)').fetchone()", "sdk")],
 )
 def test_what_native_code_draws_by_chance_is_another_one_for_everybody(
     page: Page, host: str, serving: Serving, adder: Adder, tmp_path: Path, at_import: str, layer: str
@@ -294,7 +298,9 @@ def test_what_native_code_draws_by_chance_is_another_one_for_everybody(
     assert len(numbers) == 2
 
 
-@pytest.mark.parametrize(("at_import", "layer"), [("", "author"), ("import secrets; secrets.token_hex()", "sdk")])
+@pytest.mark.parametrize(
+    ("at_import", "layer"), [("", "author"), extended("import secrets; secrets.token_hex()", "sdk")]
+)
 def test_native_libraries_of_the_author_work(
     page: Page, host: str, serving: Serving, tmp_path: Path, at_import: str, layer: str
 ) -> None:
@@ -405,6 +411,7 @@ if hasattr(js, "document"):
 """
 
 
+@pytest.mark.extended
 def test_a_module_that_never_returns_in_the_browser_only(
     adder: Adder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,7 +31,7 @@ def test_a_fastmcp_server_of_mcp_1_is_built_by_its_name(
     tmp_path: Path, page: Page, host: str, serving: Serving
 ) -> None:
     project = package_project("unmodified-shopping", tmp_path / "project", allowed_origins=["*"])
-    result = build(project, tmp_path / "out")
+    result = build(project, tmp_path / "out", snapshot=True)
     assert [tool["name"] for tool in result.tools or ()] == ["add_item", "show_list"]
     assert result.manifest["versions"]["packages"]["mcp"].startswith("1.")
     assert result.manifest["start"] == "starts from a snapshot with the server imported"
@@ -67,7 +67,7 @@ def test_a_server_of_the_package_fastmcp_is_built_by_its_name(
     tmp_path: Path, page: Page, host: str, serving: Serving
 ) -> None:
     project = package_project("unmodified-flashcards", tmp_path / "project", allowed_origins=["*"])
-    result = build(project, tmp_path / "out")
+    result = build(project, tmp_path / "out", snapshot=True)
     names = ["list_cards", "answer", "score", "quiz", "spelling_same"]
     assert [tool["name"] for tool in result.tools or ()] == names
     assert result.manifest["versions"]["packages"]["fastmcp"].startswith("4.")

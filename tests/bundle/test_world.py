@@ -134,7 +134,7 @@ def called(page: Page, host: str, frame: str, tool: str, session: str | None = N
 def test_a_program_finds_threads_files_and_its_package(
     project: Path, tmp_path: Path, page: Page, host: str, serving: Serving
 ) -> None:
-    result = build(project, tmp_path / "out")
+    result = build(project, tmp_path / "out", snapshot=True)
     assert result.manifest["start"] == "starts from a snapshot with the server imported"
     # Of the host's site: in private profiles, such as Playwright's, frames of other sites have no storage.
     frame = f"{serving(tmp_path / 'out', 'host')}/{NAME}/"

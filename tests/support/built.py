@@ -25,6 +25,9 @@ SERVERS = checkout_dir() / "tests" / "browser" / "servers"
 _COMPLETED_BY_TESTS = {"formed", "fetching", "fastmcp4"}
 """Servers that their tests copy and complete."""
 
+SNAPSHOTS = os.environ.get("MCPFRAME_TEST_SNAPSHOTS") != "0"
+"""Whether the bundles that tests share start from a snapshot: not in one part of `build.py test --all`."""
+
 _FOLDER = checkout_dir() / ".cache" / "fixtures"
 _PROCESSES = 2
 
@@ -47,7 +50,8 @@ def built(
     if allowed_origins is None and find_project(folder).config.kind == "server":
         allowed_origins = [HOST]
     allowed_origins = allowed_origins or None
-    settings = repr((allowed_origins, sorted(options.items()), os.environ.get("MCPFRAME_SNAPSHOT")))
+    options.setdefault("snapshot", SNAPSHOTS)
+    settings = repr((allowed_origins, sorted(options.items())))
     root = _FOLDER / (group + hashlib.sha256(settings.encode()).hexdigest()[:12])
     with locked(root / folder.name):
         return root, build(folder, root, allowed_origins=allowed_origins, **options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,11 @@ _LEFT_OUT = pytest.StashKey[dict[str, int]]()
 def extended(*values: Any) -> Any:
     """Return the values of one case of a parametrization that only `--all` runs."""
     return pytest.param(*values, marks=pytest.mark.extended)
+
+
+def except_for(values: Iterable[Any], *usual: Any) -> list[Any]:
+    """Return the values of a parametrization, all of which `--all` runs, and the default suite only the usual ones."""
+    return [value if value in usual else extended(value) for value in values]
 
 
 def newest_first(values: Sequence[Any]) -> list[Any]:

@@ -228,7 +228,7 @@ def test_a_suite_builds_its_bundles_first(
     ran: list[tuple[list[str], str | None]] = []
 
     def call(command: list[str], *, env: dict[str, str], **_: object) -> int:
-        ran.append((command[2:], env.get("MCPFRAME_SNAPSHOT")))
+        ran.append((command[2:], env.get("MCPFRAME_TEST_SNAPSHOTS")))
         return 0
 
     monkeypatch.setattr(ready, "set_up", dict)
