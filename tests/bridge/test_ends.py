@@ -16,13 +16,14 @@ from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
 from mcpframe.kit.bundle import build
 from tests.bridge.conftest import ROOT
 from tests.bridge.programs import INITIALIZE, PATIENCE, Program, over_http, start
+from tests.support.built import SNAPSHOTS
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The folder of the server, built for bridges."""
     project, out = ROOT / "tests" / "browser" / "servers" / "ending", tmp_path_factory.mktemp("ending")
-    return str(out / build(project, out, allowed_origins=[HOST_ORIGIN]).name)
+    return str(out / build(project, out, allowed_origins=[HOST_ORIGIN], snapshot=SNAPSHOTS).name)
 
 
 async def call(bridge: Program, id_: int, tool: str, **arguments: str) -> None:

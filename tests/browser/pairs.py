@@ -11,6 +11,7 @@ from playwright.async_api import Frame, FrameLocator, Locator, Page
 
 from mcpframe.kit.base.data import templates_dir
 from mcpframe.kit.bundle import build
+from tests.support.built import SNAPSHOTS
 
 
 @dataclass(frozen=True)
@@ -42,12 +43,14 @@ def build_dashboard(folder: Path, work: Path, *, copilot: str, frame_src: str) -
     text = config.read_text("utf-8")
     assert '"http://localhost:8001"' in text
     config.write_text(text.replace("http://localhost:8001", frame_src), "utf-8")
-    assert build(project, folder).warnings == ()
+    assert build(project, folder, snapshot=SNAPSHOTS).warnings == ()
 
 
 def build_copilot(folder: Path, dashboard_origins: list[str]) -> None:
     """Build the copilot for dashboards of these origins."""
-    assert build(templates_dir() / "copilot", folder, allowed_origins=dashboard_origins).warnings == ()
+    assert (
+        build(templates_dir() / "copilot", folder, allowed_origins=dashboard_origins, snapshot=SNAPSHOTS).warnings == ()
+    )
 
 
 def build_conversation(folder: Path, work: Path, *, tools: str, host: str) -> None:
@@ -66,7 +69,7 @@ def build_conversation(folder: Path, work: Path, *, tools: str, host: str) -> No
     text = config.read_text("utf-8")
     assert '"http://localhost:8001"' in text
     config.write_text(text.replace("http://localhost:8001", tools), "utf-8")
-    assert build(project, folder).warnings == ()
+    assert build(project, folder, snapshot=SNAPSHOTS).warnings == ()
     project = shutil.copytree(templates_dir() / "forecast", work / "forecast")
     config = project / "pyproject.toml"
     text = config.read_text("utf-8")
@@ -76,7 +79,7 @@ def build_conversation(folder: Path, work: Path, *, tools: str, host: str) -> No
     text = code.read_text("utf-8")
     assert '"http://localhost:8001/forecast/"' in text
     code.write_text(text.replace("http://localhost:8001/forecast/", server), "utf-8")
-    result = build(project, folder)
+    result = build(project, folder, snapshot=SNAPSHOTS)
     assert any(server in warning for warning in result.warnings)  # no other machine reaches it
 
 

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.async_api import BrowserContext
 
-from mcpframe.kit.bundle import build
-from mcpframe.kit.web.serve import serve_folder
 from tests.browser.apps_hosts import AppsHost
-from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
+from tests.browser.conftest import Bundle, BundleOf, Origins, Troubles
 
 
 @pytest.fixture(scope="session")
-def view_of_mcp_1(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
-    folder = tmp_path_factory.mktemp("view")
-    built = build(SERVERS / "mcp1", folder, allowed_origins=[origins.host])
-    with serve_folder(folder) as served:
-        yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
+def view_of_mcp_1(bundle_of: BundleOf) -> Bundle:
+    return bundle_of("mcp1")
 
 
 async def test_its_tools_are_the_app_s_tools(

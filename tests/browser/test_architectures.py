@@ -18,6 +18,7 @@ from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import SERVERS, Origins, new_context
+from tests.support.built import SNAPSHOTS
 
 OPTIONS = Options(handshake_timeout=BOOT_PATIENCE)
 
@@ -40,7 +41,7 @@ def bundles(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Itera
     with serve_folder(folder) as served:
         site = Site(f"http://bundle.localhost:{served.port}")
         for name in ("everything", "copilot", "hosting"):
-            build(SERVERS / name, folder, allowed_origins=[origins.host, site.origin])
+            build(SERVERS / name, folder, allowed_origins=[origins.host, site.origin], snapshot=SNAPSHOTS)
         yield site
 
 

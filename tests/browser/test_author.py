@@ -6,7 +6,7 @@ storage. Two tests are about those.
 
 import json
 import shutil
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -22,10 +22,8 @@ from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.frame.session.setup import Permission, SetupErrorCode, SetupRequired, SetupResult, Visibility
 from mcpframe.frame.storage.values import LOCK_LEASE
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
-from mcpframe.kit.bundle import build
-from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles, new_context
+from tests.browser.conftest import SERVERS, Bundle, BundleOf, Origins, Troubles, new_context
 from tests.browser.outers import PATIENCE
 from tests.browser.stored import STORED
 from tests.contract.playing import until_true
@@ -49,17 +47,13 @@ of_every_kind = pytest.mark.parametrize(
 
 
 @pytest.fixture(scope="session")
-def authored(
-    request: pytest.FixtureRequest, origins: Origins, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Bundle]:
+def authored(request: pytest.FixtureRequest, bundle_of: BundleOf, tmp_path_factory: pytest.TempPathFactory) -> Bundle:
     """The bundle of `servers/authored`, which the host's origin may embed; its parameter is a kind of server."""
-    folder, project = tmp_path_factory.mktemp("authored"), SERVERS / "authored"
     kind = getattr(request, "param", FRAME_SERVER)
-    if kind != FRAME_SERVER:
-        project = write_kind(project, tmp_path_factory.mktemp("project") / "authored", kind)
-    built = build(project, folder, allowed_origins=[origins.host])
-    with serve_folder(folder) as served:
-        yield Bundle(folder, f"http://bundle.host.localhost:{served.port}", built.url_path)
+    if kind == FRAME_SERVER:
+        return bundle_of("authored", at="bundle.host")
+    project = write_kind(SERVERS / "authored", tmp_path_factory.mktemp("project") / "authored", kind)
+    return bundle_of(project, at="bundle.host", group=kind.replace(" ", "-"))
 
 
 def write_kind(project: Path, folder: Path, kind: str) -> Path:

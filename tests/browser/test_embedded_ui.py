@@ -17,7 +17,7 @@ from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
 from mcpframe.views import View
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
+from tests.browser.conftest import SERVERS, Bundle, BundleOf, Origins, Troubles
 from tests.browser.embedded import asked, say
 from tests.browser.ui_hosts import bundle_ui_client
 
@@ -27,12 +27,9 @@ FOREIGN = ("MCP_TRANSPORT_HANDSHAKE", "ui/initialize", "mcp")
 
 
 @pytest.fixture(scope="session")
-def embedded(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+def embedded(bundle_of: BundleOf) -> Bundle:
     """The bundle of `servers/embedded`, which the host's origin may embed."""
-    folder = tmp_path_factory.mktemp("embedded")
-    built = build(SERVERS / "embedded", folder, allowed_origins=[origins.host])
-    with serve_folder(folder) as served:
-        yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
+    return bundle_of("embedded")
 
 
 @pytest.fixture(scope="session")

@@ -17,12 +17,10 @@ import pytest
 from mcp import Client, MCPError
 from playwright.async_api import Page, expect
 
-from mcpframe.kit.bundle import build
 from mcpframe.kit.hub.extension.build import build_extension, match_patterns
-from mcpframe.kit.web.serve import serve_folder
 from tests.bridge.hub_pages import Site, has_waits, hub_site
 from tests.bridge.test_hub_frames import ADD_FRAME
-from tests.browser.conftest import SERVERS
+from tests.browser.conftest import BundleOf
 from tests.browser.extension import Extended, chromium_with, happens
 from tests.browser.outers import PATIENCE
 
@@ -69,12 +67,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 @pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def bundle(bundle_of: BundleOf) -> str:
     """The address of a bundle, for a tab of its own."""
-    folder = tmp_path_factory.mktemp("pageserver")
-    built = build(SERVERS / "pageserver", folder, allowed_origins=["https://host.example"])
-    with serve_folder(folder) as served:
-        yield f"http://bundle.localhost:{served.port}/{built.url_path}"
+    return bundle_of("pageserver").url
 
 
 @pytest.fixture(scope="module")

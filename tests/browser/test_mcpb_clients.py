@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,8 @@ import pytest
 from playwright.async_api import BrowserContext, Page
 
 from mcpframe.kit.base.data import static_dir
-from mcpframe.kit.bundle import build
-from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
+from tests.browser.conftest import Bundle, BundleOf, Origins, Troubles
 from tests.browser.mcpb import Peer, bring, bundle_peers, posted
 
 TOOLS = ["add", "fail", "wait", "grow"]
@@ -32,13 +29,10 @@ def peers(site: Path) -> str:
     return bundle_peers(site)
 
 
-@pytest.fixture(scope="module")
-def tabbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+@pytest.fixture(scope="session")
+def tabbed(bundle_of: BundleOf) -> Bundle:
     """The bundle of `servers/tabbed`."""
-    folder = tmp_path_factory.mktemp("tabbed")
-    built = build(SERVERS / "tabbed", folder)
-    with serve_folder(folder) as served:
-        yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
+    return bundle_of("tabbed")
 
 
 @pytest.fixture
@@ -92,45 +86,43 @@ async def test_a_page_server_in_a_page_of_its_author(page: Page) -> None:
 
 
 async def test_a_page_without_python_that_frames_a_bundle(
-    context: BrowserContext, troubles: Troubles, origins: Origins, site: Path, peers: str, tmp_path: Path
+    context: BrowserContext, troubles: Troubles, origins: Origins, site: Path, peers: str, bundle_of: BundleOf
 ) -> None:
     shutil.copy(static_dir() / "host" / "page-server.js", site)
-    built = build(SERVERS / "pageserver", tmp_path, allowed_origins=[origins.host])
-    with serve_folder(tmp_path) as served:
-        url = f"http://bundle.localhost:{served.port}/{built.url_path}"
-        page = await context.new_page()
-        await page.goto(f"{origins.host}/mcpb.html")
-        await page.wait_for_selector("html[data-state=loaded]")
-        embed = """async ([url, options]) => {
-            const { embedPageServer } = await import("./page-server.js");
-            globalThis.end = embedPageServer(url, options);
-        }"""
-        await page.evaluate(embed, [url, {}])
-        one, two = await Peer.tab(page), await Peer.tab(page)
-        assert (await one.tools())[0] == "add"
-        assert (await two.tool("add", a=2, b=3))["structuredContent"] == {"result": 5}
+    url = bundle_of("pageserver").url
+    page = await context.new_page()
+    await page.goto(f"{origins.host}/mcpb.html")
+    await page.wait_for_selector("html[data-state=loaded]")
+    embed = """async ([url, options]) => {
+        const { embedPageServer } = await import("./page-server.js");
+        globalThis.end = embedPageServer(url, options);
+    }"""
+    await page.evaluate(embed, [url, {}])
+    one, two = await Peer.tab(page), await Peer.tab(page)
+    assert (await one.tools())[0] == "add"
+    assert (await two.tool("add", a=2, b=3))["structuredContent"] == {"result": 5}
 
-        # The frame's page is reloaded: its clients are gone, new ones are served.
-        await page.evaluate("document.querySelector('iframe').src += ''")
-        for client in (one, two):
-            await client.heard("closed")
-        three = await Peer.tab(page)
-        assert (await three.tool("add", a=2, b=4))["structuredContent"] == {"result": 6}
+    # The frame's page is reloaded: its clients are gone, new ones are served.
+    await page.evaluate("document.querySelector('iframe').src += ''")
+    for client in (one, two):
+        await client.heard("closed")
+    three = await Peer.tab(page)
+    assert (await three.tool("add", a=2, b=4))["structuredContent"] == {"result": 6}
 
-        # It ends while a call waits, and another begins.
-        waiting = asyncio.create_task(three.call("callTool", {"name": "wait"}))
-        assert (await three.tool("add", a=1, b=1))["structuredContent"] == {"result": 2}
-        await page.evaluate("end()")
-        await three.heard("closed")
-        assert "error" in await waiting
-        assert await page.locator("iframe").count() == 0
-        await page.evaluate("end()")
-        said = [message["payload"] for message in await posted(page) if message["channel"] == "mcp-default"]
-        assert said.count("mcp-server-stopped") == 2
-        await page.evaluate(embed, [url, {"channel": "mine"}])
-        four = await Peer.tab(page, None, "mine")
-        assert (await four.tool("add", a=2, b=5))["structuredContent"] == {"result": 7}
-        await page.close()
+    # It ends while a call waits, and another begins.
+    waiting = asyncio.create_task(three.call("callTool", {"name": "wait"}))
+    assert (await three.tool("add", a=1, b=1))["structuredContent"] == {"result": 2}
+    await page.evaluate("end()")
+    await three.heard("closed")
+    assert "error" in await waiting
+    assert await page.locator("iframe").count() == 0
+    await page.evaluate("end()")
+    said = [message["payload"] for message in await posted(page) if message["channel"] == "mcp-default"]
+    assert said.count("mcp-server-stopped") == 2
+    await page.evaluate(embed, [url, {"channel": "mine"}])
+    four = await Peer.tab(page, None, "mine")
+    assert (await four.tool("add", a=2, b=5))["structuredContent"] == {"result": 7}
+    await page.close()
 
 
 async def held(page: Page, method: str, *parameters: Any) -> Any:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.async_api import BrowserContext, Route
 
-from mcpframe.kit.bundle import build
-from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import PAGES, SERVERS, Bundle, Troubles
+from tests.browser.conftest import PAGES, Bundle, BundleOf, Troubles
 from tests.browser.mcpb import bring, bundle_peers
 
 pytestmark = pytest.mark.extended
@@ -21,13 +18,10 @@ OPEN = "(given) => held.open('tab', JSON.stringify(given)).then(JSON.parse)"
 CALL = "(given) => held.call(...given).then(JSON.parse)"
 
 
-@pytest.fixture(scope="module")
-def tabbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+@pytest.fixture(scope="session")
+def tabbed(bundle_of: BundleOf) -> Bundle:
     """The bundle of `servers/tabbed`."""
-    folder = tmp_path_factory.mktemp("tabbed")
-    built = build(SERVERS / "tabbed", folder)
-    with serve_folder(folder) as served:
-        yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
+    return bundle_of("tabbed")
 
 
 async def test_a_client_of_the_typescript_sdk_1_needs_a_validator_that_evaluates_no_text(

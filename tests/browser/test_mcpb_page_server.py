@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,8 @@ import anyio
 import pytest
 from playwright.async_api import BrowserContext, Page, expect
 
-from mcpframe.kit.bundle import build
-from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
+from tests.browser.conftest import Bundle, BundleOf, Origins, Troubles
 from tests.browser.mcpb import Peer, bring, bundle_peers, posted
 from tests.support.built import SNAPSHOTS
 
@@ -28,12 +25,9 @@ def peers(site: Path) -> str:
 
 
 @pytest.fixture(scope="session")
-def page_server(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+def page_server(bundle_of: BundleOf) -> Bundle:
     """The bundle of `servers/pageserver`, which the host's origin may embed."""
-    folder = tmp_path_factory.mktemp("pageserver")
-    built = build(SERVERS / "pageserver", folder, allowed_origins=[origins.host])
-    with serve_folder(folder) as served:
-        yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
+    return bundle_of("pageserver")
 
 
 async def open_tab(context: BrowserContext, page_server: Bundle, peers: str) -> Page:

@@ -19,13 +19,14 @@ from mcpframe.kit.dev.inspector import Inspecting, serve_inspector
 from mcpframe.kit.web.serve import serve_folder
 from tests.bridge.programs import ROOT
 from tests.browser import apps_hosts
-from tests.browser.conftest import PAGES, SERVERS, Bundle, Origins, Troubles
+from tests.browser.conftest import PAGES, Bundle, BundleOf, Origins, Troubles
 from tests.browser.firefox import ensure_firefox, running
 from tests.browser.mcpb import bundle_peers
 from tests.browser.nine import BOOT, CALL, HOSTS, LISTS, Json, Stage
 from tests.browser.test_template_pi_calculator import COLOURED
 from tests.browser.ui_hosts import bundle_ui_client
 from tests.support import nine_hosts
+from tests.support.built import SNAPSHOTS
 from tests.support.origins import PORT
 
 ANSWERS = """
@@ -58,13 +59,10 @@ def files_of(folder: Path) -> dict[str, str]:
     }
 
 
-@pytest.fixture(scope="module")
-def framing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+@pytest.fixture(scope="session")
+def framing(bundle_of: BundleOf) -> Bundle:
     """The page bundle of `servers/framing`."""
-    folder = tmp_path_factory.mktemp("framing")
-    built = build(SERVERS / "framing", folder)
-    with serve_folder(folder) as served:
-        yield Bundle(folder, f"http://framing.localhost:{served.port}", built.url_path)
+    return bundle_of("framing", at="framing")
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +79,7 @@ def pi(
     """The bundle: built once, and served once. Nothing in it depends on the host but who may be one."""
     folder = tmp_path_factory.mktemp("pi")
     allowed = [origins.host, framing.origin, inspector.origin, f"http://{HOST_NAME}"]
-    built = build(templates_dir() / "pi-calculator", folder, allowed_origins=allowed)
+    built = build(templates_dir() / "pi-calculator", folder, allowed_origins=allowed, snapshot=SNAPSHOTS)
     before = files_of(folder)
     with serve_folder(folder) as served:
         yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)

@@ -1,6 +1,6 @@
 """The outer frame in Pyodide: a bundle's page that frames others itself, as iframes and as popups."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import anyio
@@ -11,19 +11,14 @@ from playwright.async_api import Page
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
-from mcpframe.kit.bundle import build
-from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import SERVERS, Bundle, Origins, new_context
+from tests.browser.conftest import Bundle, BundleOf, Origins, new_context
 
 
-@pytest.fixture(scope="module")
-def hosting(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+@pytest.fixture(scope="session")
+def hosting(bundle_of: BundleOf) -> Bundle:
     """The bundle of `servers/hosting`."""
-    folder = tmp_path_factory.mktemp("hosting")
-    built = build(SERVERS / "hosting", folder, allowed_origins=[origins.host])
-    with serve_folder(folder) as served:
-        yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
+    return bundle_of("hosting")
 
 
 @pytest.fixture(scope="module")

@@ -30,6 +30,7 @@ from mcpframe.kit.web.serve import serve_app, serve_folder
 from mcpframe.kit.web.site import Site
 from tests.bridge.programs import processes_with
 from tests.browser.clients import BOOT_PATIENCE
+from tests.support.built import SNAPSHOTS
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -37,7 +38,7 @@ Run = Callable[..., tuple[int, str, str]]
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("bundles")
-    build(templates_dir() / "minimal", out, allowed_origins=["https://chat.example"])
+    build(templates_dir() / "minimal", out, allowed_origins=["https://chat.example"], snapshot=SNAPSHOTS)
     return out
 
 
@@ -45,7 +46,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def authored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server with a setup that shows a form."""
     out = tmp_path_factory.mktemp("authored")
-    build(Path(__file__).parent / "servers" / "authored", out, allowed_origins=["https://chat.example"])
+    build(
+        Path(__file__).parent / "servers" / "authored",
+        out,
+        allowed_origins=["https://chat.example"],
+        snapshot=SNAPSHOTS,
+    )
     with serve_folder(out) as served:
         yield f"{served.origin}/authored/"
 

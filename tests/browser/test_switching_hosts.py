@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from mcpframe.kit.project.scaffold import scaffold
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser import apps_hosts
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import PAGES, SERVERS, Bundle, Origins, Troubles, chromium, new_context
+from tests.browser.conftest import PAGES, Bundle, BundleOf, Origins, Troubles, chromium, new_context
 from tests.browser.mcpb import Peer, bring, bundle_peers
 from tests.browser.test_webmcp import HELPERS
 from tests.browser.ui_hosts import bundle_ui_client
@@ -69,13 +69,10 @@ SCRIPTS = """async () => {
 """The page of a host that has all official packages; each begins with the frame that is there."""
 
 
-@pytest.fixture(scope="module")
-def switched(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+@pytest.fixture(scope="session")
+def switched(bundle_of: BundleOf) -> Bundle:
     """The bundle of `servers/switched`, on the host's site: else private profiles keep nothing of a frame."""
-    folder = tmp_path_factory.mktemp("switched")
-    built = build(SERVERS / "switched", folder, allowed_origins=[origins.host])
-    with serve_folder(folder) as served:
-        yield Bundle(folder, f"http://neighbour.host.localhost:{served.port}", built.url_path)
+    return bundle_of("switched", at="neighbour.host")
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,7 @@ from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import PAGES, SERVERS, Troubles
 from tests.browser.embedded import asked
+from tests.support.built import SNAPSHOTS
 
 Json = dict[str, Any]
 EXAMPLES = "ui_examples.html"
@@ -40,13 +41,15 @@ def ui_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """The host's page, the bundle of `servers/embedded`, the page of examples and the sandbox proxy."""
     folder = tmp_path_factory.mktemp("ui_site")
     with serve_folder(folder) as served:
-        build(SERVERS / "hosting_ui", folder)
+        build(SERVERS / "hosting_ui", folder, snapshot=SNAPSHOTS)
         project = shutil.copytree(SERVERS / "hosting_ui", tmp_path_factory.mktemp("projects") / "sandboxed")
         config = project / "pyproject.toml"
         text = config.read_text("utf-8").replace('"hosting-ui"', '"sandboxed"')
         config.write_text(text.replace("kind =", 'sandbox_origin = "https://sandbox.example"\nkind ='), "utf-8")
         build(project, folder)
-        build(SERVERS / "embedded", folder, allowed_origins=[f"http://host.localhost:{served.port}"])
+        build(
+            SERVERS / "embedded", folder, allowed_origins=[f"http://host.localhost:{served.port}"], snapshot=SNAPSHOTS
+        )
         for path in (PAGES / EXAMPLES, static_dir() / "app" / "sandbox.html"):
             shutil.copy(path, folder)
         yield Site(served.port)

@@ -21,6 +21,7 @@ from mcpframe.views.html import view_html, view_meta
 from tests.browser.apps_hosts import CONTEXT, AppsHost
 from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
 from tests.contract.playing import held
+from tests.support.built import SNAPSHOTS
 
 RESULT = {"content": [{"type": "text", "text": "21 °C\n" * 20}]}
 
@@ -32,7 +33,7 @@ def viewed(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     lists = {"sep": [origins.stranger], "mcp_apps": [sandbox(origins), "null"]}
     with serve_folder(folder) as served:
         origin = f"http://bundle.localhost:{served.port}"
-        built = build(SERVERS / "view", folder, allowed_origins=lists, url=f"{origin}/view/")
+        built = build(SERVERS / "view", folder, allowed_origins=lists, url=f"{origin}/view/", snapshot=SNAPSHOTS)
         assert "frame-ancestors" not in built.manifest["csp"]  # which would keep opaque ancestors out
         yield Bundle(folder, origin, built.url_path)
 

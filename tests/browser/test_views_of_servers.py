@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -15,24 +15,20 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from playwright.async_api import BrowserContext, expect
 
 from mcpframe.kit.base.data import checkout_dir, templates_dir
-from mcpframe.kit.bundle import build
-from mcpframe.kit.web.serve import serve_folder
 from mcpframe.views import View
 from tests.browser.apps_hosts import AppsHost
-from tests.browser.conftest import Bundle, Origins, Troubles
+from tests.browser.conftest import Bundle, BundleOf, Origins, Troubles
 from tests.browser.test_view_text import SandboxHost, policy, sandbox
+from tests.support.built import OWN
 
 FORECAST = templates_dir() / "forecast"
 ADDRESS = "https://tools.example/forecast/"
 
 
 @pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+def bundle(bundle_of: BundleOf) -> Bundle:
     """The bundle of the template as it is: any host of MCP Apps may show it."""
-    folder = tmp_path_factory.mktemp("forecast")
-    built = build(FORECAST, folder, url=ADDRESS)
-    with serve_folder(folder) as served:
-        yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
+    return bundle_of("forecast", allowed_origins=OWN, url=ADDRESS)
 
 
 @pytest.fixture

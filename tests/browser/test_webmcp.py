@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,9 @@ import anyio
 import pytest
 from playwright.async_api import Browser, BrowserContext, Frame, Page
 
-from mcpframe.kit.bundle import build
-from mcpframe.kit.web.serve import serve_folder
 from tests.browser.by_hand import newest_frame
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
+from tests.browser.conftest import Bundle, BundleOf, Origins, Troubles
 from tests.browser.mcpb import Peer, bring, bundle_peers
 from tests.browser.webmcp import polyfill_text, profile, webmcp_chromium
 from tests.support.built import SNAPSHOTS
@@ -62,13 +60,10 @@ async def documents(webmcp_browser: Browser) -> AsyncIterator[BrowserContext]:
         yield context
 
 
-@pytest.fixture(scope="module")
-def offered(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+@pytest.fixture(scope="session")
+def offered(bundle_of: BundleOf) -> Bundle:
     """The bundle of `servers/webmcp`, which the host's origin may embed."""
-    folder = tmp_path_factory.mktemp("webmcp")
-    built = build(SERVERS / "webmcp", folder, allowed_origins=[origins.host])
-    with serve_folder(folder) as served:
-        yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
+    return bundle_of("webmcp")
 
 
 @pytest.fixture(scope="module")

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import anyio
 import pytest
 from playwright.async_api import Browser, BrowserContext, Page
 
-from mcpframe.kit.bundle import build
-from mcpframe.kit.web.serve import serve_folder
 from tests.browser.by_hand import newest_frame
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
+from tests.browser.conftest import Bundle, BundleOf, Origins, Troubles
 from tests.browser.webmcp import polyfill_text, profile, webmcp_chromium
 
 TOOLS = """
@@ -49,13 +47,10 @@ async def webmcp_browser() -> AsyncIterator[Browser]:
         yield browser
 
 
-@pytest.fixture(scope="module")
-def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+@pytest.fixture(scope="session")
+def agent(bundle_of: BundleOf) -> Bundle:
     """The bundle of `servers/agent`."""
-    folder = tmp_path_factory.mktemp("agent")
-    built = build(SERVERS / "agent", folder)
-    with serve_folder(folder) as served:
-        yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
+    return bundle_of("agent")
 
 
 async def start(context: BrowserContext, agent: Bundle, *origins: str) -> Page:
