@@ -202,12 +202,14 @@ def build() -> None:
     """Build every template into dist/."""
     from mcpframe.kit.base.data import templates_dir
     from mcpframe.kit.bundle import build as build_bundle
+    from mcpframe.kit.bundle.snapshot.snapshot import camera
 
-    for project in sorted(path.parent for path in templates_dir().glob("*/pyproject.toml")):
-        built = build_bundle(project, ROOT / "dist", progress=step)
-        print(f"{built.folder.relative_to(ROOT)}: {'unchanged' if built.unchanged else 'built'}")
-        for warning in built.warnings:
-            print(f"{project.name}: {warning}", file=sys.stderr)
+    with camera(reused=True) as taking:
+        for project in sorted(path.parent for path in templates_dir().glob("*/pyproject.toml")):
+            built = build_bundle(project, ROOT / "dist", progress=step, taking=taking)
+            print(f"{built.folder.relative_to(ROOT)}: {'unchanged' if built.unchanged else 'built'}")
+            for warning in built.warnings:
+                print(f"{project.name}: {warning}", file=sys.stderr)
 
 
 def demo(options: argparse.Namespace) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 from mcpframe.kit.base.data import checkout_dir, templates_dir
 from mcpframe.kit.base.locking import locked
 from mcpframe.kit.bundle import BuildResult, build
+from mcpframe.kit.bundle.snapshot.snapshot import camera
 from mcpframe.kit.project.project import find_project
 from tests.support.origins import HOST
 
@@ -51,7 +52,7 @@ def built(
         allowed_origins = [HOST]
     allowed_origins = allowed_origins or None
     options.setdefault("snapshot", SNAPSHOTS)
-    settings = repr((allowed_origins, sorted(options.items())))
+    settings = repr((allowed_origins, sorted((name, value) for name, value in options.items() if name != "taking")))
     root = _FOLDER / (group + hashlib.sha256(settings.encode()).hexdigest()[:12])
     with locked(root / folder.name):
         return root, build(folder, root, allowed_origins=allowed_origins, **options)
@@ -65,14 +66,21 @@ def find(name: str) -> Path:
 def build_all() -> Iterator[tuple[str, float]]:
     """Build all test servers and templates, side by side; yield the name of each and its seconds."""
     found = {path.parent.name for root in (SERVERS, templates_dir()) for path in root.glob("*/pyproject.toml")}
+    names = sorted(found - _COMPLETED_BY_TESTS)
     with ProcessPoolExecutor(_PROCESSES) as pool:
-        yield from pool.map(_timed, sorted(found - _COMPLETED_BY_TESTS))
+        for timed in pool.map(_build_some, [names[number::_PROCESSES] for number in range(_PROCESSES)]):
+            yield from timed
 
 
-def _timed(name: str) -> tuple[str, float]:
-    start = time.monotonic()
-    built(name)
-    return name, time.monotonic() - start
+def _build_some(names: Sequence[str]) -> list[tuple[str, float]]:
+    """Build some of them with one browser for all snapshots; return the name of each and its seconds."""
+    timed = []
+    with camera(reused=True) as taking:
+        for name in names:
+            start = time.monotonic()
+            built(name, taking=taking)
+            timed.append((name, time.monotonic() - start))
+    return timed
 
 
 if __name__ == "__main__":

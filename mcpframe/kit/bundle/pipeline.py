@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -59,6 +60,7 @@ def build(
     progress: Progress = silent,
     runtime: Path | None = None,
     packages: Path | None = None,
+    taking: Camera | None = None,
 ) -> BuildResult:
     """Build a bundle.
 
@@ -77,6 +79,7 @@ def build(
         progress: Called with a description of each step.
         runtime: A folder with the Pyodide runtime; by default see `ensure_runtime`.
         packages: A folder with packages of Pyodide's distribution; by default see `PyodidePackages`.
+        taking: The camera for the snapshot, which further builds reuse; by default one of its own.
 
     Raises:
         ConfigError: The project's configuration is invalid.
@@ -104,6 +107,7 @@ def build(
             snapshot=os.environ.get("MCPFRAME_SNAPSHOT") != "0" if snapshot is None else snapshot,
             earlier=read_manifests(out).get(project.name) if draft else None,
             layers_of_snapshot=(SDK,) if draft else (AUTHOR, SDK),
+            taking=taking,
             progress=progress,
         )
         task.resolve()
@@ -128,6 +132,7 @@ class Build:
         snapshot: Whether to take a snapshot, if possible.
         earlier: The manifest of an earlier build, which describes the server of this draft; None: import the server.
         layers_of_snapshot: The possible layers of a snapshot, the best first.
+        taking: The camera for the snapshot; None for one of its own.
         progress: Called with a description of each step.
         lock: The packages, since `resolve`.
         project: The project with the results of the build, since `run`.
@@ -147,6 +152,7 @@ class Build:
     snapshot: bool
     earlier: Mapping[str, Any] | None
     layers_of_snapshot: Sequence[str]
+    taking: Camera | None
     progress: Progress
     lock: Lock = field(init=False)
     project: Project = field(init=False)
@@ -168,7 +174,7 @@ class Build:
         key = self._inputs()
         if not self.upgrade and (manifest := find_current(self.out, self.project.name, key)):
             return self._result(manifest, unchanged=True)
-        with camera(self.progress) as taking:
+        with nullcontext(self.taking) if self.taking else camera(self.progress) as taking:
             if self.snapshot and not self.earlier and not is_compiled(self.author, self.runtime):
                 taking.prepare()  # then the cache has no snapshot of them either
             self.fetch()

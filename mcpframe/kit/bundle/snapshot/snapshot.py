@@ -100,16 +100,17 @@ class Taken:
 
 
 class Camera:
-    def __init__(self, thread: ThreadPoolExecutor, chromium: Chromium) -> None:
+    def __init__(self, thread: ThreadPoolExecutor, chromium: Chromium, *, reused: bool) -> None:
         self._thread = thread
         self._chromium = chromium
+        self._reused = reused
 
     def prepare(self) -> None:
         """Start the browser in the background. If that fails, `take` reports it."""
         self._thread.submit(self._chromium.page)
 
     def take(self, server: Server, assets: Iterable[Asset], layers: Sequence[str] = (AUTHOR, SDK)) -> Taken:
-        """Take the best possible snapshot. Call this once: the browser then ends in the background.
+        """Take the best possible snapshot. Then the browser ends in the background, unless the camera is reused.
 
         Args:
             assets: The bundle without a snapshot.
@@ -117,18 +118,25 @@ class Camera:
         """
         page = OpenedBundle({item.path: item.data for item in assets}, server.name, self._chromium)
         taking = self._thread.submit(_take, page, server, layers)
-        self._thread.submit(self._chromium.close)
+        if not self._reused:
+            self._thread.submit(self._chromium.close)
         return taking.result()
 
 
 @contextmanager
-def camera(progress: Progress = silent) -> Iterator[Camera]:
-    """Return a `Camera`. Its browser has ended when the block ends, also on an error; `progress` reports the wait."""
+def camera(progress: Progress = silent, *, reused: bool = False) -> Iterator[Camera]:
+    """Return a `Camera`. Its browser has ended when the block ends, also on an error.
+
+    Args:
+        progress: Reports the wait for that.
+        reused: Whether it is for several builds. They share a page, and with it the compiled code of the runtime, so
+            their authors have to trust each other.
+    """
     chromium = Chromium()
     # Playwright needs a thread without an event loop; the caller's may have one.
     with ThreadPoolExecutor(1, "snapshot") as thread:
         try:
-            yield Camera(thread, chromium)
+            yield Camera(thread, chromium, reused=reused)
         finally:
             chromium.is_stopped.set()
             closing = thread.submit(chromium.close)
