@@ -25,17 +25,6 @@ os.environ.setdefault("UV_EXCLUDE_NEWER", "2026-11-20T12:00:00Z")
 uv installs nothing newer. `tests/browser/test_fastmcp.py` has a test of the newest versions."""
 
 
-os.environ["MCPFRAME_SNAPSHOT"] = "0"
-"""A snapshot costs more than the one start of a bundle that a single test builds: a test that is about snapshots says
-`snapshot=True`, or has the fixture `snapshots`. The bundles that tests share have one; see `tests.support.built`."""
-
-
-@pytest.fixture
-def snapshots(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Builds take snapshots, also those of programs that the test starts."""
-    monkeypatch.setenv("MCPFRAME_SNAPSHOT", "1")
-
-
 @pytest.fixture
 def anyio_backend() -> str:
     """Pyodide has asyncio and nothing else, so that is what is tested."""

@@ -33,7 +33,7 @@ from tests.browser.hosts import Host, JavaScriptHost, PythonHost
 from tests.browser.inspecting import InspectorPage
 from tests.browser.outers import PATIENCE, JavaScriptOuter, Outer, PlaywrightOuter
 from tests.browser.webkit import ensure_webkit, running_webkit
-from tests.support.built import SERVERS, SNAPSHOTS, built
+from tests.support.built import SERVERS, built
 from tests.support.origins import PORT, chromium_options, served_port
 from tests.support.suites import extended, newest_first
 
@@ -372,7 +372,6 @@ def inspecting() -> Iterator[Inspecting]:
         with pytest.MonkeyPatch.context() as patch:
             # On the inspector's site: in private profiles, as these tests have, frames of another one keep nothing.
             patch.setattr("mcpframe.kit.dev.inspector.FRAMED_HOST", "127.0.0.1")
-            patch.setenv("MCPFRAME_SNAPSHOT", str(int(SNAPSHOTS)))
             served = stack.enter_context(serve_inspector([*servers, *templates]))
         yield served
 

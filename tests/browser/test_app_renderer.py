@@ -10,13 +10,13 @@ from pathlib import Path
 
 from playwright.async_api import BrowserContext, expect
 
-from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
 from mcpframe.views import View
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import SERVERS, Origins, Troubles
 from tests.browser.embedded import asked
 from tests.browser.ui_hosts import bundle_ui_client
+from tests.support.built import build_plain
 
 
 async def test_the_current_client_shows_it_as_a_view(
@@ -27,7 +27,7 @@ async def test_the_current_client_shows_it_as_a_view(
     proxy = f"http://sandbox.localhost:{origins.port}"
     with serve_folder(tmp_path) as served:
         lists = {"mcp_ui": [origins.host], "mcp_apps": [proxy, "null"]}
-        built = build(SERVERS / "embedded", tmp_path, allowed_origins=lists)
+        built = build_plain(SERVERS / "embedded", tmp_path, allowed_origins=lists)
         view = View(f"http://bundle.localhost:{served.port}/{built.url_path}", uri="ui://test/ours")
         page = await context.new_page()
         await page.goto(f"{origins.host}/app_renderer.html")

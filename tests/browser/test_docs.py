@@ -24,11 +24,11 @@ from mcpframe.frame.session.setup import SetupErrorCode
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace, PlaywrightWindow
-from mcpframe.kit.bundle import build
 from mcpframe.kit.publish.host_package import stage_host_package
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Troubles
+from tests.support.built import build_plain
 
 EXAMPLES = checkout_dir() / "docs" / "examples"
 HOST = "https://chat.example"
@@ -80,7 +80,7 @@ def loaded(path: Path) -> ModuleType:
 async def test_the_host_in_ten_lines_and_the_one_in_python(
     context: BrowserContext, troubles: Troubles, publish: Publish, host_folder: Path, tmp_path: Path
 ) -> None:
-    build(EXAMPLES / "adder" / "adder.py", tmp_path / "dist")
+    build_plain(EXAMPLES / "adder" / "adder.py", tmp_path / "dist")
     await publish("https://tools.example", tmp_path / "dist")
     await publish(HOST, host_folder)
     page = await context.new_page()
@@ -93,7 +93,7 @@ async def test_the_host_in_ten_lines_and_the_one_in_python(
 async def test_a_setup_and_a_page_of_its_own(
     context: BrowserContext, troubles: Troubles, publish: Publish, host_folder: Path, tmp_path: Path
 ) -> None:
-    built = build(EXAMPLES / "notes", tmp_path / "dist")
+    built = build_plain(EXAMPLES / "notes", tmp_path / "dist")
     await publish(TOOLS, tmp_path / "dist")
     (host_folder / "index.html").write_text("<!doctype html><title>A host</title><link rel='icon' href='data:,'>")
     await publish(HOST, host_folder)
@@ -129,7 +129,7 @@ async def test_a_setup_and_a_page_of_its_own(
 async def test_a_wrapped_server_of_mcp_1_keeps_notes(
     context: BrowserContext, troubles: Troubles, publish: Publish, host_folder: Path, tmp_path: Path
 ) -> None:
-    built = build(EXAMPLES / "wrapped", tmp_path / "dist")
+    built = build_plain(EXAMPLES / "wrapped", tmp_path / "dist")
     await publish(TOOLS, tmp_path / "dist")
     (host_folder / "index.html").write_text("<!doctype html><title>A host</title><link rel='icon' href='data:,'>")
     await publish(HOST, host_folder)
@@ -148,9 +148,9 @@ async def test_hosts_in_python_in_both_architectures(
     context: BrowserContext, troubles: Troubles, publish: Publish, tmp_path: Path
 ) -> None:
     origin = "https://app.example"
-    build(EXAMPLES / "adder" / "adder.py", tmp_path, allowed_origins=[origin])
+    build_plain(EXAMPLES / "adder" / "adder.py", tmp_path, allowed_origins=[origin])
     for name in ("page-host", "inverted/dashboard", "inverted/copilot"):
-        build(EXAMPLES / name, tmp_path)
+        build_plain(EXAMPLES / name, tmp_path)
     await publish(origin, tmp_path)
     page = await context.new_page()
     for visit in ("set up", "resumed"):
@@ -166,8 +166,8 @@ async def test_the_tabs_of_an_app_have_each_others_tools_and_so_has_a_host(
     context: BrowserContext, troubles: Troubles, publish: Publish, host_folder: Path, tmp_path: Path
 ) -> None:
     origin = "https://app.example"
-    notes = build(EXAMPLES / "tabs" / "notes", tmp_path / "dist")
-    tools = build(EXAMPLES / "tabs" / "tools", tmp_path / "dist")
+    notes = build_plain(EXAMPLES / "tabs" / "notes", tmp_path / "dist")
+    tools = build_plain(EXAMPLES / "tabs" / "tools", tmp_path / "dist")
     await publish(origin, tmp_path / "dist")
     (host_folder / "index.html").write_text("<!doctype html><title>A host</title><link rel='icon' href='data:,'>")
     await publish("https://chat.app.example", host_folder)
@@ -195,8 +195,8 @@ async def test_a_host_of_views_in_python(
 ) -> None:
     """The output root is published twice: the second origin has the sandbox."""
     origin = "https://app.example"
-    built = build(EXAMPLES / "view-host", tmp_path)
-    build(EXAMPLES / "clock", tmp_path, allowed_origins=[origin])
+    built = build_plain(EXAMPLES / "view-host", tmp_path)
+    build_plain(EXAMPLES / "clock", tmp_path, allowed_origins=[origin])
     await publish(origin, tmp_path)
     await publish("https://sandbox.example", tmp_path)
     page = await context.new_page()
@@ -218,8 +218,8 @@ async def test_a_preview_on_this_machine_has_its_sandbox_under_the_other_name(
     with serve_folder(tmp_path) as served:
         for here, there in (("127.0.0.1", "localhost"), ("localhost", "127.0.0.1")):
             origin = f"http://{here}:{served.port}"
-            built = build(EXAMPLES / "view-host", tmp_path)
-            build(EXAMPLES / "clock", tmp_path, allowed_origins=[origin])
+            built = build_plain(EXAMPLES / "view-host", tmp_path)
+            build_plain(EXAMPLES / "clock", tmp_path, allowed_origins=[origin])
             page = await context.new_page()
             await page.goto(f"{origin}/{built.url_path}")
             view = page.frame_locator("#view iframe").frame_locator("iframe")
@@ -233,7 +233,7 @@ async def test_a_preview_on_this_machine_has_its_sandbox_under_the_other_name(
 async def test_a_host_shows_the_page_that_a_tool_returns(
     context: BrowserContext, troubles: Troubles, publish: Publish, host_folder: Path, tmp_path: Path
 ) -> None:
-    build(EXAMPLES / "board" / "board.py", tmp_path / "dist")
+    build_plain(EXAMPLES / "board" / "board.py", tmp_path / "dist")
     await publish("https://tools.example", tmp_path / "dist")
     (host_folder / "index.html").write_text("<!doctype html><title>A host</title><link rel='icon' href='data:,'>")
     await publish(HOST, host_folder)
@@ -298,7 +298,7 @@ async def framed_example(
     name: str, context: BrowserContext, publish: Publish, host_folder: Path, folder: Path
 ) -> tuple[Page, OuterFrame]:
     """Build an example and publish it; return a host's page, and the frame to connect to there."""
-    built = build(EXAMPLES / name, folder / "dist")
+    built = build_plain(EXAMPLES / name, folder / "dist")
     await publish(TOOLS, folder / "dist")
     (host_folder / "index.html").write_text("<!doctype html><title>A host</title><link rel='icon' href='data:,'>")
     await publish(HOST, host_folder)

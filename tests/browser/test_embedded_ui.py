@@ -13,13 +13,13 @@ import pytest
 from playwright.async_api import BrowserContext, FrameLocator, Page, expect
 
 from mcpframe.frame.hosting.mcp_ui.resource import ui_resource
-from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
 from mcpframe.views import View
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import SERVERS, Bundle, BundleOf, Origins, Troubles
 from tests.browser.embedded import asked, say
 from tests.browser.ui_hosts import bundle_ui_client
+from tests.support.built import build_plain
 
 Json = dict[str, Any]
 FOREIGN = ("MCP_TRANSPORT_HANDSHAKE", "ui/initialize", "mcp")
@@ -284,7 +284,7 @@ async def test_the_text_of_a_bundle_at_an_opaque_origin(host: UiHostPage, origin
     """The inline form of a view: the bundle's own page is the HTML text, and its files have absolute addresses."""
     with serve_folder(tmp_path) as served:
         url = f"http://bundle.localhost:{served.port}/embedded/"
-        built = build(SERVERS / "embedded", tmp_path, allowed_origins=[origins.host], url=url)
+        built = build_plain(SERVERS / "embedded", tmp_path, allowed_origins=[origins.host], url=url)
         view = View(tmp_path / built.url_path, uri="ui://test/inline", form="inline")
         block = ui_resource(view, render_data={"user": "Ada"})
         resource = block.model_dump(mode="json", by_alias=True, exclude_none=True)["resource"]

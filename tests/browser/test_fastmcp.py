@@ -20,7 +20,7 @@ from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE, PythonClient
 from tests.browser.conftest import SERVERS, Origins, Troubles
-from tests.support.built import SNAPSHOTS
+from tests.support.built import SNAPSHOTS, build_plain
 from tests.support.other_origin import other_origin
 from tests.support.suites import extended
 
@@ -94,7 +94,7 @@ async def client(host_page: Page, troubles: Troubles) -> AsyncIterator[PythonCli
 
 
 async def test_a_fastmcp_server_answers_in_both_eras(host_page: Page, origins: Origins, tmp_path: Path) -> None:
-    built = build(SERVERS / "fastmcp4", tmp_path, allowed_origins=[origins.host])
+    built = build_plain(SERVERS / "fastmcp4", tmp_path, allowed_origins=[origins.host])
     assert [tool["name"] for tool in built.manifest["tools"]] == ["add", "talk"]
     with serve_folder(tmp_path) as served:
         outer = OuterFrame(
@@ -202,7 +202,7 @@ async def test_a_server_made_from_an_openapi_description(
         needs = file.read_text().replace('"]', '", "pyyaml", "httpx"]', 1)
         file.write_text(f'{needs}csp = {{ connect_src = ["{world.origin}"] }}\n')
         (project / "server.py").write_text(DESCRIBED.replace("BASE", world.origin))
-        built = build(project, tmp_path / "out", allowed_origins=[origins.host])
+        built = build_plain(project, tmp_path / "out", allowed_origins=[origins.host])
         with serve_folder(tmp_path / "out") as served:
             await client.open(f"http://bundle.localhost:{served.port}/{built.url_path}")
             called = await client.call("look", item="book")

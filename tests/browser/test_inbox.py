@@ -21,7 +21,6 @@ from mcpframe.frame.dialects.sep.dialect import DIALECT
 from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.frame.session.setup import SetupErrorCode
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
-from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.by_hand import framed
 from tests.browser.clients import BOOT_PATIENCE
@@ -37,6 +36,7 @@ from tests.browser.test_contract_bundle import (
 )
 from tests.contract.outer import Outer
 from tests.contract.playing import POLL, Release, held
+from tests.support.built import build_plain
 
 HANDSHAKE = "MCP_TRANSPORT_HANDSHAKE"
 FLOOD = 100_000
@@ -276,7 +276,7 @@ def asking(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     folder = tmp_path_factory.mktemp("asking")
     (folder / "server.py").write_text(ASKING)
     (folder / "pyproject.toml").write_text('[project]\nname = "asking"\n')
-    built = build(folder, folder / "out", allowed_origins=[origins.host])
+    built = build_plain(folder, folder / "out", allowed_origins=[origins.host])
     with serve_folder(folder / "out") as served:
         yield Bundle(folder / "out", f"http://bundle.localhost:{served.port}", built.url_path)
 

@@ -13,10 +13,10 @@ import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
 from mcpframe.kit.base.data import static_dir
-from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import SERVERS, Bundle, Troubles, new_context
+from tests.support.built import build_plain
 
 DOT = base64.b64encode((SERVERS / "authored" / "dot.png").read_bytes()).decode()
 
@@ -31,7 +31,7 @@ def formed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
     for name in ("forms.css", "results.css"):
         shutil.copy(static_dir() / "inspector" / name, project)
     folder = tmp_path_factory.mktemp("formed-site")
-    built = build(project, folder)
+    built = build_plain(project, folder)
     assert built.warnings == ()
     with serve_folder(folder) as served:
         yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)

@@ -62,6 +62,12 @@ def url(folder: Path) -> Iterator[str]:
         yield f"{served.origin}/minimal/"
 
 
+@pytest.fixture(autouse=True)
+def no_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The commands build servers whose pages are opened once."""
+    monkeypatch.setenv("MCPFRAME_SNAPSHOT", "0")
+
+
 CHATTY = """
 import base64
 from typing import Any

@@ -13,7 +13,6 @@ from playwright.async_api import BrowserContext, Page, expect
 
 from mcpframe.frame.dialects.available import spoken_names
 from mcpframe.frame.dialects.mcp_ui.messages import TO_HOST
-from mcpframe.kit.bundle import build
 from mcpframe.kit.project.scaffold import scaffold
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser import apps_hosts
@@ -22,6 +21,7 @@ from tests.browser.conftest import PAGES, Bundle, BundleOf, Origins, Troubles, c
 from tests.browser.mcpb import Peer, bring, bundle_peers
 from tests.browser.test_webmcp import HELPERS
 from tests.browser.ui_hosts import bundle_ui_client
+from tests.support.built import build_plain
 from tests.support.foreign import foreign, foreign_clones
 from tests.vectors.parts import parts
 
@@ -174,7 +174,7 @@ async def test_a_new_project_answers_in_the_main_dialects(
     page: Page, origins: Origins, scripts: str, tmp_path: Path
 ) -> None:
     """Nothing of it is configured but who may embed it."""
-    built = build(scaffold("word-counter", parent=tmp_path), tmp_path / "out", allowed_origins=[origins.host])
+    built = build_plain(scaffold("word-counter", parent=tmp_path), tmp_path / "out", allowed_origins=[origins.host])
     with serve_folder(tmp_path / "out") as served:
         url = f"http://bundle.localhost:{served.port}/{built.url_path}"
         for dialect in ("sep", "mcp_apps", "mcp_b"):

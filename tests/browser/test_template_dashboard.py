@@ -423,6 +423,7 @@ async def test_the_copilot_with_other_pages_around_it(outside: Serving) -> None:
             ]
 
 
+@pytest.mark.extended  # it waits for 20 seconds
 async def test_a_page_that_has_hung_up_is_said_to_be_gone(page: Page, pair: Site) -> None:
     await page.goto(f"{pair.origin('host')}/serving.html")
     await page.wait_for_function("() => window.lab", polling=POLL)

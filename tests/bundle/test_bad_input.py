@@ -191,13 +191,12 @@ def test_an_interrupted_build_leaves_a_whole_bundle(
     project, out = copied(adder, tmp_path)
     (project / "server.py").write_text(f"{SERVER}\n# {during} {how.name}\n")  # not compiled before
     stages = ["Fetching", "Compiling", "Importing", "Taking a snapshot", "Writing"]
-    if during == "Taking a snapshot":
-        monkeypatch.setenv("MCPFRAME_SNAPSHOT", "1")
-    else:  # that takes most of the time
+    if during != "Taking a snapshot":  # which takes most of the time
+        monkeypatch.setenv("MCPFRAME_SNAPSHOT", "0")
         stages.remove("Taking a snapshot")
     last = stages[stages.index(during) - 1]  # of what is over
     process = subprocess.Popen(
-        [*BUILD, str(project), "--out", str(out)], env=ENVIRONMENT | os.environ, stderr=subprocess.PIPE, text=True
+        [*BUILD, str(project), "--out", str(out)], env=os.environ | ENVIRONMENT, stderr=subprocess.PIPE, text=True
     )
     assert process.stderr
     for line in process.stderr:

@@ -26,8 +26,6 @@ from mcpframe.kit.bundle.pyodide import job as pyodide_job
 from mcpframe.kit.bundle.snapshot import snapshot_page
 from tests.bundle.conftest import SERVER, Adder, write_project
 
-pytestmark = pytest.mark.usefixtures("snapshots")
-
 
 def contents(out: Path) -> dict[str, str]:
     return {

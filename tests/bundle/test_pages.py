@@ -158,7 +158,7 @@ def test_webassembly_that_is_blocked_is_told(page: Page, serving: Serving, rich:
 def test_a_module_that_raises_shows_its_traceback(page: Page, serving: Serving, tmp_path: Path, adder: Adder) -> None:
     server = "import js, os\n\n\ndef fail():\n    return os.environ['LUCK']\n\n\nfail()\n"
     table = 'inspect = false\nallowed_origins = ["*"]'
-    build(write_project(tmp_path / "project", table, server, lock=adder.lock), tmp_path / "out")
+    build(write_project(tmp_path / "project", table, server, lock=adder.lock), tmp_path / "out", snapshot=False)
     page.goto(f"{serving(tmp_path / 'out')}/adder/")
     assert "raised an error" in told(page)
     detail = page.locator("#mcpframe-error-detail")
@@ -169,7 +169,7 @@ def test_a_module_that_raises_shows_its_traceback(page: Page, serving: Serving, 
 
 
 def test_a_start_that_takes_too_long_is_told(page: Page, serving: Serving, tmp_path: Path, adder: Adder) -> None:
-    build(write_project(tmp_path / "project", "boot_timeout = 0.05", lock=adder.lock), tmp_path / "out")
+    build(write_project(tmp_path / "project", "boot_timeout = 0.05", lock=adder.lock), tmp_path / "out", snapshot=False)
     page.goto(f"{serving(tmp_path / 'out')}/adder/")
     assert "did not start within 0.05 seconds" in told(page)
 
@@ -203,7 +203,7 @@ async def render(text: str) -> str:
 """
     )
     table = 'lazy = ["mdit-py-plugins"]'
-    build(write_project(tmp_path / "project", table, server), tmp_path / "out")
+    build(write_project(tmp_path / "project", table, server), tmp_path / "out", snapshot=False)
     wheels: list[str] = []
     page.on("request", lambda request: wheels.append(request.url) if request.url.endswith(".whl") else None)
     origin = serving(tmp_path / "out")

@@ -24,8 +24,6 @@ from tests.bundle.conftest import Adder, write_project
 from tests.bundle.served_pages import PATIENCE, Serving, call, copied
 from tests.support.suites import extended
 
-pytestmark = pytest.mark.usefixtures("snapshots")
-
 SERVER = '''
 import asyncio
 import contextvars

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,9 @@ _COMPLETED_BY_TESTS = {"formed", "fetching", "fastmcp4"}
 
 SNAPSHOTS = os.environ.get("MCPFRAME_TEST_SNAPSHOTS") != "0"
 """Whether the bundles that tests share start from a snapshot: not in one part of `build.py test --all`."""
+
+build_plain = partial(build, snapshot=False)
+"""`build` for a bundle whose page is opened once or never: its snapshot would cost more than it saves."""
 
 _FOLDER = checkout_dir() / ".cache" / "fixtures"
 _PROCESSES = 2
