@@ -17,7 +17,7 @@ from tests.benchmarks.figures import Figure, Goal
 from tests.benchmarks.machine import Setting
 from tests.benchmarks.samples import ENOUGH_FOR_P99, Summary, quantile, take_turns
 from tests.benchmarks.start import ITERATIONS, OURS, STOCK, Start, check_pi, timeline
-from tests.benchmarks.view_peers import APP, Drawing, drawing, figures_of
+from tests.benchmarks.view_peers import APP, INLINE, TEXT, Drawing, drawing, figures_of
 
 SETTING = Setting("2026-01-31", 2, 8, "Linux x86_64", 0.4, {"mcpframe": "1.0", "Chromium": "156"})
 
@@ -160,9 +160,11 @@ def test_a_right_answer_passes() -> None:
 
 def test_a_view_has_both_peers_for_each_step() -> None:
     starts = {
-        OURS: [Drawing(400.0, 500.0), Drawing(420.0, 540.0), Drawing(900.0, 990.0)],
-        APP: [Drawing(100.0, 120.0)] * 3,
-        STOCK: [Drawing(2000.0, 2160.0)] * 3,
+        **{
+            peer: [Drawing(30, 400, 500), Drawing(50, 420, 540), Drawing(90, 900, 990)] for peer in (OURS, TEXT, INLINE)
+        },
+        APP: [Drawing(20.0, 100.0, 120.0)] * 3,
+        STOCK: [Drawing(25.0, 2000.0, 2160.0)] * 3,
     }
     figures = figures_of(starts)
     assert [(figure.ours, figure.peer, figure.peer_name, figure.ratio, figure.met) for figure in figures] == [
@@ -170,13 +172,15 @@ def test_a_view_has_both_peers_for_each_step() -> None:
         (420, 2000, STOCK, 0.21, None),
         (540, 120, APP, 4.5, None),
         (540, 2160, STOCK, 0.25, None),
+        *[(50, 20, APP, 2.5, None), (50, 25, STOCK, 2.0, None)] * 2,
+        *[(540, 120, APP, 4.5, None), (540, 2160, STOCK, 0.25, None)] * 2,
     ]
     assert figures[2].details[OURS]["samples"] == [500, 540, 990]
 
 
 def test_a_view_that_draws_another_text_is_an_error() -> None:
-    result = {"initialized": 1.0, "drawn": 2.0, "text": "result 1"}
-    assert drawing(result, "result 1") == Drawing(1, 2)
+    result = {"painted": 0.5, "initialized": 1.0, "drawn": 2.0, "text": "result 1"}
+    assert drawing(result, "result 1") == Drawing(0.5, 1, 2)
     with pytest.raises(BenchmarkError, match="result 1"):
         drawing(result, "result 2")
 

@@ -1,4 +1,14 @@
-/** Runs first in every frame: tells the host when the view's result is in the document and a frame with it rendered. */
+/**
+ * Runs first in every frame: tells the host when a frame of its own is first painted, and when the view's result is in the
+ * document and a frame with it rendered.
+ */
+if (parent === top && parent !== self) {
+  new PerformanceObserver((list, observer) => {
+    observer.disconnect();
+    const params = { at: performance.timeOrigin + list.getEntries()[0].startTime };
+    parent.postMessage({ jsonrpc: "2.0", method: "benchmark/painted", params }, "*");
+  }).observe({ type: "paint", buffered: true });
+}
 new MutationObserver((_, observer) => {
   const result = document.querySelector("#result");
   if (!result?.textContent || !result.checkVisibility()) return;

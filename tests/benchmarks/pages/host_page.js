@@ -70,19 +70,25 @@ window.bench = {
     });
   },
 
-  /** Milliseconds from setting the frame's address until a view is ready, and until it has drawn a result, see drawn.js. */
-  draw(url, text) {
+  /**
+   * Milliseconds from setting the frame's address, or the text of the view, until its first paint, until it is ready, and
+   * until it has drawn a result: see drawn.js.
+   */
+  draw(url, html, text) {
     const times = {};
     return new Promise((resolve, reject) => {
       setTimeout(() => reject(new Error(`the view has drawn nothing: ${JSON.stringify(times)}`)), 60_000);
-      const began = frameView(url, "", ({ method, params }, now, post) => {
+      const began = frameView(url, html, ({ method, params }, now, post) => {
         if (method === "ui/notifications/initialized") {
           times.initialized = now;
           post({ method: "ui/notifications/tool-input", params: { arguments: { text } } });
           post({ method: "ui/notifications/tool-result", params: { content: [{ type: "text", text }] } });
+        } else if (method === "benchmark/painted") {
+          times.painted = params.at - performance.timeOrigin - began;
         } else if (method === "benchmark/drawn") {
-          resolve({ ...times, drawn: params.at - performance.timeOrigin - began, text: params.text });
+          Object.assign(times, { drawn: params.at - performance.timeOrigin - began, text: params.text });
         }
+        if ("painted" in times && "drawn" in times) resolve(times);
       });
     });
   },
