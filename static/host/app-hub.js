@@ -31,10 +31,10 @@ function watch(away, back, seen = () => {}) {
 }
 
 /**
- * Joins an app: what this page offers, as a page server (MCP-B) or at its `document.modelContext` (WebMCP), also later, is
- * in the app's hub.
- * @param app the name of the app, as `AppHub` has it
- * @returns a function that leaves the app
+ * Joins an app of several tabs: what this page offers, as a page server (MCP-B) or at its `document.modelContext`
+ * (WebMCP), also later, is in the app's hub, which is in a tab that runs Python.
+ * @param {string} [app] the name of the app, as `AppHub` has it
+ * @returns {() => void} a function that leaves the app
  */
 export function joinApp(app = "app") {
   const report = (message) => port.post(JSON.stringify(message));
@@ -84,13 +84,13 @@ export class AppHubTransport {
   onmessage;
   /** @type {(() => void) | undefined} */
   onclose;
+  /** @type {((error: Error) => void) | undefined} */
+  onerror;
   #port;
   #stopWatching;
   #waiting = [];
 
-  /**
-   * @param app the name of the app, as `AppHub` has it
-   */
+  /** @param {string} [app] the name of the app, as `AppHub` has it */
   constructor(app = "app") {
     this.#port = new Port(app, "client", {
       onOpen: () => {

@@ -14,14 +14,15 @@ export const PROTOCOL_VERSION = "1.0";
 const VISIBILITIES = ["required", "optional", "hidden"];
 const SETUP_REASONS = ["AUTH_EXPIRED", "CONFIG_CHANGED", "PERMISSIONS_CHANGED", "OTHER"];
 
-/**
- * An error of a frame or a message. `name` is its kind, the same as in mcpframe's Python errors:
- * HandshakeTimeout, VersionMismatch, PeerGone, PopupBlocked, PermissionsDenied, StateError, OriginError, and for a single
- * message MalformedMessage, UnexpectedMessage, UnexpectedOrigin, MessageTooLarge, MessageTooDeep, PrototypeKey, TooManyPending.
- */
+/** @import { FrameErrorName } from "./host.js" */
+
+/** An error of a frame or a message; `name` is its kind. */
 export class FrameError extends Error {
+  /** @type {FrameErrorName} */
+  name;
+
   /**
-   * @param {string} name the kind of error
+   * @param {FrameErrorName} name the kind of error
    * @param {string} message one sentence: what is wrong and, if possible, what to do
    */
   constructor(name, message) {
@@ -176,10 +177,11 @@ export function readOutbound(message, limits) {
   }
 }
 
-const asFrameError = (error) =>
-  error instanceof FrameError
-    ? error
-    : new FrameError(/^M\w+/.exec(error.name)?.[0] ?? "MalformedMessage", `${error.message}`);
+function asFrameError(error) {
+  if (error instanceof FrameError) return error;
+  const name = /** @type {FrameErrorName} */ (/^M\w+/.exec(error.name)?.[0] ?? "MalformedMessage");
+  return new FrameError(name, `${error.message}`);
+}
 
 /**
  * Refuse keys that could reach a JavaScript prototype: `__proto__` anywhere, or `constructor` holding a `prototype` (the

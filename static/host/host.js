@@ -51,6 +51,126 @@ import { jsonOf, outlineOf } from "./host-json.js";
 
 export { FrameError, PROTOCOL_VERSION };
 
+/**
+ * The kind of a `FrameError`; the names are those of mcpframe's Python errors. The first three end the session:
+ * - `HandshakeTimeout`: the page sent no handshake, or did not accept the session, in time.
+ * - `VersionMismatch`: the page speaks no version of the postMessage protocol that this host speaks.
+ * - `PeerGone`: the page was reloaded, navigated away or removed.
+ * - `PopupBlocked`: the browser opened no popup.
+ * - `PermissionsDenied`: a permission that the page cannot do without was not granted. Ends its setup.
+ * - `StateError`: a call that does not fit the transport's state, such as sending before it is open.
+ * - `OriginError`: an address, a sandbox or a session id that cannot work.
+ *
+ * The others are about one message, which is refused; the session goes on.
+ * @typedef {"HandshakeTimeout" | "VersionMismatch" | "PeerGone" | "PopupBlocked" | "PermissionsDenied" | "StateError"
+ *   | "OriginError" | "MalformedMessage" | "UnexpectedMessage" | "UnexpectedOrigin" | "MessageTooLarge" | "MessageTooDeep"
+ *   | "PrototypeKey" | "TooManyPending"} FrameErrorName
+ */
+
+/** @typedef {"required" | "optional" | "hidden"} Visibility */
+
+/**
+ * Deadlines in milliseconds; `Infinity` for none.
+ * @typedef {object} FrameTimeouts
+ * @property {number} [handshake] From the start until the page must have sent its handshake, loading included. Default
+ *   30 000.
+ * @property {number} [accept] From our reply until the page must have accepted the session; by default as many as
+ *   `handshake`. A page may send its handshake before it has started, so that this covers starting it, too.
+ * @property {number} [setup] From our reply until the page must have completed its setup. Default 1 800 000.
+ */
+
+/**
+ * @typedef {object} FrameLimits
+ * @property {number} [maxMessageBytes] Bytes of one message as JSON in UTF-8, in either direction. Default 64 MiB.
+ * @property {number} [maxNesting] Arrays and objects inside each other in one message, in either direction. Default 100.
+ * @property {number} [maxPending] Requests without an answer, per direction. Default 1000.
+ */
+
+/**
+ * One message at the gate, as `onWire` gets it.
+ * @typedef {object} Wire
+ * @property {"sent" | "received"} direction
+ * @property {string | null} text Its JSON text; null where it was not read, as nothing of a stranger is, or is not JSON
+ *   within the limits.
+ * @property {string} origin Where it came from, or the target origin that it was posted to.
+ * @property {string | null} refused Why it was refused, in a sentence; null where it was not.
+ */
+
+/**
+ * @typedef {object} FrameOptions
+ * @property {string | URL} url The http(s) address of the page; a `#setup` in it is left out.
+ * @property {string | undefined} [sessionId] To resume what the page stored under this id. By default a new random one.
+ * @property {readonly string[] | undefined} [permissions] The Permissions Policy features that are granted, such as
+ *   "clipboard-read". With those that `onpermissions` grants they are the iframe's `allow` attribute. In a popup the
+ *   browser asks.
+ * @property {Visibility | undefined} [visibility] What an earlier setup said; `required` shows the iframe at the start.
+ *   Default hidden.
+ * @property {number | FrameTimeouts | undefined} [timeout] One number for the deadlines of both handshakes, or each.
+ * @property {FrameLimits | undefined} [limits]
+ * @property {number | undefined} [unresponsiveAfter] Milliseconds until `onunresponsive` reports a page that is silent
+ *   while requests wait. After half of it the page is asked. Default 20 000; `Infinity` never asks.
+ * @property {"light" | "dark" | "light dark" | undefined} [colorScheme] The `color-scheme` of the iframe, which the page
+ *   follows. By default that of the host's page, which is light if it declares none; "light dark" leaves it to the system.
+ * @property {((wire: Wire) => void) | undefined} [onWire] Called with every message, in either phase, as it is sent,
+ *   received or refused. It costs; for inspecting. Of messages that other windows post to this one, only the origin is
+ *   reported.
+ */
+
+/**
+ * @typedef {object} InIframe
+ * @property {HTMLIFrameElement} iframe An iframe in the document. Whatever it showed is replaced, and its `allow`
+ *   attribute too.
+ * @property {false | undefined} [popup]
+ * @property {keyof typeof SANDBOX | (string & {}) | undefined} [sandbox] A name of `SANDBOX`, or the text of the iframe's
+ *   `sandbox` attribute. By default the attribute that it has, or else `standard`.
+ * @property {boolean | undefined} [opaque] The page is in a sandbox without `allow-same-origin`. Its origin is "null",
+ *   like that of every such frame, so that messages can only be posted to "*": whatever is in that iframe reads them.
+ */
+
+/**
+ * @typedef {object} InPopup
+ * @property {true} popup Open the page in a popup: call `setup()` and `connect()` in answer to a click, or it will be
+ *   blocked.
+ * @property {undefined} [iframe]
+ * @property {undefined} [sandbox]
+ * @property {undefined} [opaque]
+ */
+
+/** @typedef {FrameOptions & (InIframe | InPopup)} FrameTransportOptions */
+
+/**
+ * A browser permission that a page asks for in its setup (draft specification of 2025-07).
+ * @typedef {object} PermissionRequest
+ * @property {string} name The Permissions Policy feature.
+ * @property {string[]} phase The phases it is needed in, of "setup" and "transport".
+ * @property {boolean} required Whether the page is useless without it.
+ * @property {string} purpose A sentence for the user.
+ */
+
+/**
+ * The codes of the protocol; a page may have its own, which is passed on as it is.
+ * @typedef {"USER_CANCELLED" | "AUTH_FAILED" | "TIMEOUT" | "CONFIG_ERROR" | "VERSION_MISMATCH"
+ *   | "INSUFFICIENT_PERMISSIONS" | (string & {})} SetupErrorCode
+ */
+
+/**
+ * How a setup ended.
+ * @typedef {object} SetupResult
+ * @property {string} title The name for this configuration; empty where the page gave none.
+ * @property {Visibility} visibility Whether the page is to be seen in the transport phase.
+ * @property {string} [visibilityMessage] For `optional`: the use of seeing it.
+ * @property {string} [ephemeralMessage] A short notice for the user.
+ * @property {{ code: SetupErrorCode, message: string }} [error] Where the setup failed or was cancelled.
+ */
+
+/**
+ * A page needs its setup phase again (`MCP_SETUP_REQUIRED` of the SEP).
+ * @typedef {object} SetupRequest
+ * @property {"AUTH_EXPIRED" | "CONFIG_CHANGED" | "PERMISSIONS_CHANGED" | "OTHER"} reason
+ * @property {string} message
+ * @property {boolean} canContinue
+ */
+
 const DEFAULT_TIMEOUT = 30_000;
 const SETUP_TIMEOUT = 30 * 60_000;
 /** How long a page may be silent until it is asked whether it still runs, and how long it has to answer; milliseconds. */
@@ -63,7 +183,10 @@ const BLOCKED_PROCESS_END = 5_000;
 const HINT_AFTER = 3_000;
 const DEFAULT_LIMITS = { maxMessageBytes: 64 * 1024 * 1024, maxNesting: 100, maxPending: 1000 };
 
-/** The `sandbox` attribute by preset; the same in Python. `strict` takes away the page's origin: see `opaque`. */
+/**
+ * The `sandbox` attribute by preset; the same in Python. `strict` takes away the page's origin: see `opaque`.
+ * @type {{ readonly standard: string, readonly popups: string, readonly strict: string }}
+ */
 export const SANDBOX = {
   standard: "allow-scripts allow-same-origin allow-forms allow-downloads",
   popups:
@@ -82,42 +205,68 @@ const CONNECTION_CLOSED = -32000;
 const INVALID_REQUEST = -32600;
 const INTERNAL_ERROR = -32603;
 
-/** An MCP transport (TypeScript SDK 2.x) to a page in an iframe or a popup. One transport serves one session. */
+/**
+ * An MCP transport to a page in an iframe or a popup. One transport serves one session. It satisfies `Transport` of
+ * `@modelcontextprotocol/client` and `/server` 2.x.
+ */
 export class FrameTransport {
-  /** @type {((message: object) => void) | undefined} set by the SDK */
+  /**
+   * Set by the SDK. The SDK's own message types are assignable to it.
+   * @type {((message: any, extra?: any) => void) | undefined}
+   */
   onmessage;
-  /** @type {((error: Error) => void) | undefined} set by the SDK; errors here don't end the session */
+  /**
+   * Set by the SDK. Errors reported here don't end the session, except one that is followed by `onclose`.
+   * @type {((error: Error) => void) | undefined}
+   */
   onerror;
-  /** @type {(() => void) | undefined} set by the SDK; called once */
+  /**
+   * Set by the SDK. Called once, when the session is over for whatever reason.
+   * @type {(() => void) | undefined}
+   */
   onclose;
-  /** @type {((request: {reason: string, message: string, canContinue: boolean}) => void) | undefined} */
+  /**
+   * The page asks for its setup again.
+   * @type {((request: SetupRequest) => void) | undefined}
+   */
   onsetuprequired;
-  /** @type {((visible: boolean) => void) | undefined} the iframe is shown or hidden, by us or by the host through us */
+  /**
+   * The iframe is shown or hidden, by this transport or by the host through it.
+   * @type {((visible: boolean) => void) | undefined}
+   */
   onvisibility;
   /**
-   * @type {((unresponsive: boolean) => void) | undefined} the page does not answer while requests are pending, or
-   * answers again: offer `reload()`
+   * The page does not answer while requests wait (true), or does again (false): offer `reload()`.
+   * @type {((unresponsive: boolean) => void) | undefined}
    */
   onunresponsive;
   /**
-   * @type {((hint: string) => void) | undefined} the page has loaded and has not called for 3 s: what to check. It is
-   * waited for until the deadline.
+   * The page has loaded and has not called for 3 s: a sentence on what to check. It is waited for until the deadline.
+   * @type {((hint: string) => void) | undefined}
    */
   onhint;
   /**
-   * @type {((requested: object[]) => string[] | Promise<string[]>) | undefined} called if a setup asks for
-   * permissions that are not decided yet; returns the names of those to grant. Without it no more are granted.
+   * Called if a setup asks for permissions that are not decided yet; returns the names of those to grant. Without it
+   * no more are granted.
+   * @type {((requested: PermissionRequest[]) => string[] | Promise<string[]>) | undefined}
    */
   onpermissions;
 
   /**
-   * @type {string} the id that the framed page may scope its storage by. Not called `sessionId`: a transport that has one
-   * is to the SDK a connection that goes on, and `connect()` would not initialize it.
+   * The id that the framed page may scope its storage by. Not called `sessionId`: to the SDK, a transport that has one is
+   * a connection that goes on, and `connect()` would not initialize it.
+   * @type {string}
    */
   frameSessionId;
-  /** @type {string} the only origin that messages are accepted from and posted to; "null" for an opaque one */
+  /**
+   * The only origin that messages are accepted from and posted to; "null" for an opaque one.
+   * @type {string}
+   */
   origin;
-  /** @type {string[]} the names of the permissions granted so far */
+  /**
+   * The names of the permissions granted so far.
+   * @type {string[]}
+   */
   permissions;
 
   #iframe;
@@ -143,6 +292,7 @@ export class FrameTransport {
   #asked = new Set();
   #owed = new Set();
   #onWire;
+  /** @type {any} */
   #options;
   #alive;
   #rest = 0;
@@ -167,86 +317,63 @@ export class FrameTransport {
    * What each message does in each state of a phase; in a state that is missing, the message is refused.
    * `shape` reads the message, `check` compares it with earlier ones; both throw a FrameError.
    */
-  static #SETUP = {
+  #setupRules = {
     MCP_SETUP_HANDSHAKE: {
       shape: readSetupHandshake,
-      check: (frame, offer) => frame.#checkRepetition(offer),
-      awaiting: (frame, offer) => frame.#answerSetupHandshake(offer),
-      "setting up": (frame, offer) => frame.#answerSetupHandshake(offer),
+      check: (offer) => this.#checkRepetition(offer),
+      awaiting: (offer) => this.#answerSetupHandshake(offer),
+      "setting up": (offer) => this.#answerSetupHandshake(offer),
     },
     MCP_SETUP_COMPLETE: {
       shape: readSetupComplete,
-      "setting up": (frame, result) => frame.#settle(result),
+      "setting up": (result) => this.#settle(result),
     },
   };
-  static #TRANSPORT = {
+  #transportRules = {
     MCP_TRANSPORT_HANDSHAKE: {
       shape: readHandshake,
-      check: (frame, offer) => frame.#checkRepetition(offer),
-      awaiting: (frame, offer) => frame.#answerHandshake(offer),
-      confirming: (frame, offer) => frame.#answerHandshake(offer),
-      open: (frame) =>
-        frame.#end(new FrameError("PeerGone", "The framed page was reloaded or replaced: it began anew.")),
+      check: (offer) => this.#checkRepetition(offer),
+      awaiting: (offer) => this.#answerHandshake(offer),
+      confirming: (offer) => this.#answerHandshake(offer),
+      open: () => this.#end(new FrameError("PeerGone", "The framed page was reloaded or replaced: it began anew.")),
     },
     MCP_TRANSPORT_ACCEPTED: {
       shape: readAccepted,
-      check: (frame, sessionId) => frame.#checkSession(sessionId),
-      confirming: (frame) => frame.#accepted(),
+      check: (sessionId) => this.#checkSession(sessionId),
+      confirming: () => this.#accepted(),
       open: () => {},
     },
     MCP_MESSAGE: {
       shape: readPayload,
-      check: (frame, payload) => frame.#checkOwed(payload),
-      open: (frame, payload) => frame.#deliver(payload),
+      check: (payload) => this.#checkOwed(payload),
+      open: (payload) => this.#deliver(payload),
     },
     MCP_SETUP_REQUIRED: {
       shape: readSetupRequired,
-      open: (frame, request) => frame.onsetuprequired?.(request),
+      open: (request) => this.onsetuprequired?.(request),
     },
   };
 
   /**
-   * @param {object} options
-   * @param {HTMLIFrameElement} [options.iframe] an iframe in the document; whatever it showed is replaced
-   * @param {boolean} [options.popup] instead of an iframe, open a popup: in answer to a click, or it will be blocked
-   * @param {string | URL} options.url the http(s) address of the page; a `#setup` in it is left out
-   * @param {string} [options.sessionId] to resume what the page stored under this id; by default a new random one
-   * @param {string} [options.sandbox] a name of `SANDBOX`, or the text of the iframe's `sandbox` attribute; by default the
-   *   attribute that the iframe has, or else `standard`. A popup has no sandbox.
-   * @param {string[]} [options.permissions] the Permissions Policy features that are granted, such as "clipboard-read".
-   *   With those that `onpermissions` grants they are the iframe's `allow` attribute. In a popup the browser asks.
-   * @param {"required" | "optional" | "hidden"} [options.visibility] what an earlier setup said
-   * @param {number | {handshake?: number, accept?: number, setup?: number}} [options.timeout] milliseconds until the
-   *   page must have sent its handshake, 30 s; from our reply until it must have accepted, by default as long: a page may
-   *   send its handshake before it has started; and until it must have completed its setup, 30 min. Infinity for no limit.
-   * @param {{maxMessageBytes?: number, maxNesting?: number, maxPending?: number}} [options.limits] of a message as JSON
-   *   in UTF-8 (64 MiB), of arrays and objects inside each other (100), of unanswered requests per direction (1000)
-   * @param {boolean} [options.opaque] the page is in a sandbox without `allow-same-origin`. Its origin is "null" like
-   *   that of every such frame, so messages can only go to "*": whatever is in that iframe reads them.
-   * @param {number} [options.unresponsiveAfter] milliseconds until `onunresponsive` tells of a page that is silent while
-   *   requests wait; 20 s. After half of it the page is asked. Infinity never asks.
-   * @param {"light" | "dark" | "light dark"} [options.colorScheme] the `color-scheme` of the iframe, which the page follows;
-   *   by default that of this page, which is light if it declares none. "light dark" leaves it to the system.
-   * @param {(wire: {direction: "sent" | "received", text: string | null, origin: string, refused: string | null}) => void}
-   *   [options.onWire] called with every message, in either phase, as it is sent, received or refused; for inspecting, as
-   *   it costs. `text` is its JSON; null where it was not read, as nothing of a stranger is, or is not JSON within the limits.
+   * @param {FrameTransportOptions} options
    * @throws {FrameError} OriginError for an address, a sandbox or a permission that cannot work
    */
-  constructor({
-    iframe,
-    popup = false,
-    url,
-    sessionId,
-    sandbox,
-    permissions = [],
-    visibility = "hidden",
-    timeout = {},
-    limits = {},
-    opaque = false,
-    unresponsiveAfter = 2 * DEFAULT_SILENCE,
-    onWire,
-    colorScheme,
-  }) {
+  constructor(options) {
+    const {
+      iframe,
+      popup = false,
+      url,
+      sessionId,
+      sandbox,
+      permissions = [],
+      visibility = "hidden",
+      timeout = {},
+      limits = {},
+      opaque = false,
+      unresponsiveAfter = 2 * DEFAULT_SILENCE,
+      onWire,
+      colorScheme,
+    } = options;
     if (!iframe === !popup) throw new FrameError("StateError", "Pass either an iframe or popup: true.");
     const address = new URL(url, document.baseURI);
     if (address.protocol !== "http:" && address.protocol !== "https:") {
@@ -295,9 +422,8 @@ export class FrameTransport {
 
   /**
    * Run the page's setup phase. Comes before `connect()`; an iframe is shown as long as the page needs to be seen.
-   * @param {{signal?: AbortSignal}} [options] to give it up
-   * @returns {Promise<{title: string, visibility: string, visibilityMessage?: string, ephemeralMessage?: string,
-   *   error?: {code: string, message: string}}>} what the page reported; with an `error` where it failed or was cancelled
+   * @param {{ signal?: AbortSignal | undefined }} [options] to give it up
+   * @returns {Promise<SetupResult>} with an `error` where it failed or was cancelled
    * @throws {FrameError} HandshakeTimeout, VersionMismatch, PeerGone, PopupBlocked, PermissionsDenied, StateError
    */
   async setup({ signal } = {}) {
@@ -308,7 +434,7 @@ export class FrameTransport {
     signal?.addEventListener("abort", abandon);
     try {
       for (let decisions = 0; decisions < MOST_DECISIONS; decisions++) {
-        const result = await this.#begin("setup", FrameTransport.#SETUP);
+        const result = await this.#begin("setup", this.#setupRules);
         if (!result.undecided) {
           if (!result.error) this.#visibility = result.visibility;
           return result;
@@ -336,7 +462,7 @@ export class FrameTransport {
     if (this.#state !== "idle") {
       throw new FrameError("StateError", `A FrameTransport starts once, and is ${this.#state}: make a new one.`);
     }
-    const started = this.#begin("transport", FrameTransport.#TRANSPORT);
+    const started = this.#begin("transport", this.#transportRules);
     if (this.#visibility === "required") this.#show(true);
     await started;
   }
@@ -366,7 +492,7 @@ export class FrameTransport {
   /** End the session. Pending requests fail; an iframe stays as it is, for the host to hide or remove, a popup closes. */
   async close() {
     if (this.#state === "closed") return;
-    const inSetup = this.#rules === FrameTransport.#SETUP;
+    const inSetup = this.#rules === this.#setupRules;
     this.#end();
     if (!inSetup) return;
     this.#state = "closed";
@@ -446,10 +572,10 @@ export class FrameTransport {
     if (!rule)
       throw new FrameError("UnexpectedMessage", `${clip(type)} is not a message that a framed page sends here.`);
     const body = rule.shape(message);
-    rule.check?.(this, body);
+    rule.check?.(body);
     const act = rule[this.#state];
     if (!act) throw new FrameError("UnexpectedMessage", `${type} does not belong here: the frame is ${this.#state}.`);
-    return () => act(this, body);
+    return () => act(body);
   }
 
   #answerSetupHandshake(offer) {
@@ -693,7 +819,7 @@ export class FrameTransport {
   /** End the phase. The end of the transport phase is final, and all pending requests fail. */
   #end(error) {
     const wasOpen = this.#state === "open";
-    const inSetup = this.#rules === FrameTransport.#SETUP;
+    const inSetup = this.#rules === this.#setupRules;
     this.#leave();
     this.#state = "closed";
     const reason = error?.message ?? "The session was closed before the answer came.";

@@ -1,13 +1,19 @@
 /**
+ * @typedef {object} PageServerOptions
+ * @property {string} [channel] The name of the channel for the clients in this window; `mcp-default` by default.
+ * @property {Element} [parent] The element to put the hidden frame into; `document.body` by default.
+ */
+
+/**
  * Makes a page a page server of MCP-B, without any Python in it: frames a bundle, hidden, and relays messages between the
  * bundle and the clients in this window. The bundle has to allow this page's origin.
  *
  * When the bundle's page is reloaded, stops or leaves, the clients hear that the server has stopped; and that it is ready
  * once it is there again.
- * @param url the address of the bundle
- * @param options `channel`: the name of the channel for the clients; `parent`: the element to put the frame into
- * @returns a function that ends it
- * @throws TypeError if the address has another scheme: such a page could run in this one's origin
+ * @param {string | URL} url the address of the bundle, absolute or relative to the page
+ * @param {PageServerOptions} [options]
+ * @returns {() => void} a function that ends it: the clients hear that the server has stopped, and the frame is removed
+ * @throws {TypeError} if the address has another scheme: such a page could run in this one's origin
  */
 export function embedPageServer(url, { channel = "mcp-default", parent = document.body } = {}) {
   const { href, origin, protocol } = new URL(url, document.baseURI);

@@ -1,4 +1,4 @@
-// What host.d.ts promises, held against the types of both official packages. Compiled, never run.
+// What the types of host.js promise, held against the types of both official packages. Compiled, never run.
 import { Client, type JSONRPCMessage, type Transport } from "@modelcontextprotocol/client";
 import { McpServer, type Transport as ServerTransport } from "@modelcontextprotocol/server";
 import {

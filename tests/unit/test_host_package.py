@@ -75,17 +75,14 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_it_holds_what_it_says_and_nothing_else(installed: Path) -> None:
     package = installed / "node_modules" / "@mcpframe" / "host"
+    modules = {*HOST_MODULES, "page-server.js", "app-hub.js", "app-port.js"}
+    written = {"bundled.js", *(f"{Path(name).stem}.d.ts" for name in (*modules, "bundled.js"))}
     assert {path.name for path in package.iterdir()} == {
-        *("package.json", "README.md", "LICENSE", "host.d.ts", "bundled.d.ts", "bundled.js", "bundled.licenses.txt"),
-        *HOST_MODULES,
-        "page-server.js",
-        "page-server.d.ts",
-        "app-hub.js",
-        "app-port.js",
-        "app-hub.d.ts",
-        "hub-scripts.js",
+        *("package.json", "README.md", "LICENSE", "bundled.licenses.txt", "hub-scripts.js"),
+        *modules,
+        *written,
     }
-    for name in (*HOST_MODULES, "host.d.ts", "page-server.js", "page-server.d.ts", "app-hub.js", "app-hub.d.ts"):
+    for name in modules:
         assert (package / name).read_bytes() == (static_dir() / "host" / name).read_bytes()
     assert "@modelcontextprotocol/client" in (package / "bundled.licenses.txt").read_text()
     metadata = json.loads((package / "package.json").read_text())

@@ -12,13 +12,13 @@ from mcpframe.kit.base.data import checkout_dir, static_dir
 from mcpframe.kit.base.node import find_node
 from mcpframe.kit.web.host_page import HOST_MODULES, bundle_module
 
-_PAGE_SERVER = ("page-server.js", "page-server.d.ts")
-_APP_HUB = ("app-hub.js", "app-port.js", "app-hub.d.ts")
+_EXPORTED = ("host.js", "bundled.js", "page-server.js", "app-hub.js")
+"""The modules that users import."""
 HUB_SCRIPTS = "hub-scripts.js"
 """The module for app-hub.js, generated from scripts of `static/hub` by `hub_scripts`."""
 _PAGE_SCRIPTS = {"pageHalf": "page.js", "documentTools": "document-tools.js"}
 """Its exports, and the scripts, each of which is one function."""
-_FILES = (*HOST_MODULES, "host.d.ts", "README.md", "bundled.d.ts", *_PAGE_SERVER, *_APP_HUB)
+_FILES = (*HOST_MODULES, "README.md", "page-server.js", "app-hub.js", "app-port.js")
 _METADATA = "package.json"
 _LICENSE = re.compile("licen[cs]e", re.IGNORECASE)
 _PACKAGE = re.compile(r"(?:^|/)node_modules/((?:@[^/]+/)?[^/]+)/")
@@ -28,22 +28,41 @@ def stage_host_package(folder: Path, modules: Path) -> None:
     """Fill an empty folder with the files of the package.
 
     Args:
-        modules: A `node_modules` folder with the SDK's client and esbuild, as `node.install_locked` creates it.
+        modules: The checkout's `node_modules`, as `node.install_locked` creates it.
 
     Raises:
-        KitError: mcpframe does not run from a checkout, or esbuild is missing or fails.
+        KitError: mcpframe does not run from a checkout, or esbuild or TypeScript is missing or fails.
     """
     source = static_dir() / "host"
     for name in _FILES:
         shutil.copyfile(source / name, folder / name)
     shutil.copyfile(checkout_dir() / "LICENSE", folder / "LICENSE")
     (folder / HUB_SCRIPTS).write_text(hub_scripts(), "utf-8", newline="\n")
+    write_types(folder, modules)
     (folder / _METADATA).write_text(_metadata(source / _METADATA), "utf-8", newline="\n")
     record = folder / "inputs.json"
     bundle_module(str(source / "bundled.js"), folder / "bundled.js", modules, record=record)
     inputs = json.loads(record.read_text("utf-8"))["inputs"]
     record.unlink()
     (folder / "bundled.licenses.txt").write_text(_licenses(list(inputs), modules), "utf-8", newline="\n")
+
+
+def write_types(folder: Path, modules: Path) -> None:
+    """Write the type declarations of the package, from the JSDoc of its modules.
+
+    Args:
+        modules: As for `stage_host_package`.
+
+    Raises:
+        KitError: There is no Node.js, or TypeScript fails.
+    """
+    source = static_dir() / "host"
+    options = ["--ignoreConfig", "--allowJs", "--declaration", "--emitDeclarationOnly", "--skipLibCheck"]
+    options += ["--strict", "--exactOptionalPropertyTypes"]
+    options += ["--target", "es2024", "--module", "esnext", "--moduleResolution", "bundler"]
+    options += ["--rootDir", str(source), "--outDir", str(folder.absolute())]
+    entries = (str(source / name) for name in _EXPORTED)
+    find_node().run(str(modules / "typescript" / "lib" / "tsc.js"), *options, *entries, cwd=folder, timeout=300)
 
 
 def pack_host_package(target: Path, modules: Path) -> Path:
@@ -57,7 +76,7 @@ def pack_host_package(target: Path, modules: Path) -> Path:
         The archive.
 
     Raises:
-        KitError: mcpframe does not run from a checkout, or esbuild or npm is missing or fails.
+        KitError: As for `stage_host_package`, or npm fails.
     """
     target.mkdir(parents=True, exist_ok=True)
     staged = target / ".host-package"
