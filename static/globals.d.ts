@@ -8,6 +8,8 @@ declare function importScripts(...urls: string[]): void;
 declare var mcpframeBridge: any;
 /** Of host-json.js, in scripts that are put together with it. */
 declare function textOrReason(data: unknown, limits?: object): any;
+/** Of hub/pieces.js, likewise. */
+declare function postInPieces(text: string, longest: number, post: (piece: string) => void): void;
 
 interface Document {
   readonly prerendering: boolean;

@@ -2,8 +2,8 @@
  * The relay's half in a page: `static/hub/page.js` and, by way of `document.js`, the tools of the document, behind a port
  * to the hub's document. It forwards, and decides nothing.
  *
- * Both directions are JSON text in pieces: `+` begins one that is followed by others, `.` the last. The port ends with the
- * document. It is opened again where the hub has ended, unless the hub has said to leave.
+ * Both directions are JSON text in pieces, as `static/hub/pieces.js` posts them. The port ends with the document. It is
+ * opened again where the hub has ended, unless the hub has said to leave.
  *
  * A document has one relay: the manifest injects this script, and so does the service worker after an install.
  */
@@ -22,13 +22,8 @@
   const isOrphan = () => !globalThis.chrome?.runtime?.id; // the extension was updated or removed
 
   function report(message) {
-    const text = JSON.stringify(message);
     try {
-      let start = 0;
-      for (; text.length - start > options.piece; start += options.piece) {
-        port?.postMessage(`+${text.slice(start, start + options.piece)}`);
-      }
-      port?.postMessage(`.${text.slice(start)}`);
+      postInPieces(JSON.stringify(message), options.piece, (piece) => port?.postMessage(piece));
     } catch {} // it has ended
   }
 

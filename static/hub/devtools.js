@@ -8,10 +8,7 @@
   function report(message) {
     const tell = globalThis[binding];
     if (!tell) return; // the hub has gone
-    const text = JSON.stringify(message);
-    let start = 0;
-    for (; text.length - start > piece; start += piece) tell(`+${text.slice(start, start + piece)}`);
-    tell(`.${text.slice(start)}`);
+    postInPieces(JSON.stringify(message), piece, tell);
   }
 
   const see = () => {

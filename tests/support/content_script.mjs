@@ -1,4 +1,4 @@
-/** Runs `static/extension/content.js` in a page that gets hold of the port of its tools, and prints what goes to the hub. */
+/** Runs the expression of `static/extension/content.js` in a page that gets hold of the port of its tools, and prints what goes to the hub. */
 import { readFileSync } from "node:fs";
 import vm from "node:vm";
 
@@ -25,7 +25,7 @@ const context = {
 };
 context.window = context;
 context.window.top = context;
-const content = vm.runInNewContext(`(${readFileSync(process.argv[2], "utf8").replace(/;\s*$/, "")})`, context);
+const content = vm.runInNewContext(readFileSync(process.argv[2], "utf8"), context);
 content(() => ({ pause() {}, stop() {} }), { piece: 1000, offer: "offer", wanted: "wanted" });
 await new Promise((resolve) => setImmediate(resolve));
 const forged = { kind: "message", source: 1, origin: "https://bank.example", url: "https://bank.example/", text: "{}" };

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from mcpframe.kit.base.data import checkout_dir, page_dir, static_dir
+from mcpframe.hub.core.pieces import cut_marked
+from mcpframe.kit.base.data import PIECES, checkout_dir, page_dir, script_with, static_dir
 from mcpframe.kit.base.node import find_node
 
 
@@ -21,10 +22,16 @@ def test_python_that_is_busy_has_not_ended() -> None:
     assert seen("ending.mjs", (page_dir() / "ending.js").as_uri()) == expected
 
 
-def test_whoever_has_the_port_of_a_documents_tools_can_only_answer() -> None:
-    said = seen("content_script.mjs", static_dir() / "extension" / "content.js")
+def test_whoever_has_the_port_of_a_documents_tools_can_only_answer(tmp_path: Path) -> None:
+    (tmp_path / "content.js").write_text(script_with("extension/content.js", PIECES), "utf-8")
+    said = seen("content_script.mjs", tmp_path / "content.js")
     assert said[0] == {"kind": "answer", "id": 1, "value": "1"}
     assert {each["kind"] for each in said} == {"answer"}
+
+
+def test_texts_are_cut_as_in_python() -> None:
+    for text, posted in seen("pieces.mjs", (static_dir() / "hub" / "pieces.js").as_uri()):
+        assert posted == list(cut_marked(text, 3))
 
 
 def test_a_program_that_could_not_be_connected_to_the_hub_is_started_again() -> None:

@@ -24,15 +24,22 @@ def templates_dir() -> Path:
     return data_dir("templates")
 
 
-def script_with_reading(name: str) -> str:
-    """Return an expression for the function in a file of `static`, with those of `host-json.js` in its scope.
+HOST_JSON = "host/host-json.js"
+"""The module that reads posted messages, for `script_with`."""
+PIECES = "hub/pieces.js"
+"""The module that posts long texts in pieces, for `script_with`."""
+
+
+def script_with(name: str, *modules: str) -> str:
+    """Return an expression for the function in a file of `static`, with the functions of modules in its scope.
 
     Args:
-        name: the path of the file.
+        name: The path of the file.
+        modules: The paths of the modules. They import nothing.
     """
-    reading, function = ((static_dir() / each).read_text("utf-8") for each in ("host/host-json.js", name))
-    reading, function = reading.replace("export function", "function"), function.rstrip().rstrip(";")
-    return f"(() => {{\n{reading}\nreturn (\n{function}\n);\n}})()"
+    *functions, script = ((static_dir() / each).read_text("utf-8") for each in (*modules, name))
+    scope = "".join(text.replace("export function", "function") for text in functions)
+    return f"(() => {{\n{scope}\nreturn (\n{script.rstrip().rstrip(';')}\n);\n}})()"
 
 
 def data_dir(name: str) -> Path:

@@ -28,7 +28,7 @@ from mcpframe.frame.core.errors import PopupBlocked, StateError
 from mcpframe.frame.core.events import Departure, Inbound
 from mcpframe.frame.session.places import POPUP_SIZE, Framing
 from mcpframe.hub.relay.half import read_text
-from mcpframe.kit.base.data import script_with_reading
+from mcpframe.kit.base.data import HOST_JSON, script_with
 
 logger = logging.getLogger(__name__)
 
@@ -113,7 +113,7 @@ class PlaywrightWindow:
             PopupBlocked: the browser opens no popup.
             StateError: the element for the iframe does not exist.
         """
-        script = script_with_reading("browser/playwright-window.js")
+        script = script_with("browser/playwright-window.js", HOST_JSON)
         if self._options["iframe"] is None:
             self._popup = asyncio.get_running_loop().create_future()
             self._page.once("popup", self._on_popup)

@@ -23,7 +23,7 @@ from mcpframe.hub.core.pieces import Joiner, cut
 from mcpframe.hub.core.transport import PortTransport
 from mcpframe.hub.relay.document_tools import DocumentTools
 from mcpframe.hub.relay.page_relay import PageRelay, log_failure
-from mcpframe.kit.base.data import script_with_reading, static_dir
+from mcpframe.kit.base.data import HOST_JSON, PIECES, script_with
 from mcpframe.kit.base.errors import BrowserGone
 from mcpframe.kit.bridge.chromium.devtools import DevTools
 from mcpframe.kit.hub.devtools.script_half import ScriptHalf
@@ -105,8 +105,8 @@ class HubPage:
         post("Runtime.enable", self.session)
         post("Runtime.addBinding", self.session, name=_NAME, executionContextName=_NAME)
         options = {"binding": _NAME, "most": limits.HUB_MESSAGE_BYTES, "piece": limits.SCRIPT_PIECE_CHARACTERS}
-        devtools = (static_dir() / "hub" / "devtools.js").read_text("utf-8").rstrip().rstrip(";")
-        script = f"({devtools})({script_with_reading('hub/page.js')}, {json.dumps(options)})"
+        install, page = script_with("hub/devtools.js", PIECES), script_with("hub/page.js", HOST_JSON)
+        script = f"{install}({page}, {json.dumps(options)})"
         post(
             "Page.addScriptToEvaluateOnNewDocument",
             self.session,

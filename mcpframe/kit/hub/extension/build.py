@@ -19,7 +19,7 @@ from mcpframe.frame.core.origins import ANY, parse_allowed_origins
 from mcpframe.hub.core import limits
 from mcpframe.hub.homes.extension.home import SETTINGS
 from mcpframe.kit.base.cache import cache_dir, make_public, new_folder, writing
-from mcpframe.kit.base.data import script_with_reading, static_dir
+from mcpframe.kit.base.data import HOST_JSON, PIECES, script_with, static_dir
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.base.locking import locked
 from mcpframe.kit.base.progress import Progress, silent
@@ -31,8 +31,8 @@ MANIFEST = "manifest.json"
 _PAGE = "hub"
 _SHARED = "shared"
 """The name of the bundle's shared folder in the extension."""
-_HALVES = {"content.js": "hub/page.js", "document.js": "hub/document-tools.js"}
-"""Content scripts, and their scripts of the hub."""
+_HALVES = {"content.js": ("hub/page.js", PIECES), "document.js": ("hub/document-tools.js",)}
+"""Content scripts: for each its script of the hub, and the modules that it uses."""
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
@@ -121,9 +121,9 @@ def _own_files(
         "offer": "mcpframe-offer",
         "wanted": "mcpframe-wanted",
     }
-    for name, half in _HALVES.items():
-        script = (sources / name).read_text("utf-8").rstrip().rstrip(";")
-        yield name, f"({script})({script_with_reading(half)}, {json.dumps(options)});\n".encode()
+    for name, (half, *modules) in _HALVES.items():
+        script = script_with(f"extension/{name}", *modules)
+        yield name, f"{script}({script_with(half, HOST_JSON)}, {json.dumps(options)});\n".encode()
 
 
 def match_patterns(site: str) -> list[str]:
