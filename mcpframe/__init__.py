@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from mcpframe.frame.host_api.context import ToolResult as ToolResult
     from mcpframe.frame.host_api.host import Host as Host
     from mcpframe.frame.hosting.mcp_apps.host import AppHost as AppHost
+    from mcpframe.frame.hosting.mcp_apps.host_profiles import HOST_PROFILES as HOST_PROFILES
+    from mcpframe.frame.hosting.mcp_apps.host_profiles import HostProfile as HostProfile
     from mcpframe.frame.hosting.mcp_apps.partial_arguments import partial_arguments as partial_arguments
     from mcpframe.frame.hosting.mcp_apps.view import RunningView as RunningView
     from mcpframe.frame.hosting.mcp_ui.actions import ShownUi as ShownUi
@@ -87,6 +89,7 @@ if TYPE_CHECKING:
     from mcpframe.kit.browser.playwright_window import PlaywrightPlace as PlaywrightPlace
 
 HOMES = {
+    "HOST_PROFILES": "mcpframe.frame.hosting.mcp_apps.host_profiles",
     "POPUP": "mcpframe.frame.session.places",
     "SANDBOX": "mcpframe.frame.session.places",
     "AppHost": "mcpframe.frame.hosting.mcp_apps.host",
@@ -101,6 +104,7 @@ HOMES = {
     "FrameSession": "mcpframe.frame.serving.author",
     "Host": "mcpframe.frame.host_api.host",
     "HostContext": "mcpframe.frame.host_api.context",
+    "HostProfile": "mcpframe.frame.hosting.mcp_apps.host_profiles",
     "HubOptions": "mcpframe.hub.core.options",
     "Insets": "mcpframe.frame.host_api.context",
     "NoHandshake": "mcpframe.frame.session.places",

@@ -109,6 +109,17 @@ async def test_its_surroundings_are_chosen(viewed: Viewed) -> None:
     await expect(frame).not_to_have_css("height", "200px")
 
 
+async def test_it_is_shown_as_another_host_would(viewed: Viewed) -> None:
+    written = viewed.inside.locator('head meta[http-equiv="Content-Security-Policy"]')
+    for name, count in (("claude", 0), ("vscode", 1), ("opaque", 0), ("", 0)):
+        await viewed.region.get_by_label("Show as in").select_option(name)
+        await expect(viewed.region.get_by_role("status").first).to_have_text(
+            re.compile(r"Ready after \d"), timeout=BOOT
+        )
+        await viewed.shows("result Oslo 21")
+        await expect(written).to_have_count(count)
+
+
 async def test_arguments_are_streamed(server: ServerPart, viewed: Viewed) -> None:
     await viewed.region.get_by_label("Stream the arguments").check()
     await server.box("place").fill("Longyearbyen")

@@ -175,6 +175,7 @@ ROOMS_OF_DIALECTS = {
     "mcpframe/frame/page_server": {"mcp_b"},
     "mcpframe/frame/webmcp": {"webmcp"},
     "mcpframe/hub/relay": {"mcp_b", "webmcp"},
+    "mcpframe/kit/publish/view_checks": {"mcp_apps"},
     "mcpframe/kit/testing": {"mcp_apps"},
     "static/inspector": {"sep", "mcp_apps", "mcp_ui"},
 }

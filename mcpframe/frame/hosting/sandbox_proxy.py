@@ -18,6 +18,9 @@ from mcpframe.frame.session.places import parse_address
 
 PROXY_SANDBOX: Final = "allow-scripts allow-same-origin allow-forms"
 """The sandbox of the proxy. The proxy keeps its origin, which is checked."""
+VIEW_OPAQUE: Final = "allow-scripts allow-forms"
+VIEW_OWN_ORIGIN: Final = "allow-scripts allow-forms allow-same-origin"
+"""The sandboxes of a view in the proxy: with an opaque origin, or with the proxy's."""
 OWN: Final = "ui/notifications/sandbox-"
 """The prefix of the proxy's own methods."""
 

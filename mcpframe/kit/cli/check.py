@@ -5,18 +5,27 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mcpframe.kit.cli.common_options import AsJson, Origin, Timeout, Where
 from mcpframe.kit.cli.output import escape, out, silently, step
-from mcpframe.kit.cli.served_target import served
+from mcpframe.kit.cli.served_target import served, served_bundles
 
 if TYPE_CHECKING:
+    from mcpframe.kit.base.progress import Progress
     from mcpframe.kit.publish.bundle_checks import Report
+    from mcpframe.kit.publish.view_checks.run import ViewReport
 
-EXAMPLES = "Examples:  mcpframe check  |  mcpframe check dist  |  mcpframe check https://tools.example/pi/ --json"
+EXAMPLES = (
+    "Examples:  mcpframe check  |  mcpframe check dist  |  mcpframe check https://tools.example/pi/ --json  |  "
+    "mcpframe check --views"
+)
+Views = Annotated[
+    bool,
+    typer.Option("--views", help="Show a tool call in its view instead, under the policies of hosts such as Claude."),
+]
 _COLOURS = {"error": "red", "warning": "yellow"}
 
 
@@ -24,17 +33,22 @@ def check(
     target: Where = ".",
     origin: Origin = None,
     timeout: Timeout = 30.0,
+    views: Views = False,
     as_json: AsJson = False,
 ) -> None:
     """Find problems of a server: headers, policy, types, origins, sizes, handshake, tools.
 
-    Exits with 1 for an error, and with 0 for warnings only.
+    Exits with 1 for an error, and with 0 for warnings only. With --views, exits with 1 if a user of one of the hosts
+    would see nothing, or an error page of the browser.
     """
     from mcpframe.kit.client.session import check_origin
     from mcpframe.kit.publish.bundle_checks import check_url
 
     check_origin(origin)
     progress = silently if as_json else step
+    if views:
+        _check_views(target, origin, timeout, as_json=as_json, progress=progress)
+        return
     with served(target, pages=True, progress=progress) as urls:
         reports = [check_url(url, origin=origin, timeout=timeout, progress=progress) for url in urls]
     if as_json:
@@ -44,6 +58,43 @@ def check(
             _print(report)
     if any(report.errors for report in reports):
         raise typer.Exit(1)
+
+
+def _check_views(target: str, origin: str | None, timeout: float, *, as_json: bool, progress: Progress) -> None:
+    from mcpframe.kit.publish.view_checks.run import check_url_views
+    from mcpframe.kit.publish.view_checks.stage import BUNDLE
+
+    with served_bundles(target, root=BUNDLE, progress=progress) as targets:
+        reports = [
+            check_url_views(url, bundle, origin=origin, patience=timeout, progress=progress) for url, bundle in targets
+        ]
+    if as_json:
+        typer.echo(json.dumps([asdict(report) for report in reports], indent=2))
+    else:
+        for report in reports:
+            _print_views(report)
+    if any(row.failed for report in reports for row in report.rows):
+        raise typer.Exit(1)
+
+
+def _print_views(report: ViewReport) -> None:
+    from rich import box
+    from rich.table import Table
+
+    out.print(f"[bold]{escape(report.url)}[/]: {escape(report.tool)}({escape(json.dumps(report.arguments))})")
+    if report.note:
+        out.print(f"  {escape(report.note)}")
+    table = Table("host", "the view", "first paint", "result drawn", box=box.SIMPLE_HEAD, pad_edge=False)
+    for row in report.rows:
+        colour = "red" if row.failed else "green" if row.outcome == "draws" else "yellow"
+        outcome = {"draws": "draws", "text": "text form", "blank": "blank"}[row.outcome]
+        before = "error page, then " if row.error_page else ""
+        times = ["" if time is None else f"{time:.0f} ms" for time in (row.painted, row.drawn)]
+        table.add_row(row.title, f"[{colour}]{before}{outcome}[/]", *times)
+    out.print(table)
+    for row in report.rows:
+        if row.violations:
+            out.print(f"{row.title} refuses {escape(', '.join(row.violations))}")
 
 
 def _print(report: Report) -> None:

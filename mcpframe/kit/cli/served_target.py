@@ -13,7 +13,16 @@ from mcpframe.kit.web.named_server import Built, Published, Sources, named_serve
 
 @contextmanager
 def served(word: str, *, port: int = 0, pages: bool = False, progress: Progress) -> Iterator[list[str]]:
-    """Return the addresses of a target; bundles and projects are served for the duration of the block.
+    """Return the addresses of a target; bundles and projects are served as by `served_bundles`."""
+    with served_bundles(word, port=port, pages=pages, progress=progress) as targets:
+        yield [url for url, _ in targets]
+
+
+@contextmanager
+def served_bundles(
+    word: str, *, port: int = 0, pages: bool = False, root: str = "", progress: Progress
+) -> Iterator[list[tuple[str, Path | None]]]:
+    """Return the addresses of a target and the folders of its bundles, which are served for the duration of the block.
 
     Each bundle is served alone, on its own origin: it is untrusted code in a browser on this machine, and must not
     reach the files beside it.
@@ -22,6 +31,7 @@ def served(word: str, *, port: int = 0, pages: bool = False, progress: Progress)
         word: As for `named_server`; a project is built into the cache.
         port: The port of the first bundle, and the following free ports for the others; 0 for any.
         pages: Whether to accept a page that is not a server.
+        root: A project without a public address is built for one below this; empty for none.
         progress: Reports the steps of a build.
 
     Raises:
@@ -30,18 +40,20 @@ def served(word: str, *, port: int = 0, pages: bool = False, progress: Progress)
     """
     named = named_server(word)
     if isinstance(named, Published):
-        yield [named.url]
+        yield [(named.url, None)]
         return
     from mcpframe.kit.web.bundle_site import BundleSite
     from mcpframe.kit.web.serve import serve_at
 
     with ExitStack() as stack:
-        sites = [BundleSite.of(folder) for folder in bundles_of(named, pages=pages, progress=progress)]
+        folders = bundles_of(named, pages=pages, root=root, progress=progress)
+        sites = [BundleSite.of(folder) for folder in folders]
         ports = [port + index if port else 0 for index in range(len(sites))]
-        yield [
+        urls = [
             f"{serve_at(stack, site, wanted).origin}/{quote(site.name)}/"
             for site, wanted in zip(sites, ports, strict=True)
         ]
+        yield list(zip(urls, folders, strict=True))
 
 
 @contextmanager
@@ -53,12 +65,15 @@ def addressed(word: str, *, port: int = 0, pages: bool = False, progress: Progre
         yield url
 
 
-def bundles_of(named: Built | Sources, *, pages: bool = False, progress: Progress) -> list[Path]:
-    """Return the folders of bundles; a project is built into the cache. Raises as `served` does."""
+def bundles_of(named: Built | Sources, *, pages: bool = False, root: str = "", progress: Progress) -> list[Path]:
+    """Return the folders of bundles; a project is built into the cache. See `served_bundles`."""
     if isinstance(named, Sources):
+        from mcpframe.kit.project.project import find_project
         from mcpframe.kit.testing.shared_browser import build_for_tests
 
-        built, _ = build_for_tests(named.path, pages=pages, progress=progress)
+        project = find_project(named.path)
+        url = f"{root}{project.name}/" if root and not project.config.url else None
+        built, _ = build_for_tests(named.path, pages=pages, url=url, progress=progress)
         return [built.folder]
     folders = [named.root / name for name in named.names]
     if not pages:

@@ -199,7 +199,12 @@ class SharedBrowser:
 
 
 def build_for_tests(
-    project: Path, *, snapshot: bool | None = None, pages: bool = False, progress: Progress = silent
+    project: Path,
+    *,
+    snapshot: bool | None = None,
+    pages: bool = False,
+    url: str | None = None,
+    progress: Progress = silent,
 ) -> tuple[BuildResult, Path]:
     """Build a project into the cache, so that an unchanged project is not rebuilt.
 
@@ -207,6 +212,7 @@ def build_for_tests(
         project: As for `build`.
         snapshot: Whether the page starts from a snapshot; None to let the build decide.
         pages: Whether to accept a page that is not a server.
+        url: As for `build`.
         progress: Reports long steps.
 
     Returns:
@@ -220,9 +226,9 @@ def build_for_tests(
 
     if not pages:
         find_server(project)
-    name = hashlib.sha256(f"{project.resolve()}\n{snapshot}".encode()).hexdigest()[:16]
+    name = hashlib.sha256(f"{project.resolve()}\n{snapshot}{url or ''}".encode()).hexdigest()[:16]
     folder = cache_dir() / "testing" / name
-    return build(project, folder, snapshot=snapshot, progress=progress), folder
+    return build(project, folder, snapshot=snapshot, url=url, progress=progress), folder
 
 
 def _host(allowed: Iterable[str]) -> str:

@@ -12,7 +12,7 @@ import ipaddress
 import os
 import socket
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -79,10 +79,20 @@ def serve_folder(
 
 
 @contextlib.contextmanager
-def serve_app(app: ASGIApp, port: int = 0, host: str = "127.0.0.1") -> Iterator[Served]:
+def serve_app(
+    app: ASGIApp,
+    port: int = 0,
+    host: str = "127.0.0.1",
+    *,
+    names: Sequence[str] = NAMES,
+    certificate: Path | None = None,
+) -> Iterator[Served]:
     """Run an ASGI application in a thread for the duration of the block; it listens when the block starts.
 
-    Requests for a host that is not in `NAMES` get status 400, and do not reach the application.
+    Requests for a host that is not in `names` get status 400, and do not reach the application.
+
+    Args:
+        certificate: A file with a certificate and its key, to serve https; None for http.
 
     Raises:
         PortTaken: Another program listens on the port.
@@ -90,7 +100,9 @@ def serve_app(app: ASGIApp, port: int = 0, host: str = "127.0.0.1") -> Iterator[
     """
     with bind(host, port) as listener:
         port = listener.getsockname()[1]
-        server = _Server(http_settings(TrustedHostMiddleware(app, NAMES, www_redirect=False)))
+        settings = http_settings(TrustedHostMiddleware(app, list(names), www_redirect=False))
+        settings.ssl_certfile = certificate
+        server = _Server(settings)
         thread = threading.Thread(target=server.run, args=([listener],), name=f"serve {host}:{port}", daemon=True)
         thread.start()
         try:

@@ -6,12 +6,17 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from mcpframe import Element, Page
+from mcpframe import HOST_PROFILES, Element, HostProfile, Page
 from views.context import FOLLOWS, HEIGHTS, MODES, THEMES, WIDTHS, Surroundings
 
 PATIENCE: Final = 120
 """Seconds that an action of a page waits for its answer, by default."""
 LONGEST: Final = 3600
+
+SHOWN_AS: Final = {
+    name: profile.title for name, profile in HOST_PROFILES.items() if profile.storage and profile.top == "https"
+}
+"""The profiles of hosts that this page can stand for, and their visible names. Others need another browser or page."""
 
 Reload = Callable[[], Awaitable[None]]
 
@@ -93,6 +98,8 @@ class ViewControls(Controls):
         locale = self._row.add("label", "Locale").add("input", size="7", spellcheck="false", placeholder="en-US")
         locale.value = self.surroundings.locale
         locale.on("change", lambda: self._choose(locale=locale.value.strip()))
+        self._profile = self._select("Show as in", {"": "This inspector", **SHOWN_AS})
+        self._profile.on("change", reload)
         self._stream = self._check("Stream the arguments")
         self._wasm = self._check("Allow WebAssembly")
 
@@ -122,8 +129,13 @@ class ViewControls(Controls):
 
     @property
     def wasm(self) -> bool:
-        """Whether the view's own page may run WebAssembly, which some hosts forbid."""
+        """Whether the view's own page may run WebAssembly, which some hosts forbid. A profile decides that itself."""
         return self._wasm.checked
+
+    @property
+    def profile(self) -> HostProfile | None:
+        """The host that the view is shown as in; None for the inspector itself."""
+        return HOST_PROFILES.get(self._profile.value)
 
 
 class UiControls(Controls):

@@ -6,10 +6,10 @@ import asyncio
 import time
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mcpframe import AppHost, Element, Page, RunningView, errors, partial_arguments
+from mcpframe import AppHost, Element, HostProfile, Page, RunningView, errors, partial_arguments
 from results.result import json_tree
 from session.calling import Calling, duration
 from session.connection import Connection
@@ -117,6 +117,7 @@ class ToolView(LiveView[RunningView]):
         return f"The view has ended. {sentence(error) if error else ''}".strip()
 
     def _over(self) -> None:
+        self._frame.js.style.visibility = ""
         if self.shown is not None:
             self.shown.given.set()
 
@@ -134,6 +135,7 @@ class ToolView(LiveView[RunningView]):
             name="mcpframe-inspector",
             permissions=self._controls.granted,
             wasm=self._controls.wasm,
+            profile=self._profile,
             on_wire=lambda message: self._hosting.on_wire(message, "view"),
             on_link=hooks.on_link,
             on_message=hooks.on_message,
@@ -146,6 +148,12 @@ class ToolView(LiveView[RunningView]):
             on_teardown_request=self._on_teardown_request,
         )
 
+    @property
+    def _profile(self) -> HostProfile | None:
+        """The chosen profile. The address of the user's own page stands for the published one, whatever its scheme."""
+        profile = self._controls.profile
+        return replace(profile, schemes=()) if profile and self._hosting.is_own() else profile
+
     async def _feed(self, view: RunningView) -> None:
         """Show the view its call."""
         shown = self.shown
@@ -155,7 +163,9 @@ class ToolView(LiveView[RunningView]):
         self._controls.show_permissions(view.policy.permissions)
         if not self._controls.streams:
             view.input(shown.arguments)
+        self._frame.js.style.visibility = "hidden" if self._profile and self._profile.hidden else ""
         await view.initialized()
+        self._frame.js.style.visibility = ""
         self._status.text = f"Ready after {duration(time.monotonic() - start)}."
         await self._show_tools()
         if self._controls.streams:

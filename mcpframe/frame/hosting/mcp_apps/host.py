@@ -27,7 +27,7 @@ from mcpframe.frame.dialects.mcp_apps.roles import HOST
 from mcpframe.frame.hosting.mcp_apps.requests import Hooks
 from mcpframe.frame.hosting.mcp_apps.view import RunningView
 from mcpframe.frame.hosting.policy import ViewPolicy, content_policy, granted, public_suffixes
-from mcpframe.frame.hosting.sandbox_proxy import PROXY_SANDBOX, parse_sandbox_proxy
+from mcpframe.frame.hosting.sandbox_proxy import PROXY_SANDBOX, VIEW_OPAQUE, VIEW_OWN_ORIGIN, parse_sandbox_proxy
 from mcpframe.frame.hosting.shown_frame import ShownFrame, find_place
 from mcpframe.frame.hosting.view_server import MIME_TYPE, ViewResource, ViewServer
 from mcpframe.frame.session.places import Framing, allow_attribute
@@ -37,10 +37,11 @@ if TYPE_CHECKING:
     from mcp import Client
     from mcp.client.extension import ClientExtension
 
+    from mcpframe.frame.hosting.mcp_apps.host_profiles import HostProfile
+
 log = logging.getLogger(__name__)
 
 Json = Mapping[str, Any]
-_OPAQUE, _OWN_ORIGIN = "allow-scripts allow-forms", "allow-scripts allow-forms allow-same-origin"
 _OPTIONS = Options(handshake_timeout=VIEW_HANDSHAKE_SECONDS, max_pending=VIEW_PENDING_REQUESTS)
 _AS_WIDE_AS_ITS_PLACE = 100_000
 
@@ -64,6 +65,7 @@ class AppHost:
         version: str = "0",
         permissions: Iterable[str] = (),
         wasm: bool = False,
+        profile: HostProfile | None = None,
         allow_domain: Callable[[str, str], bool] = lambda kind, domain: True,
         teardown: float = TEARDOWN_SECONDS,
         options: Options | None = None,
@@ -85,6 +87,8 @@ class AppHost:
             version: its version.
             permissions: the permissions that a view gets if it asks for them: see `policy.PERMISSIONS`.
             wasm: whether the view may run WebAssembly in its own page, which a bundle in its inline form needs.
+            profile: shows the view under the policy of this host, rather than under `AppHost`'s own, and with what else
+                that host does to a view's document. One of `HOST_PROFILES`; it grants no origin.
             allow_domain: called with the kind and the source of each domain that the view declares, such as
                 `("connectDomains", "https://api.example.com")`; false refuses it. By default all that are valid stand.
             teardown: seconds that the view may take before it is removed.
@@ -114,6 +118,7 @@ class AppHost:
         self._permissions = tuple(permissions)
         granted(ViewPolicy(), self._permissions)
         self._wasm = wasm
+        self._profile = profile
         self._allow_domain = allow_domain
         self._teardown = teardown
         self._options = options or _OPTIONS
@@ -205,12 +210,18 @@ class AppHost:
 
     def _resource(self, resource: ViewResource, policy: ViewPolicy, permissions: Mapping[str, str]) -> dict[str, Any]:
         """Return the parameters of `sandbox-resource-ready`; `policy` and `allow` are for our own proxy."""
+        profile, html = self._profile, resource.html
+        own_origin = self._own_origin and (profile is None or profile.same_origin)
+        policies: str | list[str] = content_policy(policy, wasm=self._wasm)
+        if profile is not None:
+            html = profile.document(html, policy.csp)
+            policies = [*filter(None, profile.policies(policy.csp)), "form-action 'none'"]
         return {
-            "html": resource.html,
-            "sandbox": _OWN_ORIGIN if self._own_origin else _OPAQUE,
+            "html": html,
+            "sandbox": VIEW_OWN_ORIGIN if own_origin else VIEW_OPAQUE,
             "csp": policy.csp,
             "permissions": {name: {} for name in permissions},
-            "policy": content_policy(policy, wasm=self._wasm),
+            "policy": policies,
             "allow": allow_attribute(permissions.values()),
         }
 

@@ -11,6 +11,7 @@ import pytest
 from mcp import Client
 from mcp.server.mcpserver import Context
 
+from mcpframe import HOST_PROFILES
 from mcpframe.frame.core.errors import AppError, HandshakeTimeout, HostError, HostLacks, PeerGone, StateError
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.host_api.context import ToolInput, ToolInputPartial, ToolResult
@@ -72,6 +73,19 @@ async def test_the_sandbox_gets_the_view_with_its_policy(client: Client, caplog:
     assert "script-src *" not in handed["policy"]
     assert "script-src *" in caplog.text
     assert {target for _, target in shows.place.windows[0].posted} == {ORIGIN}
+
+
+@pytest.mark.parametrize("own_origin", [False, True])
+async def test_a_view_is_shown_as_another_host_shows_it_but_gets_no_origin_by_that(
+    client: Client, own_origin: bool
+) -> None:
+    for profile in HOST_PROFILES.values():
+        async with shown(client, profile=profile, own_origin=own_origin) as shows:
+            handed = shows.view.handed
+        csp = {"connectDomains": ["https://api.weather.example"]}
+        assert handed["html"] == profile.document(HTML, csp)
+        assert handed["policy"] == [*filter(None, profile.policies(csp)), "form-action 'none'"]
+        assert ("allow-same-origin" in handed["sandbox"]) is (own_origin and profile.same_origin)
 
 
 async def test_what_a_view_learns_of_its_host(client: Client) -> None:

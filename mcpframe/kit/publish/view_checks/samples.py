@@ -1,0 +1,98 @@
+"""Sample values for JSON Schemas: the arguments and the result of a tool that is shown in its view. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import jsonschema
+from referencing.exceptions import Unresolvable
+
+Json = Mapping[str, Any]
+
+_FORMATS = {
+    "date": "2026-11-25",
+    "date-time": "2026-11-25T12:00:00Z",
+    "time": "12:00:00Z",
+    "email": "somebody@example.com",
+    "uri": "https://example.com/",
+    "uuid": "00000000-0000-4000-8000-000000000000",
+}
+_DEEPEST = 12
+
+
+class NoSample(ValueError):
+    """No value of a schema was found; the text says why."""
+
+
+def sample(schema: Json) -> Any:
+    """Return a value that a schema accepts: with what the schema itself suggests, else a plain and small one.
+
+    Raises:
+        NoSample: None was found: the schema has rules such as `pattern`, or is invalid.
+    """
+    value = _value(schema, schema, 0)
+    validator = jsonschema.validators.validator_for(schema, jsonschema.Draft202012Validator)
+    try:
+        validator.check_schema(schema)
+        validator(schema).validate(value)
+    except (jsonschema.ValidationError, jsonschema.SchemaError, Unresolvable) as error:
+        reason = getattr(error, "message", None) or str(error)
+        raise NoSample(reason.partition("\n")[0]) from None
+    return value
+
+
+def _value(schema: Any, root: Json, depth: int) -> Any:
+    if not isinstance(schema, Mapping) or depth > _DEEPEST:
+        return None
+    for name in ("const", "default"):
+        if name in schema:
+            return schema[name]
+    for name in ("examples", "enum"):
+        if isinstance(schema.get(name), list) and schema[name]:
+            return schema[name][0]
+    if isinstance(schema.get("$ref"), str):
+        return _value(_referred(schema["$ref"], root), root, depth + 1)
+    for name in ("anyOf", "oneOf"):
+        if isinstance(schema.get(name), list) and schema[name]:
+            return _value(schema[name][0], root, depth + 1)
+    if isinstance(schema.get("allOf"), list):
+        merged: dict[str, Any] = {}
+        for part in schema["allOf"]:
+            merged |= _referred(part["$ref"], root) if "$ref" in part else part
+        return _value({**merged, **{key: each for key, each in schema.items() if key != "allOf"}}, root, depth + 1)
+    return _of_type(schema, root, depth)
+
+
+def _of_type(schema: Json, root: Json, depth: int) -> Any:
+    kind = schema.get("type")
+    if isinstance(kind, list):
+        kind = next(iter(kind), None)
+    if kind == "object" or (kind is None and "properties" in schema):
+        required = schema.get("required") or ()
+        properties = schema.get("properties") or {}
+        return {name: _value(properties.get(name), root, depth + 1) for name in required}
+    if kind == "array":
+        return [_value(schema.get("items"), root, depth + 1)] * max(1, schema.get("minItems", 1))
+    if kind == "string":
+        text = _FORMATS.get(schema.get("format", ""), "Sample")
+        return text.ljust(schema.get("minLength", 0), "e")[: schema.get("maxLength")]
+    if kind in ("integer", "number"):
+        return _number(schema, whole=kind == "integer")
+    return True if kind == "boolean" else None
+
+
+def _number(schema: Json, *, whole: bool) -> float:
+    step = schema.get("multipleOf") or 1
+    low = schema.get("minimum", schema["exclusiveMinimum"] + step if "exclusiveMinimum" in schema else None)
+    high = schema.get("maximum", schema["exclusiveMaximum"] - step if "exclusiveMaximum" in schema else None)
+    value = low if low is not None else min(step, high) if high is not None else step
+    value = -(-value // step) * step  # the next multiple
+    return int(value) if whole else value
+
+
+def _referred(reference: str, root: Json) -> Json:
+    found: Any = root
+    for part in reference.removeprefix("#").split("/")[1:]:
+        found = found.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(found, Mapping) else None
+    return found if reference.startswith("#") and isinstance(found, Mapping) else {}

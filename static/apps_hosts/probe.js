@@ -1,0 +1,49 @@
+/**
+ * What is seen in the frames of a view, for the host page of `host.js`. Playwright runs it first in every frame. It posts
+ * to that page: the first paint, violations of a policy, the text of a stand-in, and changes of the author's page.
+ *
+ * `above` is how many pages are around the host page.
+ */
+(above) => {
+  const around = [];
+  for (let page = /** @type {Window} */ (self); page !== top; page = page.parent) around.unshift(page.parent);
+  const host = around[above];
+  if (!host) return;
+  const now = () => performance.timeOrigin + performance.now();
+  const report = (seen) => host.postMessage({ mcpframeProbe: seen }, "*");
+
+  // biome-ignore lint/performance/useDomNodeTextContent: only the text that can be seen
+  const textOf = (element) => (element?.checkVisibility({ visibilityProperty: true }) ? element.innerText.trim() : "");
+  const hasPicture = (element) =>
+    [...(element?.querySelectorAll("svg, canvas, img, video") ?? [])].some(
+      (each) => each.getBoundingClientRect().height,
+    );
+  let isDue = false;
+  const look = () => {
+    isDue = false;
+    const page = document.getElementById("mcpframe-app");
+    report({
+      changed: now(),
+      standIn: textOf(document.getElementById("mcpframe-stand-in")) || null,
+      isDrawn: Boolean(textOf(page) || hasPicture(page)),
+    });
+  };
+  new MutationObserver(() => {
+    if (!isDue) requestAnimationFrame(look);
+    isDue = true;
+  }).observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
+
+  new PerformanceObserver((list) => {
+    for (const { startTime } of list.getEntriesByName("first-contentful-paint"))
+      report({ painted: performance.timeOrigin + startTime });
+  }).observe({ type: "paint", buffered: true });
+
+  addEventListener(
+    "securitypolicyviolation",
+    ({ effectiveDirective, blockedURI }) => report({ violation: `${effectiveDirective} ${blockedURI}` }),
+    { capture: true },
+  );
+  addEventListener("message", ({ data }) => {
+    if (data?.method === "ui/notifications/tool-result") report({ heard: now() });
+  });
+};

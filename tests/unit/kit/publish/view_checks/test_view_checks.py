@@ -1,0 +1,104 @@
+"""The parts of `check --views` that need no browser: the tool that is shown, the view's text, the addresses."""
+
+from __future__ import annotations
+
+import ssl
+import stat
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcpframe.kit.base.errors import ConfigError
+from mcpframe.kit.publish.view_checks.run import Row, read_view
+from mcpframe.kit.publish.view_checks.sample_call import call_to_show, shown_tool
+from mcpframe.kit.publish.view_checks.stage import stage, write_certificate
+from mcpframe.kit.web.serve import serve_folder
+
+NOWHERE = "http://127.0.0.1:9/"
+
+
+def tool(name: str, uri: str = "", **more: Any) -> dict[str, Any]:
+    ui = {"resourceUri": uri, **({"visibility": more.pop("visibility")} if "visibility" in more else {})}
+    return {"name": name, "inputSchema": {"type": "object"}, **({"_meta": {"ui": ui}} if uri else {}), **more}
+
+
+def test_the_tool_that_is_shown() -> None:
+    plain, own, for_all = tool("plain"), tool("own", "ui://x", visibility=["app"]), tool("all", "ui://x")
+    assert shown_tool([plain, own, for_all]) is for_all
+    assert shown_tool([plain, own]) is own
+    assert shown_tool([plain]) is plain
+    assert shown_tool([]) is None
+
+
+@pytest.mark.parametrize(
+    ("manifest", "said"),
+    [
+        ({"tools": []}, "no tool"),
+        ({"tools": [tool("a", inputSchema={"type": "string", "pattern": "^7$"})]}, "No sample arguments for a"),
+        ({"tools": [tool("a")], "dialects": ["mcp_b"]}, "does not offer"),
+        ({"tools": [tool("a", annotations={"destructiveHint": True})]}, "destructive"),
+        ({"tools": [tool("a", outputSchema={"type": "object", "required": ["b"]})]}, "a failed"),
+    ],
+)
+async def test_a_result_that_is_made_up_says_why(manifest: dict[str, Any], said: str) -> None:
+    call = await call_to_show(NOWHERE, manifest)
+    assert said in call.note
+    assert call.result["content"][0]["type"] == "text"
+    if "outputSchema" in call.tool:
+        assert call.result["structuredContent"] == {"b": None}
+
+
+def test_the_text_of_a_view(tmp_path: Path) -> None:
+    (tmp_path / "app.html").write_text("<p>A view")
+    meta = {"ui": {"csp": {"frameDomains": ["https://tools.example"]}}}
+    entry = {"file": "app.html", "_meta": meta}
+    with serve_folder(tmp_path) as served:
+        for app in ({"framing": entry, "inline": {}}, entry):
+            view = read_view(f"{served.origin}/", {"app": {"url": "https://tools.example/a/", **app}})
+            assert (view.html, view.ui, view.url) == ("<p>A view", meta["ui"], "https://tools.example/a/")
+    with pytest.raises(ConfigError, match="--url"):
+        read_view(NOWHERE, {})
+    with pytest.raises(ConfigError, match="does not offer"):
+        read_view(NOWHERE, {"dialects": ["sep"]})
+
+
+def test_what_fails() -> None:
+    assert [Row("a", "A", outcome).failed for outcome in ("draws", "text", "blank")] == [False, False, True]
+    assert Row("a", "A", "text", error_page=True).failed
+
+
+def test_a_bundle_has_its_public_address_with_a_certificate_of_its_own(tmp_path: Path) -> None:
+    bundle = tmp_path / "skies"
+    bundle.mkdir()
+    (bundle / "index.html").write_text("a page")
+    (tmp_path / "_mcpframe").mkdir()
+    (tmp_path / "_mcpframe" / "a.js").write_text("shared")
+    files = '[{"path": "skies/index.html"}, {"path": "_mcpframe/a.js"}]'
+    (bundle / "manifest.json").write_text(f'{{"mcpframe_manifest": 1, "files": {files}}}')
+    url = "https://tools.example/python/forecast/"
+    with stage(url, bundle, {"claude": "default-src 'self'"}) as stood:
+        port = int(stood.rules.split(",")[0].rpartition(":")[2])
+        assert f"MAP tools.example:443 127.0.0.1:{port}" in stood.rules
+
+        def get(address: str, name: str) -> Any:
+            request = urllib.request.Request(f"https://127.0.0.1:{port}{address}", headers={"Host": name})
+            untested = ssl._create_unverified_context()
+            return urllib.request.urlopen(request, context=untested)
+
+        assert get("/python/forecast/", "tools.example").read() == b"a page"
+        assert get("/python/_mcpframe/a.js", "tools.example").read() == b"shared"
+        assert get("/", "claude.sandbox.test").headers["content-security-policy"] == "default-src 'self'"
+        assert "content-security-policy" not in get("/", "vscode.sandbox.test").headers
+        with pytest.raises(urllib.error.HTTPError, match="400"):
+            get("/", "stranger.example")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other rights")
+def test_the_key_of_the_certificate_is_its_owner_s(tmp_path: Path) -> None:
+    first, second = (write_certificate(tmp_path / name) for name in ("a.pem", "b.pem"))
+    assert first != second
+    assert stat.S_IMODE((tmp_path / "a.pem").stat().st_mode) == 0o600
