@@ -150,11 +150,10 @@ def read_view(url: str, manifest: Json) -> ViewText:
     if not app:
         reason = not_offered(manifest, view_dialects()[0])
         raise ConfigError(f"{url} {reason}." if reason else f"{url} has no view: build it with --url ADDRESS.")
-    entry = app.get("framing", app)
-    answer = fetch(urljoin(url, entry["file"]))
+    answer = fetch(urljoin(url, app["files"]["app"]))
     if answer.status != 200:
         raise NoFramedServer(f"{answer.url} answers with status {answer.status}: upload the whole folder.")
-    return ViewText(answer.body.decode(), ui_of(entry), app["url"])
+    return ViewText(answer.body.decode(), ui_of(app), app["url"])
 
 
 async def check_view(

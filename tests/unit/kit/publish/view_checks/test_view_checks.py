@@ -55,11 +55,10 @@ async def test_a_result_that_is_made_up_says_why(manifest: dict[str, Any], said:
 def test_the_text_of_a_view(tmp_path: Path) -> None:
     (tmp_path / "app.html").write_text("<p>A view")
     meta = {"ui": {"csp": {"frameDomains": ["https://tools.example"]}}}
-    entry = {"file": "app.html", "_meta": meta}
+    app = {"url": "https://tools.example/a/", "files": {"app": "app.html", "inline": "missing.html"}, "_meta": meta}
     with serve_folder(tmp_path) as served:
-        for app in ({"framing": entry, "inline": {}}, entry):
-            view = read_view(f"{served.origin}/", {"app": {"url": "https://tools.example/a/", **app}})
-            assert (view.html, view.ui, view.url) == ("<p>A view", meta["ui"], "https://tools.example/a/")
+        view = read_view(f"{served.origin}/", {"app": app})
+    assert (view.html, view.ui, view.url) == ("<p>A view", meta["ui"], "https://tools.example/a/")
     with pytest.raises(ConfigError, match="--url"):
         read_view(NOWHERE, {})
     with pytest.raises(ConfigError, match="does not offer"):
