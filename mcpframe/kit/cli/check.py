@@ -90,11 +90,11 @@ def _print_views(report: ViewReport) -> None:
         outcome = {"draws": "draws", "text": "text form", "blank": "blank"}[row.outcome]
         before = "error page, then " if row.error_page else ""
         times = ["" if time is None else f"{time:.0f} ms" for time in (row.painted, row.drawn)]
-        table.add_row(row.title, f"[{colour}]{before}{outcome}[/]", *times)
+        table.add_row(escape(row.title), f"[{colour}]{before}{outcome}[/]", *times)
     out.print(table)
     for row in report.rows:
         if row.violations:
-            out.print(f"{row.title} refuses {escape(', '.join(row.violations))}")
+            out.print(f"{escape(row.title)} refuses {escape(', '.join(row.violations))}")
 
 
 def _print(report: Report) -> None:
