@@ -34,8 +34,7 @@
   }).observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
 
   new PerformanceObserver((list) => {
-    for (const { startTime } of list.getEntriesByName("first-contentful-paint"))
-      report({ painted: performance.timeOrigin + startTime });
+    for (const { startTime } of list.getEntries()) report({ painted: performance.timeOrigin + startTime });
   }).observe({ type: "paint", buffered: true });
 
   addEventListener(

@@ -51,7 +51,7 @@ def test_the_table(
         assert 'ask({"place": "Sample"})' in out
         assert "It is destructive." in out
         for row in rows:
-            line = next(line for line in out.splitlines() if line.startswith(row.title))
+            line = next(line for line in out.splitlines() if line.strip().startswith(row.title))
             assert {"draws": "draws", "text": "text form", "blank": "blank"}[row.outcome] in line
             assert ("error page" in line) is row.error_page
             assert ("403 ms" in line) is (row.drawn == 402.6)
