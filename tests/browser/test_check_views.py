@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from docs.generate.views_in_hosts import ADDRESS, ANY_VIEW, TEMPLATES, rows_of, table_of, without_times, written
 from mcpframe import HOST_PROFILES, HostProfile
 from mcpframe.kit.bundle import BuildResult
 from mcpframe.kit.publish.view_checks.run import Row, ViewText, check_view, read_view
@@ -56,3 +57,12 @@ async def test_a_view_that_never_starts_is_blank(forecast: tuple[Path, BuildResu
         [row] = await check_view(view, call, bundle=forecast[1].folder, profiles=[HOST_PROFILES["chatgpt"]], patience=1)
         assert (row.outcome, row.initialized, row.drawn, row.failed) == ("blank", None, None, True)
     assert Row("chatgpt", HOST_PROFILES["chatgpt"].title, "blank").failed
+
+
+@pytest.mark.extended
+async def test_the_documentation_has_the_outcomes_of_three_templates() -> None:
+    views = {}
+    for name in TEMPLATES:
+        folder, result = built(name, allowed_origins=ANY_VIEW, url=f"{ADDRESS}/{name}/")
+        views[name] = await rows_of(folder, result.url_path, result.manifest)
+    assert without_times(written()) == without_times(table_of(views))
