@@ -22,11 +22,7 @@ if TYPE_CHECKING:
     from mcpframe.frame.core.events import Withdrawn as Withdrawn
     from mcpframe.frame.core.payload import check_text as check_text
     from mcpframe.frame.core.roles import Options as Options
-    from mcpframe.frame.dialects.available import WireMessage as WireMessage
-    from mcpframe.frame.dialects.available import bare_body as bare_body
-    from mcpframe.frame.dialects.available import body_text as body_text
     from mcpframe.frame.dialects.available import dialect as dialect
-    from mcpframe.frame.dialects.available import read_wire as read_wire
     from mcpframe.frame.host_api.connect import connect_to_host as connect_to_host
     from mcpframe.frame.host_api.context import Container as Container
     from mcpframe.frame.host_api.context import HostContext as HostContext
@@ -80,8 +76,12 @@ if TYPE_CHECKING:
     from mcpframe.frame.session.setup import SetupResult as SetupResult
     from mcpframe.frame.session.setup import SetupStarted as SetupStarted
     from mcpframe.frame.session.setup import Visibility as Visibility
+    from mcpframe.frame.session.wire import WireMessage as WireMessage
+    from mcpframe.frame.session.wire import bare_body as bare_body
+    from mcpframe.frame.session.wire import body_text as body_text
+    from mcpframe.frame.session.wire import read_wire as read_wire
     from mcpframe.frame.storage.values import Storage as Storage
-    from mcpframe.frame.waiting.clock import TokenBucket as TokenBucket
+    from mcpframe.frame.waiting.token_bucket import TokenBucket as TokenBucket
     from mcpframe.frame.webmcp.client import model_context_client as model_context_client
     from mcpframe.hub.core.options import HubOptions as HubOptions
     from mcpframe.hub.homes.page.app import AppHub as AppHub
@@ -133,7 +133,7 @@ HOMES = {
     "ToolInput": "mcpframe.frame.host_api.context",
     "ToolInputPartial": "mcpframe.frame.host_api.context",
     "ToolResult": "mcpframe.frame.host_api.context",
-    "TokenBucket": "mcpframe.frame.waiting.clock",
+    "TokenBucket": "mcpframe.frame.waiting.token_bucket",
     "UiAction": "mcpframe.frame.hosting.mcp_ui.actions",
     "UiContent": "mcpframe.frame.hosting.mcp_ui.resource",
     "UiHost": "mcpframe.frame.hosting.mcp_ui.host",
@@ -142,11 +142,11 @@ HOMES = {
     "Visibility": "mcpframe.frame.session.setup",
     "VisibilityChanged": "mcpframe.frame.session.places",
     "Wire": "mcpframe.frame.core.events",
-    "WireMessage": "mcpframe.frame.dialects.available",
+    "WireMessage": "mcpframe.frame.session.wire",
     "Withdrawn": "mcpframe.frame.core.events",
     "WrappedServer": "mcpframe.frame.serving.wrapped",
-    "bare_body": "mcpframe.frame.dialects.available",
-    "body_text": "mcpframe.frame.dialects.available",
+    "bare_body": "mcpframe.frame.session.wire",
+    "body_text": "mcpframe.frame.session.wire",
     "check_text": "mcpframe.frame.core.payload",
     "connect_to_host": "mcpframe.frame.host_api.connect",
     "dialect": "mcpframe.frame.dialects.available",
@@ -160,7 +160,7 @@ HOMES = {
     "parse_link": "mcpframe.frame.hosting.policy",
     "partial_arguments": "mcpframe.frame.hosting.mcp_apps.partial_arguments",
     "read_ui_resource": "mcpframe.frame.hosting.mcp_ui.resource",
-    "read_wire": "mcpframe.frame.dialects.available",
+    "read_wire": "mcpframe.frame.session.wire",
     "serve": "mcpframe.frame.serving.server",
     "static_dir": "mcpframe.kit.base.data",
     "tab_client": "mcpframe.frame.page_server.clients",

@@ -199,7 +199,7 @@ def test_a_bundle_carries_nothing_but_what_is_meant(adder: Adder) -> None:
             assert not forbidden.search((adder[1] / path).read_bytes()), path
 
 
-def test_docstrings_stay_but_for_those_of_our_own_functions(adder: Adder) -> None:
+def test_docstrings_stay_but_for_those_of_our_own_modules(adder: Adder) -> None:
     [manifest] = read_manifests(adder.out).values()
     texts = {
         "mcpframe/frame/session/session.pyc": (b"Post one message to the peer. One without", False),

@@ -11,7 +11,7 @@ from mcpframe.frame.serving.framed import Framed, PeerSession
 
 if TYPE_CHECKING:
     from mcpframe.frame.boot.config import BootConfig
-    from mcpframe.frame.boot.reporter import Loader
+    from mcpframe.frame.boot.interfaces import Loader
     from mcpframe.frame.page.session_page import Page
     from mcpframe.frame.serving.author import FrameSession, Phase
     from mcpframe.frame.serving.server import ServerObject

@@ -11,10 +11,10 @@ import json
 import logging
 import traceback
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.boot.config import BootConfig
-from mcpframe.frame.boot.reporter import Loader, RefusalLog, Reporter
+from mcpframe.frame.boot.reporter import RefusalLog, Reporter
 from mcpframe.frame.boot.serving import offered_tools, serve_host, set_up
 from mcpframe.frame.compat import sdk
 from mcpframe.frame.compat.batching import batch_callbacks
@@ -27,6 +27,9 @@ from mcpframe.frame.dialects.available import inner_candidates, phase_of, withhe
 from mcpframe.frame.page import load
 from mcpframe.frame.serving import entries
 from mcpframe.frame.serving.server_module import server_module
+
+if TYPE_CHECKING:
+    from mcpframe.frame.boot.interfaces import Loader
 
 log = logging.getLogger("mcpframe")
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from mcpframe.frame.boot.author_page import running_for
 from mcpframe.frame.core.errors import OriginError, StateError
@@ -15,28 +14,11 @@ from mcpframe.frame.serving.server_module import server_module
 
 if TYPE_CHECKING:
     from mcpframe.frame.boot.config import BootConfig
-    from mcpframe.frame.boot.reporter import Loader
+    from mcpframe.frame.boot.interfaces import Loader, OfferedTools
     from mcpframe.frame.core.dialect import Dialect
     from mcpframe.frame.serving.server import ServerObject
 
 BUNDLED_WITH = ("document",)
-
-
-class OfferedTools(Protocol):
-    """A server's tools at the document."""
-
-    @property
-    def registered(self) -> Mapping[str, Any]:
-        """The definitions of the tools, by their names there."""
-
-    async def ended(self) -> None:
-        """Wait until the server has ended, or its tools cannot be registered."""
-
-    def standing_aside(self) -> AbstractAsyncContextManager[None]:
-        """Return a context manager in whose block the server serves another client, and its tools are not offered."""
-
-    def watched(self, write: Any) -> Any:
-        """Return a write stream for another session of this server that announces changes of its tools here, too."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from mcpframe.frame.boot.author_page import open_storage
 from mcpframe.frame.storage.kept_files import Report, SavingWriter, keeping
 
 if TYPE_CHECKING:
-    from mcpframe.frame.session.session import Messages, Session
+    from mcpframe.frame.session.interfaces import Messages
+    from mcpframe.frame.session.session import Session
 
 BUNDLED_WITH = ("persist",)
 

@@ -12,7 +12,7 @@ from mcpframe.frame.host_api import connect as host_link
 
 if TYPE_CHECKING:
     from mcpframe.frame.boot.config import BootConfig
-    from mcpframe.frame.boot.reporter import Loader
+    from mcpframe.frame.boot.interfaces import Loader
     from mcpframe.frame.core.events import SessionBegun
     from mcpframe.frame.page.session_page import Page
     from mcpframe.frame.session.setup import SetupResult

@@ -4,42 +4,20 @@ from __future__ import annotations
 
 import json
 import logging
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from mcpframe.frame.core.errors import HandshakeTimeout
 from mcpframe.frame.core.events import Closed, Event, Opened, Refused, SessionBegun, Withdrawn
 from mcpframe.frame.core.origins import ANY, OPAQUE
 from mcpframe.frame.dialects.available import last_words
 
+if TYPE_CHECKING:
+    from mcpframe.frame.boot.interfaces import Loader
+
 log = logging.getLogger("mcpframe")
 
 _REPORTED_REFUSALS = 20
 """The most rejected messages of one session that are logged; further ones are only counted."""
-
-
-class Loader(Protocol):
-    """The loader's callbacks, which show the page's state to a person. All arguments are texts."""
-
-    def progress(self, text: str) -> None:
-        """Show the current step."""
-
-    def ready(self, info: str) -> None:
-        """Show the state of the server: JSON with `state` (waiting, setting up, set up, connected) and `origin`."""
-
-    def at_end(self, info: str) -> None:
-        """Keep the message to post to the host if this page stops: JSON, a message and its target origin, or null."""
-
-    def timing(self) -> str:
-        """Return the timing of this page's start: JSON with `start`, the way Python was started, and `marks`, in ms."""
-
-    def fail(self, title: str, detail: str) -> None:
-        """Show an error to a person, with details such as a traceback."""
-
-    def problem(self, title: str, detail: str) -> None:
-        """Show an error that the server survives."""
-
-    def standalone(self, info: str) -> None:
-        """Show the introduction of a page that was opened by itself."""
 
 
 def last_words_to_post(event: SessionBegun) -> str:

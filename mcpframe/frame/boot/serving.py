@@ -20,16 +20,16 @@ from mcpframe.frame.serving.server_module import server_module
 
 if TYPE_CHECKING:
     from mcpframe.frame.boot.config import BootConfig
-    from mcpframe.frame.boot.document import OfferedTools
-    from mcpframe.frame.boot.reporter import Loader
+    from mcpframe.frame.boot.interfaces import Loader, OfferedTools
     from mcpframe.frame.core.events import InnerWindow
     from mcpframe.frame.core.origins import OriginLists
     from mcpframe.frame.serving.author import UiFunction
     from mcpframe.frame.serving.server import ServerObject
-    from mcpframe.frame.session.session import EventHook, Messages, Session
+    from mcpframe.frame.session.interfaces import Messages
+    from mcpframe.frame.session.session import EventHook, Session
 
 BOOT_CAPABILITY = "mcpframe/boot"
-"""The experimental capability with the timing of this page's start for the host: see `Loader.timing`."""
+"""The experimental capability with the timing of this page's start for the host: see `interfaces.Loader.timing`."""
 
 
 async def serve_host(

@@ -12,14 +12,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import js
 from pyodide.ffi import JsException, create_proxy, to_js
 
 from mcpframe.frame.core.errors import QuotaError, StorageError
-from mcpframe.frame.storage.values import FORMAT, LOCK_LEASE, LOCK_TIMEOUT, Record
+from mcpframe.frame.storage.values import FORMAT, LOCK_LEASE, LOCK_TIMEOUT
+
+if TYPE_CHECKING:
+    from mcpframe.frame.storage.interfaces import Record
 
 _DATABASE = "mcpframe"
 _STORE = "values"
@@ -37,7 +40,7 @@ def local_storage() -> LocalStorage | None:
 
 
 class LocalStorage:
-    """`storage.Texts` in localStorage."""
+    """`storage.interfaces.Texts` in localStorage."""
 
     def __init__(self, storage: Any) -> None:
         """Use this `Storage` of the browser."""
@@ -65,7 +68,7 @@ class LocalStorage:
 
 
 class Database:
-    """`storage.Records` in IndexedDB."""
+    """`storage.interfaces.Records` in IndexedDB."""
 
     async def get(self, session_id: str, key: str) -> Record | None:
         """Return a record."""
@@ -124,7 +127,7 @@ def page_locks() -> PageLocks | None:
 
 
 class PageLocks:
-    """`storage.Locks`: the browser's (Web Locks API).
+    """`storage.interfaces.Locks`: the browser's (Web Locks API).
 
     Args:
         manager: The browser's `LockManager`.

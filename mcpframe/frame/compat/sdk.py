@@ -326,7 +326,7 @@ def _digest(handle: str) -> bytes:
 
 
 class SdkMessages:
-    """The form of messages on the streams of mcp 2.x: see `session.Messages`."""
+    """The form of messages on the streams of mcp 2.x: see `session.interfaces.Messages`."""
 
     def __init__(self) -> None:
         if major() == 1:

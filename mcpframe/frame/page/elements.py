@@ -13,42 +13,15 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Iterator, MutableSet
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.core.errors import PageError
 
+if TYPE_CHECKING:
+    from mcpframe.frame.page.interfaces import OwnerPage
+
 Handler = Callable[[], Any] | Callable[["PageEvent"], Any]
 _MARKS = {True: "", False: None}
-
-
-class FileReader(Protocol):
-    """The part of the browser that a file needs."""
-
-    async def read(self, file: Any) -> bytes:
-        """Return the content of a `File` or `Blob`. Raises OSError."""
-
-
-class OwnerPage(Protocol):
-    """The part of a page that its elements need."""
-
-    @property
-    def js(self) -> Any:
-        """The browser's `document`."""
-
-    @property
-    def browser(self) -> FileReader:
-        """The browser's half."""
-
-    def listen(
-        self, target: Any, kind: str, callback: Callable[[Any], None], lost: Callable[[], None] | None = None
-    ) -> Callable[[], None]:
-        """Listen to an element; return a function that stops it. `lost` is called if the element is removed first."""
-
-    def forget_removed(self) -> None:
-        """Stop listening to elements that are no longer in the page."""
-
-    def run(self, act: Callable[[], Any], what: str) -> None:
-        """Call an event handler, and report its exceptions."""
 
 
 class Element:

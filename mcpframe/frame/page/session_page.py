@@ -15,13 +15,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.core.errors import PageError
 from mcpframe.frame.page.elements import Element, Handler, PageEvent
 from mcpframe.frame.storage.values import Storage
 
-__all__ = ["Assets", "Browser", "Element", "Page", "PageEvent"]
+if TYPE_CHECKING:
+    from mcpframe.frame.page.interfaces import Browser, Stop
+
+__all__ = ["Assets", "Element", "Page", "PageEvent"]
 
 APP = "#mcpframe-app"
 """The element of the page that belongs to the author."""
@@ -33,37 +36,7 @@ _BUSY = "aria-busy"
 _draws: ContextVar[bool] = ContextVar("mcpframe_draws", default=False)
 """Whether the server's ui function, or code that it has started, runs."""
 
-Stop = Callable[[], None]
 OnError = Callable[[str, str], None]
-
-
-class Browser(Protocol):
-    """The browser's part of a page."""
-
-    @property
-    def document(self) -> Any:
-        """The document."""
-
-    def listen(self, target: Any, kind: str, callback: Callable[[Any], None]) -> Stop:
-        """Call back for every event of a kind; returns a function that stops it."""
-
-    def watch(self, changed: Callable[[bool], None]) -> Stop:
-        """Call back now and whenever the page becomes visible or invisible; returns a function that stops it."""
-
-    def parse(self, html: str) -> Any:
-        """Return a document fragment. Scripts in it never run."""
-
-    async def fetch(self, url: str) -> bytes:
-        """Fetch a file of the bundle. Raises OSError."""
-
-    async def import_module(self, url: str) -> Any:
-        """Import a JavaScript module of the bundle. Raises `PageError`."""
-
-    async def read(self, file: Any) -> bytes:
-        """Return the content of a `File` or `Blob`. Raises OSError."""
-
-    def download(self, name: str, data: bytes, kind: str) -> None:
-        """Offer the user a file."""
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,7 @@ async def iframe_client(
 
 
 class _PageMessages:
-    """The messages of a session with a page server: `session.Messages`, and `session.Intercept`."""
+    """The messages of a session with a page server: `session.interfaces.Messages`, and `session.session.Intercept`."""
 
     def __init__(self) -> None:
         self._sdk = sdk.SdkMessages()

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mcpframe.frame.compat import sdk
 from mcpframe.frame.core import jsonrpc
@@ -20,6 +20,9 @@ from mcpframe.frame.core.errors import AppError, HostError, HostLacks, HostTimeo
 from mcpframe.frame.core.events import SessionBegun
 from mcpframe.frame.waiting.answers import Answers
 from mcpframe.frame.waiting.peer import Overdue, Peer
+
+if TYPE_CHECKING:
+    from mcpframe.frame.session.interfaces import Handler, Sends
 
 log = logging.getLogger(__name__)
 
@@ -33,26 +36,6 @@ T = TypeVar("T")
 Json = Mapping[str, Any]
 Progress = Callable[[float, float | None, str | None], None]
 """Called with the progress so far, the total if it is known, and a text if there is one."""
-
-
-class Sends(Protocol):
-    """The part of a session that is needed here."""
-
-    def post(self, message: Json) -> None:
-        """Post a JSON-RPC message. Raises `StateError` if the session is over."""
-
-
-class Handler(Protocol):
-    """A dialect's host API, for the messages of the host."""
-
-    def notified(self, method: str, params: Json) -> bool:
-        """Handle a notification of the host. Returns False for one that is for the server."""
-
-    def asked(self, method: str, params: Json) -> Awaitable[Json] | None:
-        """Return an awaitable of the answer to a request of the host; None for a request to the server."""
-
-    def ended(self) -> None:
-        """Handle the end of the session."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ Report = Callable[[str, BaseException | None], None]
 
 
 class PlainMessages:
-    """Unconverted messages: JSON-RPC objects in, pairs of JSON text and JSON-RPC object out (`session.Messages`)."""
+    """Unconverted messages: JSON-RPC objects in, pairs of JSON text and JSON-RPC object out (`interfaces.Messages`)."""
 
     def read(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return a message of the peer unchanged: the connection has checked its form."""

@@ -16,7 +16,7 @@ from mcpframe.frame.session.streams import WriteStream
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectSendStream
 
-    from mcpframe.frame.session.session import Messages
+    from mcpframe.frame.session.interfaces import Messages
 
 MOST: Final = 8
 """The most clients with a session that are served at once: clients do not announce that they leave."""

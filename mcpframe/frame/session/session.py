@@ -37,27 +37,13 @@ if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream
     from mcp.client._transport import TransportStreams
 
+    from mcpframe.frame.session.interfaces import Messages
+
 log = logging.getLogger(__name__)
 
 EventHook = Callable[[Event], None]
 WireHook = Callable[[Wire], None]
 TakeInbox = Callable[[], Inbox]
-
-
-class Messages(Protocol):
-    """The form of messages on the streams of a session: by default the SDK's."""
-
-    def read(self, body: Mapping[str, Any]) -> Any:
-        """Return a message of the peer in the form of the read stream. Raises ValueError if it is not one of MCP."""
-        ...
-
-    def text(self, item: Any) -> str:
-        """Return the JSON text of a message to the peer. Raises any exception if it has none."""
-        ...
-
-    def members(self, item: Any) -> Mapping[str, Any]:
-        """Return the members of a message to the peer, by name; their values are not copied."""
-        ...
 
 
 class Intercept(Protocol):

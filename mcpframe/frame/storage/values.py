@@ -20,13 +20,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
-from typing import Any, Protocol
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
 from mcpframe.frame.core.errors import StorageError
 from mcpframe.frame.core.outline import nesting
+
+if TYPE_CHECKING:
+    from mcpframe.frame.storage.interfaces import Locks, Record, Records, Texts
 
 FORMAT = 1
 """The version of this format. A later format has another number, and migrates the values of this one."""
@@ -42,35 +45,6 @@ LOCK_TIMEOUT = LOCK_LEASE + 10
 
 MAX_NESTING = 500
 """The deepest nesting of lists and dicts in a value. In Pyodide deeper JSON ends Python."""
-
-Record = str | bytes
-"""A stored record: a str is JSON, bytes are a value of bytes."""
-
-
-class Texts(Protocol):
-    """The store of texts that earlier versions wrote: localStorage. Every method may raise `StorageError`."""
-
-    def get(self, key: str) -> str | None: ...
-    def delete(self, key: str) -> None: ...
-    def names(self) -> list[str]: ...
-
-
-class Records(Protocol):
-    """An asynchronous store of records of any size: IndexedDB. Every method may raise `StorageError`."""
-
-    async def get(self, session_id: str, key: str) -> Record | None: ...
-    async def set(self, session_id: str, key: str, record: Record) -> None: ...
-    async def delete(self, session_id: str, key: str) -> None: ...
-    async def keys(self, session_id: str) -> list[str]: ...
-    async def clear(self, session_id: str) -> None: ...
-
-
-class Locks(Protocol):
-    """Locks shared by the pages of an origin. Closing a page releases its locks."""
-
-    def held(self, name: str) -> AbstractAsyncContextManager[None]:
-        """Return a context manager that holds a lock. Entering it raises `StorageError` if it cannot get the lock."""
-        ...
 
 
 class Storage:

@@ -27,7 +27,7 @@ from mcpframe.frame.waiting.answers import AnswerRefused, Answers
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
-    from mcpframe.frame.session.session import Messages
+    from mcpframe.frame.session.interfaces import Messages
 
 ORIGIN_KEY: Final = "mcpframe/origin"
 """In a tool's `_meta`: the origin of the document that has registered it."""

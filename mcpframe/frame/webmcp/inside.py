@@ -17,7 +17,7 @@ from mcpframe.frame.session.streams import WriteStream
 from mcpframe.frame.waiting.peer import Peer
 
 if TYPE_CHECKING:
-    from mcpframe.frame.session.session import Messages
+    from mcpframe.frame.session.interfaces import Messages
 
 Json = Mapping[str, Any]
 

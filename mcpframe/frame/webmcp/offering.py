@@ -32,7 +32,7 @@ from mcpframe.frame.webmcp.inside import CallFailed, InsideClient, WatchedWriter
 
 if TYPE_CHECKING:
     from mcpframe.frame.core.origins import AllowedOrigins
-    from mcpframe.frame.session.session import Messages
+    from mcpframe.frame.session.interfaces import Messages
 
 BUNDLED_WITH = ("document",)
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mcpframe.frame.waiting.clock import Timers, TokenBucket
+from mcpframe.frame.waiting.clock import Timers
+from mcpframe.frame.waiting.token_bucket import TokenBucket
 from mcpframe.hub.core import limits
 
 

@@ -17,9 +17,10 @@ from mcpframe.frame.core.dialect import TRANSPORT
 from mcpframe.frame.core.errors import HandshakeTimeout, PeerGone
 from mcpframe.frame.core.events import Closed, Departure, Opened, Output, Received, Refused, Send
 from mcpframe.frame.core.roles import State
-from mcpframe.frame.dialects.available import dialect, dialects, inner_candidates, read_wire, spoken_names
+from mcpframe.frame.dialects.available import dialect, dialects, inner_candidates, spoken_names
 from mcpframe.frame.serving.server import serve
 from mcpframe.frame.session.session import open_session, transport
+from mcpframe.frame.session.wire import read_wire
 from mcpframe.kit.bundle.inbox import inbox_data
 from mcpframe.kit.bundle.offered import ways
 from mcpframe.kit.bundle.server_import import Inspected

@@ -1,7 +1,7 @@
 """Compile the Python files /in/0, /in/1, … to /out, with their paths in the page.
 
-/in/given.json has the path of each in tracebacks, and whether docstrings of functions and modules are kept. A
-file that does not compile is not an error: some packages include such files, as for other versions of Python.
+/in/given.json has the path of each in tracebacks, and whether docstrings are kept. A file that does not compile is not
+an error: some packages include such files, as for other versions of Python.
 """
 
 from __future__ import annotations
@@ -36,16 +36,21 @@ def compile_all() -> dict[int, str]:
 
 
 def without_docstrings(source: bytes) -> ast.Module:
-    """Parse a source and remove the docstrings of functions and modules.
+    """Parse a source and remove the docstrings.
 
-    Those of classes stay: for a dataclass without one, `dataclasses` generates one from its signature, which takes
-    longer.
+    The first line of a decorated class's docstring stays: for a dataclass without one, `dataclasses` generates one from
+    its signature, which takes longer.
     """
     module = ast.parse(source)
     for node in ast.walk(module):
-        if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
-            node, clean=False
-        ):
-            first, *rest = node.body
+        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if (docstring := ast.get_docstring(node, clean=False)) is None:
+            continue
+        first, *rest = node.body
+        if isinstance(node, ast.ClassDef) and node.decorator_list:
+            line = ast.Constant(docstring.partition("\n")[0])
+            node.body = [ast.fix_missing_locations(ast.copy_location(ast.Expr(line), first)), *rest]
+        else:
             node.body = rest or [ast.copy_location(ast.Pass(), first)]
     return module

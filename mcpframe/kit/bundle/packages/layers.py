@@ -153,7 +153,7 @@ def build_layers(
 
 
 def _compiled_own(own: Files, runtime: Runtime) -> Files:
-    path = cached("own-without-docstrings", _key(own, runtime))
+    path = cached("own-without-any-docstrings", _key(own, runtime))
     if path.is_file():
         return unpack(path)
     libraries = {"": own}

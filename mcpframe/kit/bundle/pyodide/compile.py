@@ -43,7 +43,7 @@ def compile_libraries(
         libraries: The files of each library, by its name.
         shown: The folder in tracebacks.
         stdlib: The compiled standard library, if it exists already.
-        docstrings: Whether docstrings of functions and modules stay, as tools are described by them.
+        docstrings: Whether docstrings stay, as tools are described by them.
 
     Returns:
         The files of each library. A module that does not compile, as for another version of Python, stays as source.

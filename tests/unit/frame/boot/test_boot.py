@@ -15,7 +15,7 @@ from mcp_types import jsonrpc_message_adapter
 
 from mcpframe.frame.boot import boot
 from mcpframe.frame.boot.config import BootConfig
-from mcpframe.frame.boot.reporter import Loader
+from mcpframe.frame.boot.interfaces import Loader
 from mcpframe.frame.core.connection import Options
 from mcpframe.frame.core.events import Departure
 from mcpframe.frame.core.setup import SetupResult, Visibility

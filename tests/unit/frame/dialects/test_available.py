@@ -11,6 +11,7 @@ from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.core.events import Opened
 from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.dialects import available
+from mcpframe.frame.session import wire
 from tests.support.sep import HOST, MESSAGES
 
 
@@ -44,7 +45,7 @@ def test_last_words_are_those_of_the_dialect_that_is_spoken() -> None:
 
 @pytest.mark.parametrize("message", MESSAGES.values(), ids=MESSAGES)
 def test_a_message_on_the_wire_is_read(message: dict[str, Any]) -> None:
-    read = available.read_wire(message)
+    read = wire.read_wire(message)
     assert read
     assert (read.dialect, read.kind) == ("sep", message["type"])
     assert read.body == message.get("payload")
@@ -67,15 +68,15 @@ def test_the_query_of_an_address_may_name_the_only_dialect_that_is_spoken() -> N
 
 def test_a_message_in_another_form_than_json_rpc_is_read_as_such() -> None:
     action = {"type": "link", "messageId": "1", "payload": {"url": "x"}}
-    read = available.read_wire(action)
+    read = wire.read_wire(action)
     assert read
     assert (read.dialect, read.kind, read.step) == ("mcp_ui", "link", "")
     assert read.body == {"jsonrpc": "2.0", "id": "1", "method": "link", "params": {"url": "x"}}
-    ready = available.read_wire({"type": "ui-lifecycle-iframe-ready"})
+    ready = wire.read_wire({"type": "ui-lifecycle-iframe-ready"})
     assert ready
     assert ready.step
-    misshapen = available.read_wire({"type": "link", "payload": 7})
+    misshapen = wire.read_wire({"type": "link", "payload": 7})
     assert misshapen
     assert misshapen.body is None
-    assert available.body_text('{"type":"link"}') is None
-    assert available.bare_body(action) is None
+    assert wire.body_text('{"type":"link"}') is None
+    assert wire.bare_body(action) is None

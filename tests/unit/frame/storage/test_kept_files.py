@@ -12,8 +12,9 @@ import pytest
 
 from mcpframe.frame.core.errors import StorageError
 from mcpframe.frame.storage import kept_files as persist
+from mcpframe.frame.storage.interfaces import Record
 from mcpframe.frame.storage.kept_files import KeptFiles, SavingWriter, keeping
-from mcpframe.frame.storage.values import MemoryRecords, Record, Storage
+from mcpframe.frame.storage.values import MemoryRecords, Storage
 
 
 @pytest.fixture

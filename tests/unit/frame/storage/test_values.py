@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpframe.frame.core.errors import QuotaError, StorageError
-from mcpframe.frame.storage.values import MemoryRecords, Record, Storage
+from mcpframe.frame.storage.interfaces import Record
+from mcpframe.frame.storage.values import MemoryRecords, Storage
 from tests.support.fake_storage import FakeLocks, FakeTexts
 
 JSON = st.recursive(

@@ -16,7 +16,7 @@ from mcpframe.frame.core.errors import UiError
 from mcpframe.frame.hosting.mcp_ui.host import UiAction
 from mcpframe.frame.page.session_page import Page
 from mcpframe.frame.storage.values import Storage
-from mcpframe.frame.waiting.clock import TokenBucket
+from mcpframe.frame.waiting.token_bucket import TokenBucket
 from tests.support.fake_page import FakeBrowser, FakeElement
 from views import activity
 from views.activity import MOST, Activity

@@ -244,3 +244,11 @@ def test_only_the_package_itself_imports_names_on_demand() -> None:
     for name, path in module_paths().items():
         functions = [node.name for node in ast.parse(path.read_bytes()).body if isinstance(node, ast.FunctionDef)]
         assert "__getattr__" not in functions or name == "mcpframe"
+
+
+def test_interfaces_for_type_checkers_are_in_no_bundle() -> None:
+    interfaces = {
+        name for name in module_paths() if name.startswith("mcpframe.frame.") and name.endswith(".interfaces")
+    }
+    assert interfaces
+    assert interfaces.isdisjoint(own_modules(*of("from mcpframe import *", *FEATURES)))

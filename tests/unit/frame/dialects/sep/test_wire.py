@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mcpframe.frame.dialects.available import WireMessage, bare_body, body_text, read_wire
+from mcpframe.frame.session.wire import WireMessage, bare_body, body_text, read_wire
 
 REQUEST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 

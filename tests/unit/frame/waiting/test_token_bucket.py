@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcpframe.frame.waiting.clock import TokenBucket
+from mcpframe.frame.waiting.token_bucket import TokenBucket
 
 
 def test_a_bucket_gives_a_burst_and_then_as_many_as_time_has_brought() -> None:
