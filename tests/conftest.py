@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.support.durations import DurationsRecorder, longest_first, read_durations
 from tests.support.repeat import Load, add_repeat_options, repeat, summarize
+from tests.support.settling import USUAL
 from tests.support.suites import LeftOut, add_suite_options, choose_suite
 
 pytest.register_assert_rewrite("tests.contract")
@@ -26,9 +27,9 @@ uv installs nothing newer. `tests/browser/test_fastmcp.py` has a test of the new
 
 
 @pytest.fixture
-def anyio_backend() -> str:
+def anyio_backend() -> tuple[str, dict[str, Any]]:
     """Pyodide has asyncio and nothing else, so that is what is tested."""
-    return "asyncio"
+    return USUAL
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -7,12 +7,14 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from tests.bridge.clients import BridgedClient
 from tests.bridge.programs import PATIENCE, environment, over_http
+from tests.support.settling import USUAL
 from tests.support.suites import extended
 
 ROOT = Path(__file__).parents[2]
@@ -26,9 +28,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def anyio_backend() -> str:
+def anyio_backend() -> tuple[str, dict[str, Any]]:
     """One event loop for the session's bridges."""
-    return "asyncio"
+    return USUAL
 
 
 @pytest.fixture(scope="session")

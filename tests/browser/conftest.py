@@ -35,6 +35,7 @@ from tests.browser.outers import PATIENCE, JavaScriptOuter, Outer, PlaywrightOut
 from tests.browser.webkit import ensure_webkit, running_webkit
 from tests.support.built import SERVERS, built
 from tests.support.origins import PORT, chromium_options, served_port
+from tests.support.settling import USUAL
 from tests.support.suites import extended, newest_first
 
 PAGES = Path(__file__).parent / "pages"
@@ -47,9 +48,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def anyio_backend() -> str:
+def anyio_backend() -> tuple[str, dict[str, Any]]:
     """Playwright is for asyncio."""
-    return "asyncio"
+    return USUAL
 
 
 @dataclass(frozen=True)

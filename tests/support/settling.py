@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import selectors
+import sys
 from typing import Any
 
 
@@ -51,3 +52,7 @@ async def settled() -> None:
 
 SETTLING: tuple[str, dict[str, Any]] = ("asyncio", {"loop_factory": SettlingLoop})
 """For the fixture `anyio_backend`."""
+
+USUAL: tuple[str, dict[str, Any]] = ("asyncio", {}) if sys.platform == "win32" else SETTLING
+"""The same where such a loop can start programs. anyio keeps one loop for all tests of a process while a fixture of the
+session needs it: so all have this one."""
