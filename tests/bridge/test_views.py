@@ -14,13 +14,13 @@ from mcp.client.extension import ClientExtension
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from mcpframe.views import EXTENSION_ID, MIME_TYPE
-from mcpframe.views.html import view_html
+from mcpframe.views.html import view_html, view_meta
 from tests.bridge.conftest import ROOT, SERVERS, command_for
 from tests.bridge.programs import PATIENCE, environment, over_http
 
 URI = "ui://weather/forecast"
 UI = {
-    "csp": {"frameDomains": ["https://tools.example"]},
+    **view_meta("https://tools.example/forecast/")["ui"],
     "permissions": {"geolocation": {}},
     "prefersBorder": True,
 }

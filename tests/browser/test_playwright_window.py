@@ -77,7 +77,7 @@ async def test_a_stranger_s_message_is_noticed_unread(host_page: Page, origins: 
         await listener.until(2)
     inbound = listener.heard[-1]
     assert (inbound.origin, inbound.from_peer) == (origins.host, False)
-    with pytest.raises(ValueError, match="nothing in JSON"):
+    with pytest.raises(ValueError, match="no form in JSON"):
         inbound.read()
 
 
