@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import os
+import struct
+
 import pytest
 from playwright.async_api import BrowserContext, expect
 
@@ -22,7 +26,7 @@ async def test_the_handshake_and_the_view_s_own_tools(host: AppsHost) -> None:
     assert said["appCapabilities"] == {"tools": {"listChanged": True}}
     assert said["protocolVersion"] == "2026-01-26"
     listed = await host.call("listTools")
-    assert [tool["name"] for tool in listed["result"]["tools"]][:4] == ["add", "told", "ask", "grow"]
+    assert [tool["name"] for tool in listed["result"]["tools"]][:5] == ["add", "told", "ask", "kept", "draw"]
     assert await host.tool("add", a=2, b=3) == {"result": 5}
     told = await host.tool("told")
     assert (told["name"], told["version"], told["dialect"]) == ("A host", "3", "mcp_apps")
@@ -53,6 +57,37 @@ async def test_the_tool_call_that_it_shows(host: AppsHost) -> None:
     assert (await host.ask("tool_input"))["result"]["arguments"] == {"place": "Wien"}
     await host.call("sendToolCancelled", {"reason": "enough"})
     await expect(frame.locator("#told")).to_contain_text("enough")
+
+
+@pytest.mark.parametrize("blocked", [False, True])
+async def test_a_view_s_values_outlive_its_frame_where_it_has_storage(
+    context: BrowserContext, troubles: Troubles, origins: Origins, view: Bundle, app_bridge: str, blocked: bool
+) -> None:
+    url = view.url if blocked else view.url.replace("bundle.", "bundle.host.", 1)  # the browser blocks other sites
+    found = []
+    for name in ("one", "one", "two"):  # a page with a frame of its own for each call
+        host = await AppsHost.load(context, origins, url, app_bridge)
+        await host.open()
+        await host.call("sendToolResult", {"content": [], "_meta": {"viewUUID": name}})
+        found.append(await host.tool("kept", value=7))
+        if blocked:
+            assert (await host.tool("kept"))["value"] == 7
+            await troubles.said("This page has no storage")
+        await host.page.close()
+    assert found == [{"value": value, "persistent": not blocked} for value in (None, None if blocked else 7, None)]
+
+
+async def test_a_large_picture_comes_once(host: AppsHost) -> None:
+    await host.open()
+    width, height = 1000, 1700
+    pixels = os.urandom(3 * width * height)  # 5 MB
+    header = struct.pack("<2sIHHIIiiHHIIiiII", b"BM", 54 + len(pixels), 0, 0, 54, 40, width, height, 1, 24, *[0] * 6)
+    data = base64.b64encode(header + pixels).decode()
+    await host.call("sendToolResult", {"content": [{"type": "image", "mimeType": "image/bmp", "data": data}]})
+    assert await host.tool("draw") == {"result": 1}
+    drawn = host.page.frame_locator("iframe").locator("#drawn")
+    await expect(drawn).to_have_js_property("naturalWidth", width)
+    await expect(drawn).to_have_js_property("naturalHeight", height)
 
 
 async def test_what_a_view_asks_of_its_host(host: AppsHost) -> None:

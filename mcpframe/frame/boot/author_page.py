@@ -36,6 +36,7 @@ def _author_session(session: Session, phase: Phase, config: BootConfig, loader: 
 
     storage = open_storage(session.storage_key)
     its_host = host or Host(session.started.dialect)
+    its_host.opens_storage = open_storage
     return FrameSession(session, phase, storage, author_page(storage, config, loader), its_host)
 
 

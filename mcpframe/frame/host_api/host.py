@@ -24,6 +24,8 @@ if TYPE_CHECKING:
         ReadResourceResult,
     )
 
+    from mcpframe.frame.storage.values import Storage
+
 Json = Mapping[str, Any]
 Content = str | Json | Any
 """A text, or a content block of MCP: an object, or a model of the SDK."""
@@ -46,7 +48,10 @@ class Host:
         version: its version; empty if it has sent none.
         capabilities: its capabilities, as sent.
         context: the page's context, as far as the host has sent it.
+        opens_storage: returns the storage of an id. Set by boot.
     """
+
+    opens_storage: Callable[[str], Storage]
 
     def __init__(self, dialect: str = "") -> None:
         """Created by boot, and by `FrameServer.session` outside of a browser."""
@@ -96,6 +101,19 @@ class Host:
         """
         self._lacks("a tool call")
 
+    async def view_storage(self) -> Storage:
+        """Wait for the result of the tool call, and return the storage of this call's view.
+
+        It is like `session.storage`, but belongs to the `viewUUID` in the result's `_meta`: a later frame that shows
+        the same result has the same values. Without that id, and where the page has no storage, values are kept in
+        memory, and the log says so.
+
+        Raises:
+            HostLacks: if the host shows no tool call.
+            HostError: if the session ended before, or the call was cancelled.
+        """
+        self._lacks("a tool call")
+
     def on_list_changed(self, function: Callable[[str], None]) -> None:
         """Call a function whenever a list of the host's server changes, with `"tools"`, `"resources"` or `"prompts"`.
 
@@ -123,7 +141,12 @@ class Host:
         *,
         on_progress: Progress | None = None,
     ) -> CallToolResult:
-        """Call a tool of the host's server. Returns its result, which may be an error of the tool (`isError`)."""
+        """Call a tool of the host's server. Returns its result, which may be an error of the tool (`isError`).
+
+        A host of mcp-ui may answer with any JSON value. One that is no result of MCP becomes one: the content is the
+        text or the JSON of it, and `structuredContent` the value itself, as `{"result": value}` unless it is an object.
+        None becomes an empty result.
+        """
         self._lacks("tools/call")
 
     async def list_tools(self, cursor: str | None = None) -> ListToolsResult:

@@ -23,6 +23,7 @@ from mcpframe.frame.host_api.context import (
 )
 from mcpframe.frame.host_api.host import Content, Host, Teardown
 from mcpframe.frame.session.host_messages import HostMessages, Progress, call_all, content_blocks, plain
+from mcpframe.frame.storage.values import Storage
 
 if TYPE_CHECKING:
     from mcp.types import (
@@ -40,6 +41,14 @@ log = logging.getLogger(__name__)
 Json = Mapping[str, Any]
 _LISTS = {f"notifications/{kind}/list_changed": kind for kind in ("tools", "resources", "prompts")}
 _TOOL = "ui/notifications/tool-"
+_CAPABILITIES = {
+    "ui/open-link": "openLinks",
+    "ui/download-file": "downloadFile",
+    "ui/message": "message",
+    "ui/update-model-context": "updateModelContext",
+}
+_VIEW_ID = "viewUUID"
+_LONGEST_VIEW_ID = 200
 
 T = TypeVar("T")
 _Call = TypeVar("_Call", ToolInput, ToolResult)
@@ -60,6 +69,8 @@ class AppsHost(Host):
         self.capabilities = found.capabilities
         self.context = HostContext.read(found.context)
         self._messages = messages
+        self._origin = found.origin
+        self._view_storage: tuple[str, Storage | None] = ("", None)
         self._past: dict[str, ToolEvent] = {}  # the latest of each kind, in order
         self._tool_feeds: set[_Feed[ToolEvent]] = set()
         self._context_feeds: set[_Feed[HostContext]] = set()
@@ -131,6 +142,22 @@ class AppsHost(Host):
 
     async def tool_result(self) -> ToolResult:
         return await self._first(ToolResult)
+
+    async def view_storage(self) -> Storage:
+        given = (await self.tool_result()).meta.get(_VIEW_ID)
+        name = given if isinstance(given, str) and 0 < len(given) <= _LONGEST_VIEW_ID else ""
+        last, storage = self._view_storage
+        if storage is None or name != last:
+            if name:
+                storage = self.opens_storage(f"{self.dialect} {self._origin} view {name}")
+            else:
+                log.warning(
+                    "The result's _meta has no %s, so what this view keeps is lost with its frame: see mcpframe.views.",
+                    _VIEW_ID,
+                )
+                storage = Storage("view")
+            self._view_storage = name, storage  # the same object, since it may keep its values in memory
+        return storage
 
     def on_list_changed(self, function: Callable[[str], None]) -> None:
         self._on_list.append(function)
@@ -255,7 +282,15 @@ class AppsHost(Host):
         return await self._messages.request_model(kind, method, params, within=self.timeout, on_progress=on_progress)
 
     async def _done(self, method: str, params: Json) -> None:
-        result = await self._messages.request(method, params, within=self.timeout)
+        capability = _CAPABILITIES.get(method)
+        try:
+            result = await self._messages.request(method, params, within=self.timeout)
+        except HostError as error:
+            if capability is None or capability in self.capabilities:
+                raise
+            # Asked all the same: hosts that declare too little do answer.
+            text = f"{error} It does not name {capability} among its capabilities."
+            raise type(error)(text, method, error.code, error.data) from error
         if result.get("isError") is True:
             raise HostError(f"The host declined {method}.", method)
 

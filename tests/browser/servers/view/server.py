@@ -31,7 +31,7 @@ async def ui(session: FrameSession) -> None:
     async for event in host.tool_events():
         told = dataclasses.asdict(event)
         heard.append([type(event).__name__, told])
-        session.page.element("#told").text = str(told)
+        session.page.element("#told").text = str(told)[:1000]
 
 
 @server.tool()
@@ -61,6 +61,25 @@ async def ask(method: str, arguments: dict[str, Any], within: float = 60) -> dic
     if hasattr(result, "model_dump"):
         result = result.model_dump(mode="json", by_alias=True, exclude_none=True)
     return {"result": result}
+
+
+@server.tool()
+async def kept(value: int | None = None) -> dict[str, Any]:
+    """Returns the value of this tool call's view, and sets another one."""
+    storage = await server.session.host.view_storage()
+    before = await storage.get("value")
+    if value is not None:
+        await storage.set("value", value)
+    return {"value": before, "persistent": storage.persistent}
+
+
+@server.tool()
+async def draw() -> int:
+    """Draws the picture of the tool's result. Returns how many results have come."""
+    (picture,) = (await server.session.host.tool_result()).content
+    image = server.session.page.element("#mcpframe-app").add("img", id="drawn")
+    image.js.src = f"data:{picture['mimeType']};base64,{picture['data']}"
+    return sum(kind == "ToolResult" for kind, _ in heard)
 
 
 @server.tool()

@@ -17,6 +17,7 @@ from mcpframe.frame.host_api.context import HostContext, ToolCancelled, ToolInpu
 from mcpframe.frame.host_api.host import Host
 from mcpframe.frame.host_api.mcp_apps import AppsHost
 from mcpframe.frame.session.host_messages import HostMessages
+from mcpframe.frame.storage.values import Storage
 
 Json = dict[str, Any]
 
@@ -143,6 +144,21 @@ async def test_errors_of_the_host(wire: Wire) -> None:
         await wire.answered(host.open_link("x"), result={"isError": True})
 
 
+async def test_an_error_names_the_capability_that_the_host_has_not_declared(wire: Wire) -> None:
+    host = wire.open()
+    await wire.answered(host.send_message("Hi"), result={})  # asked all the same
+    for error, kind in (({"code": -32601, "message": "?"}, HostLacks), ({"code": 7, "message": "no"}, HostError)):
+        with pytest.raises(kind, match="does not name downloadFile among its capabilities") as failed:
+            await wire.answered(host.download("a.txt", "text"), error=error)
+        assert (failed.value.request, failed.value.code) == ("ui/download-file", error["code"])
+    host.timeout = 0.01
+    with pytest.raises(HostTimeout, match="does not name updateModelContext"):
+        await host.update_model_context("x")
+    with pytest.raises(HostTimeout) as declared:
+        await host.open_link("x")
+    assert "capabilities" not in str(declared.value)
+
+
 async def test_a_host_that_does_not_answer_is_given_up(wire: Wire) -> None:
     host = wire.open()
     host.timeout = 0.01
@@ -202,6 +218,31 @@ async def test_late_subscribers_get_what_they_missed(wire: Wire) -> None:
     wire.messages.close()
     assert [event async for event in late] == []
     assert [event async for event in host.tool_events()] == [ToolInput({"n": 50}), result]
+
+
+async def test_the_storage_of_a_view(caplog: pytest.LogCaptureFixture) -> None:
+    kept: dict[str, Storage] = {}
+
+    async def shown(**result: Any) -> Storage:
+        wire = Wire()
+        host = wire.open()
+        host.opens_storage = lambda name: kept.setdefault(name, Storage(name))
+        wire.notify("ui/notifications/tool-result", content=[], **result)
+        storage = await host.view_storage()
+        assert await host.view_storage() is storage
+        return storage
+
+    await (await shown(_meta={"viewUUID": "one"})).set("day", 3)
+    assert await (await shown(_meta={"viewUUID": "one"})).get("day") == 3  # another frame of the same result
+    assert await (await shown(_meta={"viewUUID": "two"})).get("day") is None
+    assert not caplog.records
+    count = len(kept)
+    for meta in ({}, {"viewUUID": 7}, {"viewUUID": ""}, {"viewUUID": "x" * 10_000}):
+        storage = await shown(_meta=meta)
+        assert not storage.persistent
+        assert "no viewUUID" in caplog.text
+        caplog.clear()
+    assert len(kept) == count
 
 
 async def test_a_result_that_never_comes(wire: Wire) -> None:
@@ -308,6 +349,7 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "request_display_mode": ("pip",),
     "tool_input": (),
     "tool_result": (),
+    "view_storage": (),
     "tool_events": (),
     "context_changes": (),
     "on_list_changed": (print,),
