@@ -109,6 +109,7 @@ import json
 import sys
 from importlib import import_module
 from mcpframe.frame.dialects import available
+from mcpframe.frame.session.wire import read_wire
 
 root, removed, _, *modules = sys.argv[1:]
 for name in modules:
@@ -117,10 +118,10 @@ left = [each.name for each in available.dialects()]
 assert removed not in left and len(left) == 3, left
 assert available.phase_of("#setup") == ("transport" if removed == "sep" else "setup")
 assert {
-    "sep": available.read_wire({"type": "MCP_MESSAGE"}),
-    "mcp_apps": available.read_wire({"jsonrpc": "2.0"}),
-    "mcp_ui": available.read_wire({"type": "tool"}),
-    "mcp_b": available.read_wire(json.loads(sys.argv[3])),
+    "sep": read_wire({"type": "MCP_MESSAGE"}),
+    "mcp_apps": read_wire({"jsonrpc": "2.0"}),
+    "mcp_ui": read_wire({"type": "tool"}),
+    "mcp_b": read_wire(json.loads(sys.argv[3])),
 }[removed] is None
 """
 
