@@ -6,6 +6,7 @@ Only the server's own SDK is imported, once a server of it is used.
 from __future__ import annotations
 
 import inspect
+import uuid
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
@@ -67,6 +68,45 @@ def _resource(module: str, view: View) -> Any:
     )
 
 
+class _ViewIds:
+    """Gives the results of tools with views a `viewUUID` in their `_meta`, if they have none.
+
+    A view keeps its values under it: see `Host.view_storage`.
+    """
+
+    def __init__(self, lowlevel: Any) -> None:
+        """Replace the handler of `tools/call` of a lowlevel server, of mcp 1.x or 2.x."""
+        self._names: set[str] = set()
+        if major() == 1:
+            request_type = import_module("mcp.types").CallToolRequest
+            self._call = lowlevel.request_handlers[request_type]
+            lowlevel.request_handlers[request_type] = self._answer1
+        else:
+            entry = lowlevel.get_request_handler("tools/call")
+            self._call = entry.handler
+            lowlevel.add_request_handler("tools/call", entry.params_type, self._answer2)
+
+    def add(self, name: str) -> None:
+        """Add a tool."""
+        self._names.add(name)
+
+    async def _answer1(self, request: Any) -> Any:
+        answer = await self._call(request)
+        return type(answer)(self._named(request.params.name, answer.root))
+
+    async def _answer2(self, ctx: Any, params: Any) -> Any:
+        return self._named(params.name, await self._call(ctx, params))
+
+    def _named(self, tool: str, result: Any) -> Any:
+        if tool not in self._names or type(result).__name__ != "CallToolResult":
+            return result
+        return result.model_copy(update={"meta": {"viewUUID": str(uuid.uuid4()), **(result.meta or {})}})
+
+
+def _name(function: Callable[..., Any], options: Mapping[str, Any]) -> str:
+    return str(options.get("name") or getattr(function, "__name__", ""))
+
+
 class _McpServer:
     """An `MCPServer` of mcp 2.x, with or without the SDK's `Apps`."""
 
@@ -74,6 +114,7 @@ class _McpServer:
         self._server = server
         apps = import_module("mcp.server.apps")
         self._apps = apps.Apps
+        self._ids = _ViewIds(server._lowlevel_server)
         server._lowlevel_server.extensions.setdefault(apps.EXTENSION_ID, {})
 
     def add_resource(self, view: View) -> None:
@@ -84,6 +125,7 @@ class _McpServer:
 
     def add_tool(self, function: Callable[..., Any], meta: dict[str, Any], options: Mapping[str, Any]) -> None:
         self._server.add_tool(function, meta=meta, **options)
+        self._ids.add(_name(function, options))
 
 
 class _Apps:
@@ -109,12 +151,14 @@ class _FastMcp1:
         if "meta" not in inspect.signature(server.add_tool).parameters:
             raise ViewError("This version of mcp knows no _meta of tools and resources: install a newer mcp 1.x.")
         self._server = server
+        self._ids = _ViewIds(server._mcp_server)
 
     def add_resource(self, view: View) -> None:
         self._server.add_resource(_resource("mcp.server.fastmcp.resources", view))
 
     def add_tool(self, function: Callable[..., Any], meta: dict[str, Any], options: Mapping[str, Any]) -> None:
         self._server.add_tool(function, meta=meta, **options)
+        self._ids.add(_name(function, options))
 
 
 class _FastmcpPackage:
@@ -122,6 +166,7 @@ class _FastmcpPackage:
 
     def __init__(self, server: Any) -> None:
         self._server = server
+        self._ids = _ViewIds(server._mcp_server)
         self._reading: Registrar | None = None
         if import_module("fastmcp").__version__.startswith("2."):
             from mcpframe.views.lowlevel1 import Lowlevel1
@@ -137,3 +182,4 @@ class _FastmcpPackage:
     def add_tool(self, function: Callable[..., Any], meta: dict[str, Any], options: Mapping[str, Any]) -> None:
         tool = import_module("fastmcp.tools").Tool
         self._server.add_tool(tool.from_function(function, meta=meta, **options))
+        self._ids.add(_name(function, options))

@@ -86,4 +86,5 @@ async def _check(client: Client) -> None:
     assert isinstance(result.content[0], types.TextContent)
     assert result.content[0].meta == {"example.org/part": True}
     meta = {key: value for key, value in (result.meta or {}).items() if not key.startswith("io.modelcontextprotocol/")}
+    assert meta.pop("viewUUID")
     assert meta == {"ui": {"note": "Wien"}, "example.org/seen": 1}

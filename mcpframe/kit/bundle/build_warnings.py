@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from html.parser import HTMLParser
 from typing import Any
 
@@ -54,7 +54,28 @@ def build_warnings(project: Project, manifest: Mapping[str, Any], files: Mapping
         for tool in manifest["tools"] or ()
         if _has_bytes(tool.get("outputSchema"))
     ]
+    found += view_warnings(manifest["tools"] or ())
     return tuple(found)
+
+
+def view_warnings(tools: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return a warning for each tool that a model calls and whose view gets no structured result.
+
+    Args:
+        tools: as `tools/list` returns them. Whether a tool returns a text cannot be seen in them.
+    """
+    found = []
+    for tool in tools:
+        ui = (tool.get("_meta") or {}).get("ui")
+        if not isinstance(ui, Mapping) or not ui.get("resourceUri") or tool.get("outputSchema"):
+            continue
+        if "model" in (ui.get("visibility") or ["model"]):
+            found.append(
+                f"The tool {tool['name']!r} has a view, but no output schema: some hosts show a view only with "
+                "structuredContent. Annotate its return type, such as a dataclass or a model of pydantic, or "
+                "Annotated[CallToolResult, Model] to write the text for the model, too."
+            )
+    return found
 
 
 def _dialect_warnings(project: Project, origins: OriginEntries) -> list[str]:

@@ -125,10 +125,13 @@ async def test_over_http(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize("session", ["FastMCP", *(["lowlevel"] if "lowlevel" in SOURCES else [])], indirect=True)
-async def test_over_stdio(session: ClientSession) -> None:
+async def test_over_stdio(session: ClientSession, request: pytest.FixtureRequest) -> None:
     await _check_session(session)
     result = await session.call_tool("show", {"place": "Wien"})
     assert result.content[0].text == "Sun in Wien"  # type: ignore[union-attr]
+    if "lowlevel" not in request.node.name:
+        assert result.meta
+        assert result.meta["viewUUID"] != ((await session.call_tool("show", {"place": "Wien"})).meta or {})["viewUUID"]
 
 
 async def _check_session(session: ClientSession) -> None:

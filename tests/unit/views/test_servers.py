@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,26 @@ async def _check(client: Client) -> None:
     assert (content.uri, content.mime_type, content.text) == (URI, MIME_TYPE, view.html)
     assert content.meta == view.meta
     assert view.meta["ui"]["prefersBorder"] is True
+
+
+@pytest.mark.parametrize("kind", ["MCPServer", "FrameServer", "wrapped"])
+async def test_each_result_of_a_tool_with_a_view_has_an_id(kind: str) -> None:
+    made = MADE[kind]()
+    server = getattr(made, "wrapped", made)
+
+    @server.tool()
+    def plain() -> str:
+        return "without a view"
+
+    own = types.CallToolResult(content=[], _meta={"viewUUID": "own", "more": 1})
+    Views(made).tool(URI, name="own")(lambda: own)
+    async with Client(server) as client:
+        metas = [(await client.call_tool("show", {"place": "Wien"})).meta or {} for _ in range(2)]
+        assert len({uuid.UUID(meta["viewUUID"]) for meta in metas}) == 2
+        assert ((await client.call_tool("again")).meta or {}).get("viewUUID")
+        assert "viewUUID" not in ((await client.call_tool("plain")).meta or {})
+        meta = (await client.call_tool("own")).meta or {}
+        assert (meta["viewUUID"], meta["more"]) == ("own", 1)
 
 
 PROGRAM = """

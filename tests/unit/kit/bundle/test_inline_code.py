@@ -1,8 +1,12 @@
-"""Which inline styles and handlers a build warns of."""
+"""Which inline styles and handlers, and which tools with views, a build warns of."""
 
 from __future__ import annotations
 
-from mcpframe.kit.bundle.build_warnings import inline_code_warnings
+from typing import Any
+
+import pytest
+
+from mcpframe.kit.bundle.build_warnings import inline_code_warnings, view_warnings
 
 PAGE = b"""<style>p { color: red }</style><p style="color: blue" class="style">style="x"</p>
 <button onclick="go()" ONINPUT=x title='style="1"'>Go</button><svg><rect style="fill: red"/></svg>"""
@@ -20,3 +24,23 @@ def test_a_file_with_inline_styles_and_handlers_is_named_with_their_numbers() ->
 def test_styles_that_the_policy_allows_are_not_warned_of() -> None:
     [handlers] = inline_code_warnings({"ui.html": PAGE}, styles_allowed=True)
     assert "handlers" in handlers
+
+
+VIEW = {"resourceUri": "ui://dice/rolled"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "warned"),
+    [
+        ({"_meta": {"ui": VIEW}}, True),
+        ({"_meta": {"ui": {**VIEW, "visibility": ["model", "app"]}}}, True),
+        ({"_meta": {"ui": {**VIEW, "visibility": ["app"]}}}, False),  # the view has asked for it
+        ({"_meta": {"ui": VIEW}, "outputSchema": {"type": "object"}}, False),
+        ({"_meta": {"ui": {"visibility": ["model"]}}}, False),
+        ({"_meta": {"ui": 7}}, False),
+        ({}, False),
+    ],
+)
+def test_a_tool_with_a_view_and_without_an_output_schema(tool: dict[str, Any], warned: bool) -> None:
+    found = view_warnings([{"name": "roll", **tool}])
+    assert ["'roll'" in text and "Annotate its return type" in text for text in found] == [True] * warned
