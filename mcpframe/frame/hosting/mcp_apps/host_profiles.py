@@ -31,7 +31,7 @@ _DECLARED: Final = """
     object-src   'none'
     base-uri     {baseUriDomains:'self'}
 """
-"""What the specification derives from a declaration. VS Code has exactly this."""
+"""What VS Code derives from a declaration, from its source; much as the specification says."""
 
 _DEFAULT: Final = """
     default-src  'none'
@@ -39,11 +39,10 @@ _DEFAULT: Final = """
     style-src    'self' 'unsafe-inline'
     img-src      'self' data:
     media-src    'self' data:
-    connect-src  'none'
-    frame-src    'none'
     object-src   'none'
-    base-uri     'self'
+    connect-src  'none'
 """
+"""The specification's policy for a view that declares nothing; here, of a host that heeds no declaration."""
 
 _CLAUDE: Final = """
     default-src  'none'
@@ -58,6 +57,7 @@ _CLAUDE: Final = """
     object-src   'none'
     base-uri     'none'
 """
+"""Reports quote the sources of scripts and frames, and that only https is taken. The other directives are inferred."""
 
 _CHATGPT: Final = """
     default-src  'none'
@@ -71,6 +71,7 @@ _CHATGPT: Final = """
     object-src   'none'
     base-uri     {baseUriDomains:'self'}
 """
+"""The specification's, with `blob:` and `data:`, as reports have it. Whether wasm is allowed is unknown: here, not."""
 
 _GOOSE: Final = """
     default-src  'none'
@@ -151,7 +152,7 @@ class HostProfile:
             initialized.
         frame_per_call: whether each tool call has a frame of its own beside the earlier ones.
         sources: where that can be read.
-        read_on: the day on which it was read.
+        read_on: the day on which that was read.
     """
 
     name: str
@@ -167,7 +168,7 @@ class HostProfile:
     early: bool = False
     frame_per_call: bool = False
     sources: tuple[str, ...] = ()
-    read_on: date = date(2026, 11, 25)
+    read_on: date = date(2026, 11, 23)
 
     @property
     def sandbox(self) -> str:
@@ -247,12 +248,9 @@ HOST_PROFILES: Final[Mapping[str, HostProfile]] = {
         ),
         HostProfile(
             "chatgpt",
-            "ChatGPT, as documented",
+            "ChatGPT, as reported",
             header=_CHATGPT,
-            sources=(
-                "https://developers.openai.com/apps-sdk/reference",
-                *(f"{_CLAUDE_ISSUES}/{issue}" for issue in (40, 54, 375)),
-            ),
+            sources=tuple(f"{_CLAUDE_ISSUES}/{issue}" for issue in (40, 54, 375)),
         ),
         HostProfile(
             "goose",
@@ -262,6 +260,7 @@ HOST_PROFILES: Final[Mapping[str, HostProfile]] = {
                 "https://github.com/block/goose: crates/goose-server/src/routes/mcp_app_proxy.rs",
                 "https://github.com/aaif-goose/goose/pull/6786",
             ),
+            read_on=date(2026, 11, 25),
         ),
         HostProfile(
             "default",
@@ -281,7 +280,8 @@ HOST_PROFILES: Final[Mapping[str, HostProfile]] = {
             "No storage for other sites",
             header=_WITH_EVAL,
             storage=False,
-            sources=("https://developer.mozilla.org/en-US/docs/Web/Privacy/Guides/Third-party_cookies",),
+            sources=("https://developer.mozilla.org/en-US/docs/Web/API/Storage_Access_API",),
+            read_on=date(2026, 11, 25),
         ),
         HostProfile(
             "frame-per-call",
