@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from chart import draw, draw_waiting, icon
-from mcpframe import FrameSession, Host, HostContext, ToolCancelled, ToolInput, ToolInputPartial, ToolResult
+from mcpframe import FrameSession, Host, HostContext, Storage, ToolCancelled, ToolInput, ToolInputPartial, ToolResult
 from mcpframe.frame.core.errors import HostError, HostLacks
 from weather import MAX_DAYS, SOURCE, Day, Forecast, degrees, describe
 
@@ -29,6 +29,7 @@ class ForecastPage:
         self._page: Any = None
         self._host = Host()
         self._own: Own | None = None
+        self._kept: Storage | None = None
         self._forecast: Forecast | None = None
         self._expected = 7
         self._chosen = 0
@@ -82,9 +83,17 @@ class ForecastPage:
                     self._expect(event.arguments, "Fetching the forecast")
                 elif isinstance(event, ToolResult):
                     self._take(event)
+                    await self._restore()
                 elif isinstance(event, ToolCancelled):
                     self._state("cancelled")
                     self._about(f"The forecast was cancelled{': ' + event.reason if event.reason else ''}.")
+
+    async def _restore(self) -> None:
+        """Choose the day that the user had chosen in an earlier frame of this call: some hosts make one per showing."""
+        self._kept = await self._host.view_storage()
+        if self._forecast is not None:
+            self._chosen = min(await self._kept.get("chosen", 0), len(self._forecast.days) - 1)
+            self._draw()
 
     async def _follow_context(self, contexts: Any) -> None:
         # Colours and fonts have changed already: mcpframe applies them.
@@ -143,6 +152,8 @@ class ForecastPage:
         self._chosen = int(day.dataset.day)
         self._draw()
         self._page.element(f'[data-day="{self._chosen}"]').focus()
+        if self._kept is not None:
+            await self._kept.set("chosen", self._chosen)
         chosen = self._day
         text = f"The user looks at {chosen.date:%A %d %B} in {self._forecast.place}: {describe(chosen)}."
         await self._try(self._host.update_model_context(text, chosen.model_dump(mode="json")), quietly=True)

@@ -9,6 +9,7 @@ Browsers resolve every name under `localhost` to the loopback address, and treat
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager
@@ -224,6 +225,23 @@ async def browser() -> AsyncIterator[Browser]:
     """The one Chromium of this run."""
     async with chromium() as browser:
         yield browser
+
+
+@asynccontextmanager
+async def profile_with_third_party_storage(folder: Path) -> AsyncIterator[BrowserContext]:
+    """Run a Chromium that lets pages keep values that another site frames: Chrome does, Debian's Chromium does not.
+
+    Args:
+        folder: The folder of the new profile.
+    """
+    (folder / "Default").mkdir(parents=True)
+    allowing = {"profile": {"cookie_controls_mode": 0, "block_third_party_cookies": False}}
+    (folder / "Default" / "Preferences").write_text(json.dumps(allowing))
+    async with async_playwright() as playwright:
+        context = await playwright.chromium.launch_persistent_context(folder, **chromium_options())
+        context.set_default_timeout(PATIENCE * 1000)
+        yield context
+        await context.close()
 
 
 class Troubles:

@@ -15,7 +15,7 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client
-from playwright.async_api import Browser, BrowserContext, Frame, Page, async_playwright, expect
+from playwright.async_api import Browser, BrowserContext, Frame, Page, expect
 
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.hosting.outer import OuterFrame
@@ -23,11 +23,18 @@ from mcpframe.frame.session.setup import Permission, SetupErrorCode, SetupRequir
 from mcpframe.frame.storage.values import LOCK_LEASE
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import SERVERS, Bundle, BundleOf, Origins, Troubles, new_context
+from tests.browser.conftest import (
+    SERVERS,
+    Bundle,
+    BundleOf,
+    Origins,
+    Troubles,
+    new_context,
+    profile_with_third_party_storage,
+)
 from tests.browser.outers import PATIENCE
 from tests.browser.stored import STORED
 from tests.contract.playing import until_true
-from tests.support.origins import chromium_options
 from tests.support.server_kinds import FRAME_SERVER, of_kind
 from tests.support.suites import except_for
 
@@ -392,11 +399,7 @@ async def test_a_page_without_storage_keeps_values_in_memory_and_says_so(
 async def test_where_the_browser_lets_it_a_page_of_another_site_keeps_its_values(
     origins: Origins, authored: Bundle, tmp_path: Path
 ) -> None:
-    (tmp_path / "Default").mkdir()
-    allowing = {"profile": {"cookie_controls_mode": 0, "block_third_party_cookies": False}}
-    (tmp_path / "Default" / "Preferences").write_text(json.dumps(allowing))
-    async with async_playwright() as playwright:
-        context = await playwright.chromium.launch_persistent_context(tmp_path, **chromium_options())
+    async with profile_with_third_party_storage(tmp_path / "profile") as context:
         page = await context.new_page()
         await page.goto(f"{origins.host}/page.html")
         outer = outer_for(elsewhere(authored))
@@ -406,7 +409,6 @@ async def test_where_the_browser_lets_it_a_page_of_another_site_keeps_its_values
             await session.call("store", key="data", size=1024, binary=True)
         async with connected(page, outer) as session:
             assert await session.call("stored_keys") == ["data", "kilo"]
-        await context.close()
 
 
 # The page. One page serves all of these tests, as a person's session would.

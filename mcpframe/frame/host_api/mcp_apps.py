@@ -259,6 +259,8 @@ class AppsHost(Host):
             feed.put(event)
 
     async def _first(self, kind: type[_Call]) -> _Call:
+        if isinstance(event := self._past.get(kind.__name__), kind):
+            return event  # also after a cancellation
         feed = self._tool_feed()
         try:
             async for event in feed:

@@ -250,6 +250,8 @@ async def test_a_result_that_never_comes(wire: Wire) -> None:
     wire.notify("ui/notifications/tool-cancelled", reason="the user left")
     with pytest.raises(HostError, match="cancelled: the user left"):
         await host.tool_result()
+    wire.notify("ui/notifications/tool-result", content=[{"type": "text", "text": "too late"}])
+    assert (await host.tool_result()).text == "too late"
     assert await anext(host.tool_events()) == ToolCancelled("the user left")
     other = Wire()
     waiting = asyncio.create_task(other.open().tool_result())
