@@ -6,10 +6,15 @@
 // in this frame has an opaque origin, too, and there is no other target than "*"; so this ends if the frame navigates.
 import { dress, read } from "./stand-in.js";
 
-/** How long the bundle may take, in ms: for its page to load, to call for the host after that, and then to draw. */
+/**
+ * How long the bundle may take, in ms: for its page to load, to call for the host after that, and then to draw; and to be
+ * initialized once the host has answered, which a page that does not allow this host never is.
+ */
 const LOADING = 30_000;
 const CALLING = 100; // its call is in its first bytes: when the page has loaded, it has been posted
 const DRAWING = 1_000;
+const INITIALIZING = 60_000; // the usual `boot_timeout`
+const INITIALIZING_OPAQUE = 20_000; // most bundles do not allow an opaque origin
 
 /**
  * Frames the bundle.
@@ -17,12 +22,12 @@ const DRAWING = 1_000;
  * @param {object} listeners
  * @param {(why: string, early: MessageEvent[]) => void} listeners.onRefused there is no frame, and the host has been told
  *   nothing; `early` are its messages so far
- * @param {(session: Session) => void} listeners.onLeft the bundle has left its page
+ * @param {(why: string, session: Session) => void} listeners.onLeft the bundle has left its page, or is not initialized
  * @param {() => void} listeners.onShown the frame can be seen
  * @returns {(event: MessageEvent) => void} to be called with each message event of the host
  *
- * @typedef {{ host: string | null, answer: any, past: Map<string, any> }} Session The host's origin, its answer to
- *   `ui/initialize`, and its last message about the tool
+ * @typedef {{ host: string | null, answer: any, initialized: boolean, past: Map<string, any> }} Session The host's origin,
+ *   its answer to `ui/initialize`, whether the bundle is initialized, and the host's last message about the tool
  */
 export function frameBundle(url, { onRefused, onLeft, onShown }) {
   const { origin } = new URL(url);
@@ -30,7 +35,7 @@ export function frameBundle(url, { onRefused, onLeft, onShown }) {
   const frame = document.createElement("iframe");
   const early = []; // messages of the host before the bundle's first one
   /** @type {Session} */
-  const session = { host: null, answer: null, past: new Map() };
+  const session = { host: null, answer: null, initialized: false, past: new Map() };
   let bundle = null; // its origin, once it has called
   let initialId;
   let loads = 0;
@@ -47,7 +52,9 @@ export function frameBundle(url, { onRefused, onLeft, onShown }) {
     frame.remove();
     inform(...details);
   }
-  const left = () => end(onLeft, session);
+  const left = () => end(onLeft, `The view has left its page ${url}.`, session);
+  const unserved = () =>
+    session.initialized || end(onLeft, `${url} does not start for this host, or does not allow it.`, session);
   const refused = (why) => end(onRefused, why, early);
   const unanswered = () => {
     if (bundle !== null) return;
@@ -67,6 +74,7 @@ export function frameBundle(url, { onRefused, onLeft, onShown }) {
     const { method } = message;
     if (method === undefined && message.id === initialId && message.result) {
       session.answer = message.result;
+      setTimeout(unserved, isOpaque ? INITIALIZING_OPAQUE : INITIALIZING);
       dress(message.result.hostContext);
     } else if (method === "ui/notifications/host-context-changed") {
       dress(message.params);
@@ -92,7 +100,9 @@ export function frameBundle(url, { onRefused, onLeft, onShown }) {
     }
     toHost(event.data);
     for (const { data } of early.splice(0)) toBundle(data);
-    if (message.method === "ui/notifications/initialized") show();
+    if (message.method !== "ui/notifications/initialized") return;
+    session.initialized = true;
+    show();
   }
 
   function onViolation({ effectiveDirective }) {

@@ -50,11 +50,12 @@ export function read({ data }) {
  * @param {(message: any) => void} post posts a message to the host
  * @param {object} opening
  * @param {any} opening.id the id of the `ui/initialize` that was posted
- * @param {any} [opening.answer] the host's answer to it, if the view is initialized already
+ * @param {any} [opening.answer] the host's answer to it, if there is one already
+ * @param {boolean} [opening.initialized] whether the view is initialized already
  * @param {string} [opening.url] an address that shows the same: a host that opens links is asked to
  * @returns `hear`, which is called with each message of the host, and `stop`
  */
-export function standIn(body, why, post, { id, answer, url }) {
+export function standIn(body, why, post, { id, answer, initialized, url }) {
   const box = add(body, "section", "", "box-sizing:border-box;padding:12px 16px;overflow-wrap:anywhere");
   box.style.cssText +=
     ";color:var(--color-text-primary,CanvasText);font:14px/1.5 var(--font-sans,system-ui,sans-serif)";
@@ -71,6 +72,7 @@ export function standIn(body, why, post, { id, answer, url }) {
   const open = ({ hostContext, hostCapabilities }) => {
     opened = true;
     dress(hostContext);
+    if (!initialized) post({ jsonrpc: "2.0", method: "ui/notifications/initialized", params: {} });
     if (!url || !hostCapabilities?.openLinks) return;
     add(box, "button", "Open it in a page of its own", "margin-top:12px;font:inherit").addEventListener("click", () =>
       post({ jsonrpc: "2.0", id: "mcpframe/open", method: "ui/open-link", params: { url } }),
@@ -95,7 +97,6 @@ export function standIn(body, why, post, { id, answer, url }) {
     if (method === undefined) {
       if (opened || message.id !== id || !message.result) return;
       open(message.result);
-      post({ jsonrpc: "2.0", method: "ui/notifications/initialized", params: {} });
       report();
     } else if (message.id !== undefined) {
       const answer =

@@ -36,8 +36,7 @@ function inFrame() {
     events.push(...early);
     inDocument(why);
   };
-  const onLeft = (session) => inText(`The view has left its page ${url}.`, session);
-  hand(frameBundle(url, { onRefused, onLeft, onShown }));
+  hand(frameBundle(url, { onRefused, onLeft: inText, onShown }));
 }
 
 function allowsWebAssembly() {
@@ -84,11 +83,11 @@ async function inDocument(noFrame) {
  * @param {string} why what a person reads
  * @param {import("./relay.js").Session} session what the bundle has said with the host
  */
-function inText(why, session = { host: null, answer: null, past: new Map() }) {
+function inText(why, session = { host: null, answer: null, initialized: false, past: new Map() }) {
   onShown();
   let { host } = session;
   const post = (data) => parent.postMessage(data, target(host));
-  const { hear } = standIn(document.body, why, post, { id: ID, answer: session.answer, url });
+  const { hear } = standIn(document.body, why, post, { ...session, id: ID, url });
   if (!session.answer) {
     const params = { appInfo: { name: "mcpframe", version: "0" }, appCapabilities: {}, protocolVersion: "2026-01-26" };
     post({ jsonrpc: "2.0", id: ID, method: "ui/initialize", params });

@@ -19,7 +19,7 @@ from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
 from mcpframe.views.html import view_html, view_meta
 from tests.browser.apps_hosts import CONTEXT, AppsHost
-from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
+from tests.browser.conftest import SERVERS, Bundle, BundleOf, Origins, Troubles
 from tests.contract.playing import held
 from tests.support.built import SNAPSHOTS
 
@@ -154,6 +154,18 @@ async def test_a_bundle_that_does_not_answer(host: SandboxHost, viewed: Bundle, 
     await host.open(view_html(url), policy=policy(frame_src=viewed.origin))
     await host.sees_the_result(url)
     assert await host.view.locator("iframe").count() == 0  # with the browser's error page
+
+
+@pytest.mark.extended  # it waits for 20 seconds
+async def test_a_bundle_that_does_not_allow_the_host(
+    host: SandboxHost, bundle_of: BundleOf, troubles: Troubles
+) -> None:
+    """Any host, but none of opaque origin."""
+    view = bundle_of("view", allowed_origins={"mcp_apps": ["*"]})
+    troubles.expect("")  # that its gate drops the host's messages
+    given = policy(frame_src=view.origin)
+    await host.open(view_html(view.url), policy=given, sandbox="allow-scripts")
+    await host.sees_the_result("does not start for this host, or does not allow it")
 
 
 async def test_a_bundle_that_leaves_its_page_cannot_speak_for_it(
