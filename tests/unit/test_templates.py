@@ -43,7 +43,7 @@ def test_it_is_complete(template: Path) -> None:
     assert config["tool"]["mcpframe"]["title"]
     framed = template.name not in NOT_FRAMED
     origins = ["http://localhost:8000"] if framed else []
-    allowed = {"sep": origins, "mcp_apps": ["*"]} if template.name in WITH_A_VIEW else origins
+    allowed = {"sep": origins, "mcp_apps": ["*", "null"]} if template.name in WITH_A_VIEW else origins
     assert config["tool"]["mcpframe"]["allowed_origins"] == allowed
     assert read_lock(template / "mcpframe.lock")
     assert "## Use it" in (template / "README.md").read_text("utf-8")
