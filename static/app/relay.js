@@ -10,11 +10,13 @@ import { dress, read } from "./stand-in.js";
  * How long the bundle may take, in ms: for its page to load, to call for the host after that, and then to draw; and to be
  * initialized once the host has answered, which a page that does not allow this host never is.
  */
-const LOADING = 30_000;
+export const LOADING = 30_000;
 const CALLING = 100; // its call is in its first bytes: when the page has loaded, it has been posted
 const DRAWING = 1_000;
 const INITIALIZING = 60_000; // the usual `boot_timeout`
 const INITIALIZING_OPAQUE = 20_000; // most bundles do not allow an opaque origin
+/** How many messages of the host are kept until there is a listener for them. */
+export const MOST_KEPT = 100;
 
 /**
  * Frames the bundle.
@@ -42,7 +44,7 @@ export function frameBundle(url, { onRefused, onLeft, onShown }) {
   let ended = false;
 
   const toHost = (data) => parent.postMessage(data, target(session.host));
-  const toBundle = (data) => frame.contentWindow.postMessage(data, bundle === "null" ? "*" : origin);
+  const toBundle = (data) => frame.contentWindow.postMessage(data, target(bundle));
 
   function end(inform, ...details) {
     if (ended) return;
@@ -81,8 +83,8 @@ export function frameBundle(url, { onRefused, onLeft, onShown }) {
     } else if (method === "ui/notifications/tool-result" || method === "ui/notifications/tool-cancelled") {
       session.past.set("tool", message);
     }
-    if (bundle === null) early.push(event);
-    else toBundle(event.data);
+    if (bundle !== null) toBundle(event.data);
+    else if (early.length < MOST_KEPT) early.push(event);
   }
 
   function fromFrame(event) {

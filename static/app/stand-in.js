@@ -44,6 +44,16 @@ export function read({ data }) {
   return message?.jsonrpc === "2.0" ? message : null;
 }
 
+/** Returns whether the policy of this document allows WebAssembly. */
+export function allowsWebAssembly() {
+  try {
+    new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * @param {HTMLElement} body where to write: the body of the page
  * @param {string} why what a person reads; empty if the page says it

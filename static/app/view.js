@@ -1,13 +1,10 @@
 // The text of a view of MCP Apps. It shows a published bundle in the best way that its host's policy allows: in a frame of
 // the bundle's own; else in this document, which needs WebAssembly; else the text of the tool's result, and why. The
 // host's policy decides, by what it refuses; its name does not.
-import { frameBundle, refusesFrames, target } from "./relay.js";
-import { read, standIn } from "./stand-in.js";
+import { LOADING, MOST_KEPT, frameBundle, refusesFrames, target } from "./relay.js";
+import { allowsWebAssembly, read, standIn } from "./stand-in.js";
 
 const ID = "mcpframe/view";
-/** How long the bundle's files for this document may take, in ms. */
-const LOADING = 30_000;
-const MOST_KEPT = 100;
 
 const { content: url, dataset } = /** @type {HTMLMetaElement} */ (document.querySelector("meta[name=mcpframe-bundle]"));
 const { origin } = new URL(url);
@@ -39,15 +36,6 @@ function inFrame() {
   hand(frameBundle(url, { onRefused, onLeft: inText, onShown }));
 }
 
-function allowsWebAssembly() {
-  try {
-    new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]));
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /**
  * Starts the bundle's page in this document.
  * @param {string} [noFrame] the reason why there is no frame
@@ -68,8 +56,8 @@ async function inDocument(noFrame) {
     const script = import(new URL("app-inline.js", url).href);
     const late = new Promise((_, reject) => setTimeout(reject, LOADING));
     const [text, { start }] = await Promise.race([Promise.all([page, script]), late]);
+    start(text, { events: [...events], dropped, onShown });
     removeEventListener("message", onMessage); // the page listens itself
-    start(text, { events: events.splice(0), dropped, onShown });
   } catch {
     await new Promise((done) => setTimeout(done)); // the event of a refusal comes later than its error
     fail(refused.length ? `this host's policy allows no scripts or requests of ${origin}` : `${url} cannot be loaded`);

@@ -2,7 +2,7 @@
 // judges nothing. What it hears is kept unread and passes the gate once Python takes over (`take_inbox` in
 // mcpframe.frame.browser.window); what it posts, and for which address, the build has computed. None of it is secret.
 // Only if this page does not start, it reads messages, to stand in for the view that a host waits for.
-import { read, standIn } from "../app/stand-in.js";
+import { allowsWebAssembly, read, standIn } from "../app/stand-in.js";
 
 /**
  * @param {{ events?: MessageEvent[], dropped?: number }} kept what the page's window has heard before: the messages, and
@@ -81,9 +81,5 @@ export function listen({ events = [], dropped = 0 } = {}) {
   };
 
   // Where WebAssembly is blocked, nothing can run: the host is told at once, not when the downloads are complete.
-  try {
-    new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]));
-  } catch {
-    fail();
-  }
+  if (!allowsWebAssembly()) fail();
 }
