@@ -9,6 +9,7 @@ Its source is `static/app/view.js`; `view_text.py` is generated from it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from types import MappingProxyType
@@ -20,7 +21,7 @@ PERMISSIONS: Final = ("camera", "microphone", "geolocation", "clipboardWrite")
 Form = Literal["app", "inline"]
 """How a view shows its bundle: `app` for hosts of MCP Apps; `inline`, always in the view's own document, for others."""
 
-BARS: Final = '<div class="mcpframe-bars"><i></i><i></i></div>'
+_BARS: Final = '<div class="mcpframe-bars"><i></i><i></i></div>'
 """The first paint of a view, unless its author has one."""
 _BARS_HEIGHT: Final = 120
 
@@ -56,11 +57,11 @@ def view_html(
         "BUNDLE_URL": escape(url),
         "FORM": form,
         "BARS_HEIGHT": f"{height or _BARS_HEIGHT}px",
-        "FIRST_PAINT": first_paint or BARS,
+        "FIRST_PAINT": first_paint or _BARS,
     }
     head, script, tail = TEXT
-    for name, value in values.items():
-        head = head.replace(name, value)
+    # In one pass: a URL may contain the name of a later value.
+    head = re.sub("|".join(values), lambda found: values[found[0]], head)
     return f"{head}{script}{tail}"
 
 
@@ -114,31 +115,51 @@ def url_origin(url: str) -> str:
     return parse_address(url)[1]
 
 
+def page_directives(own: str, sources: Sources) -> dict[str, list[str]]:
+    """Return the policy of a bundle's page, by directive; for `policy_text`.
+
+    Args:
+        own: The source of the bundle's files: its origin, or `'self'`.
+        sources: What the page may use besides them, by directive.
+    """
+    directives: dict[str, list[str]] = {
+        "default-src": [],
+        "script-src": [own, "'wasm-unsafe-eval'"],
+        "style-src": [own],
+        "connect-src": [own],
+        "img-src": [own, "data:", "blob:"],
+        "font-src": [own],
+        "media-src": [own, "data:", "blob:"],
+        "frame-src": [],
+        "worker-src": [],
+        "base-uri": [],
+        "form-action": [],
+    }
+    for name, more in sources.items():
+        directives[name] += more
+    return directives
+
+
+def policy_text(directives: Mapping[str, Sequence[str]]) -> str:
+    """Return a Content Security Policy. A directive without sources allows none."""
+    return "; ".join(f"{name} {' '.join(dict.fromkeys(each or _NONE))}" for name, each in directives.items())
+
+
+_NONE = ("'none'",)
 _RESOURCES = ("img-src", "media-src", "font-src", "style-src")
 
 
 def _policy(origin: str, sources: Sources, script: str) -> str:
-    """Return the text's own policy: that of the bundle's page, and a frame of it."""
-    own: dict[str, list[str]] = {
-        "default-src": ["'none'"],
-        "script-src": [f"'{script}'", origin, "'wasm-unsafe-eval'"],
-        "style-src": ["'unsafe-inline'", origin],
-        "connect-src": [origin],
-        "img-src": [origin, "data:", "blob:"],
-        "font-src": [origin],
-        "media-src": [origin, "data:", "blob:"],
-        "frame-src": [origin],
-        "worker-src": [],
-        "base-uri": ["'none'"],
-        "form-action": ["'none'"],
+    """Return the text's own policy: that of the bundle's page, besides its own script, its styles and the frame."""
+    # 'self' would be the sandbox that the host writes the view into.
+    named = {
+        name: [origin if source == "'self'" else source for source in more if source != "'none'"]
+        for name, more in sources.items()
     }
-    for name, more in sources.items():
-        # 'self' would be the sandbox that the host writes the view into
-        own[name] += [origin if source == "'self'" else source for source in more if source != "'none'"]
-    return "; ".join(f"{name} {' '.join(dict.fromkeys(each)) or _NONE}" for name, each in own.items())
-
-
-_NONE = "'none'"
+    directives = page_directives(origin, named)
+    for name, source in (("script-src", f"'{script}'"), ("style-src", "'unsafe-inline'"), ("frame-src", origin)):
+        directives[name].insert(0, source)
+    return policy_text(directives)
 
 
 def _domains(origin: str, sources: Iterable[str]) -> list[str]:

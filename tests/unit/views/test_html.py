@@ -32,6 +32,11 @@ def test_its_policy_allows_its_one_script() -> None:
     assert f"script-src 'sha256-{digest}' https://tools.example 'wasm-unsafe-eval';" in text
 
 
+def test_an_address_may_have_the_name_of_a_placeholder() -> None:
+    url = "https://tools.example/FORM/FIRST_PAINT/BARS_HEIGHT/"
+    assert f'content="{url}" data-form="app"' in view_html(url, first_paint="<p>POLICY</p>", height=7)
+
+
 def test_its_policy_has_the_authors_sources() -> None:
     sources = {
         "connect-src": ["https://api.example", "'self'"],

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from mcpframe.frame.core.origins import ANY, OPAQUE
 from mcpframe.kit.bundle.output.assets import integrity
 from mcpframe.kit.project.pyproject import CspConfig
+from mcpframe.views.html import Sources, page_directives, policy_text
 
 LOOPBACK = ("http://localhost:*", "http://127.0.0.1:*")
 """The addresses of previews: a page finds its sandbox under the other of these names."""
@@ -21,24 +22,27 @@ def page_policy(csp: CspConfig, *, frames: bool = False, inline: Iterable[str] =
         inline: The inline scripts of the page.
         sandbox: The origin of the sandbox for views; None for none.
     """
-    framed = csp.frame_src or (["'self'"] if frames else [])
-    framed = [*framed, *([sandbox, *LOOPBACK] if sandbox else [])]
-    script = ["'self'", "'wasm-unsafe-eval'", *(["'unsafe-eval'"] if csp.unsafe_eval else [])]
-    script += [f"'{integrity(text.encode())}'" for text in inline]
-    directives = {
-        "default-src": ["'none'"],
-        "script-src": script,
-        "style-src": ["'self'", *csp.style_src],
-        "connect-src": ["'self'", *csp.connect_src],
-        "img-src": ["'self'", "data:", "blob:", *csp.img_src],
-        "font-src": ["'self'", *csp.font_src],
-        "media-src": ["'self'", "data:", "blob:", *csp.media_src],
-        "frame-src": framed or ["'none'"],
-        "worker-src": csp.worker_src or ["'none'"],
-        "base-uri": ["'none'"],
-        "form-action": ["'none'"],
+    directives = page_directives("'self'", sources_of(csp))
+    directives["script-src"] += [f"'{integrity(text.encode())}'" for text in inline]
+    if frames and not csp.frame_src:
+        directives["frame-src"].append("'self'")
+    if sandbox:
+        directives["frame-src"] += [sandbox, *LOOPBACK]
+    return policy_text(directives)
+
+
+def sources_of(csp: CspConfig) -> Sources:
+    """Return the author's sources, by directive."""
+    return {
+        "script-src": ["'unsafe-eval'"] if csp.unsafe_eval else [],
+        "style-src": csp.style_src,
+        "connect-src": csp.connect_src,
+        "img-src": csp.img_src,
+        "font-src": csp.font_src,
+        "media-src": csp.media_src,
+        "frame-src": csp.frame_src,
+        "worker-src": csp.worker_src,
     }
-    return "; ".join(f"{name} {' '.join(dict.fromkeys(sources))}" for name, sources in directives.items())
 
 
 def header_policy(policy: str, origins: Iterable[str], *, opaque: bool) -> str:

@@ -12,9 +12,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from mcpframe.kit.bundle.output.assets import Asset, asset
+from mcpframe.kit.bundle.page.csp import sources_of
 from mcpframe.kit.bundle.page.scripts import inline_script
 from mcpframe.kit.project.pyproject import AppConfig, CspConfig
-from mcpframe.views.html import Form, Sources, view_html, view_meta
+from mcpframe.views.html import Form, view_html, view_meta
 
 FILES: Mapping[Form, str] = {"app": "app.html", "inline": "app-inline.html"}
 """The files of the forms of a view."""
@@ -53,20 +54,6 @@ def view_files(
     ]
     meta = view_meta(url, sources=sources, prefers_border=app.prefers_border, permissions=app.permissions)
     return files, {"url": url, "files": dict(FILES), "_meta": meta}
-
-
-def sources_of(csp: CspConfig) -> Sources:
-    """Return the author's sources, by directive."""
-    return {
-        "script-src": ["'unsafe-eval'"] if csp.unsafe_eval else [],
-        "style-src": csp.style_src,
-        "connect-src": csp.connect_src,
-        "img-src": csp.img_src,
-        "font-src": csp.font_src,
-        "media-src": csp.media_src,
-        "frame-src": csp.frame_src,
-        "worker-src": csp.worker_src,
-    }
 
 
 def unreachable_views(views: Mapping[str, str]) -> list[str]:
