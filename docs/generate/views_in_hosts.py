@@ -16,7 +16,7 @@ from pathlib import Path
 from docs.generate import ROOT
 from mcpframe.kit.base.data import templates_dir
 from mcpframe.kit.bundle import build
-from mcpframe.kit.publish.view_checks.run import Row, check_view, read_view
+from mcpframe.kit.publish.view_checks.run import IN_WORDS, Row, check_view, read_view
 from mcpframe.kit.publish.view_checks.sample_call import call_to_show
 from mcpframe.kit.web.serve import serve_folder
 
@@ -26,7 +26,6 @@ ADDRESS = "https://tools.example"
 ANY_VIEW = {"sep": ["https://chat.example"], "mcp_apps": ["*"]}
 """Who may embed them: any host of MCP Apps."""
 
-_OUTCOMES = {"draws": "draws", "text": "text form", "blank": "blank"}
 _BLOCK = re.compile(
     r"(<!-- measured: python -m docs\.generate\.views_in_hosts -->\n\n)(.*?)(\n<!-- end measured -->)", re.S
 )
@@ -67,7 +66,7 @@ def without_times(table: str) -> str:
 
 
 def _cell(row: Row) -> str:
-    return _OUTCOMES[row.outcome] + ("" if row.drawn is None else f", {row.drawn / 1000:.1f} s")
+    return IN_WORDS[row.outcome] + ("" if row.drawn is None else f", {row.drawn / 1000:.1f} s")
 
 
 def main() -> int:

@@ -9,7 +9,6 @@ Browsers resolve every name under `localhost` to the loopback address, and treat
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager
@@ -23,6 +22,7 @@ from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, 
 
 from mcpframe.kit.base.data import checkout_dir, static_dir, templates_dir
 from mcpframe.kit.base.node import install_locked
+from mcpframe.kit.browser.chromium import set_third_party_storage
 from mcpframe.kit.bundle.output.header_files import SANDBOX_HEADERS
 from mcpframe.kit.dev.inspector import Inspecting, serve_inspector
 from mcpframe.kit.web.host_page import bundle_client, bundle_module, copy_host_modules
@@ -229,14 +229,12 @@ async def browser() -> AsyncIterator[Browser]:
 
 @asynccontextmanager
 async def profile_with_third_party_storage(folder: Path) -> AsyncIterator[BrowserContext]:
-    """Run a Chromium that lets pages keep values that another site frames: Chrome does, Debian's Chromium does not.
+    """Run a Chromium that lets pages keep values that another site frames.
 
     Args:
         folder: The folder of the new profile.
     """
-    (folder / "Default").mkdir(parents=True)
-    allowing = {"profile": {"cookie_controls_mode": 0, "block_third_party_cookies": False}}
-    (folder / "Default" / "Preferences").write_text(json.dumps(allowing))
+    set_third_party_storage(folder, allowed=True)
     async with async_playwright() as playwright:
         context = await playwright.chromium.launch_persistent_context(folder, **chromium_options())
         context.set_default_timeout(PATIENCE * 1000)

@@ -18,7 +18,7 @@ from typing import Any
 from mcpframe.kit.base.data import checkout_dir, templates_dir
 from mcpframe.kit.base.locking import locked
 from mcpframe.kit.bundle import BuildResult, build
-from mcpframe.kit.bundle.snapshot.snapshot import camera
+from mcpframe.kit.bundle.snapshot.snapshot import Camera, camera
 from mcpframe.kit.project.project import find_project
 from tests.support.origins import HOST
 
@@ -41,7 +41,12 @@ Origins = Sequence[str] | Mapping[str, Sequence[str]]
 
 
 def built(
-    project: Path | str, *, allowed_origins: Origins | None = None, group: str = "", **options: Any
+    project: Path | str,
+    *,
+    allowed_origins: Origins | None = None,
+    group: str = "",
+    taking: Camera | None = None,
+    **options: Any,
 ) -> tuple[Path, BuildResult]:
     """Build a project, unless that has been done, and return the output root, which others share, and the result.
 
@@ -49,17 +54,18 @@ def built(
         project: Its folder, or the name of one in tests/browser/servers or templates.
         allowed_origins: Who may embed it, by default the host pages; `OWN` for the project's own list, as a page has.
         group: A name for the output root, for bundles that must have one of their own.
-        options: Further arguments of `build`.
+        taking: As for `build`.
+        options: Further arguments of `build`, on which the output root depends.
     """
     folder = find(project) if isinstance(project, str) else project
     if allowed_origins is None and find_project(folder).config.kind == "server":
         allowed_origins = [HOST]
     allowed_origins = allowed_origins or None
     options.setdefault("snapshot", SNAPSHOTS)
-    settings = repr((allowed_origins, sorted((name, value) for name, value in options.items() if name != "taking")))
+    settings = repr((allowed_origins, sorted(options.items())))
     root = _FOLDER / (group + hashlib.sha256(settings.encode()).hexdigest()[:12])
     with locked(root / folder.name):
-        return root, build(folder, root, allowed_origins=allowed_origins, **options)
+        return root, build(folder, root, allowed_origins=allowed_origins, taking=taking, **options)
 
 
 def find(name: str) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
 import sys
@@ -143,6 +144,21 @@ def ensure_chromium(*, install: bool = False, progress: Progress = silent) -> Pa
         if found := find_chromium():
             return found
     raise ChromiumMissing(f"No Chromium was found and none could be installed ({'; '.join(failures)}): {_HOW}.")
+
+
+def set_third_party_storage(profile: Path, *, allowed: bool) -> None:
+    """Write the preferences of a new profile: whether pages that another site frames have storage.
+
+    It is allowed by default in Chrome, and not in Debian's Chromium.
+
+    Args:
+        profile: The folder of the profile, which need not exist.
+        allowed: Whether they have.
+    """
+    folder = profile / "Default"
+    folder.mkdir(parents=True)
+    chosen = {"cookie_controls_mode": int(not allowed), "block_third_party_cookies": not allowed}
+    (folder / "Preferences").write_text(json.dumps({"profile": chosen}))
 
 
 def launch_options(executable: Path, *, off: Sequence[str] = _OFF_BY_PLAYWRIGHT) -> LaunchOptions:

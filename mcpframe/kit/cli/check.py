@@ -81,16 +81,17 @@ def _print_views(report: ViewReport) -> None:
     from rich import box
     from rich.table import Table
 
+    from mcpframe.kit.publish.view_checks.run import IN_WORDS
+
     out.print(f"[bold]{escape(report.url)}[/]: {escape(report.tool)}({escape(json.dumps(report.arguments))})")
     if report.note:
         out.print(f"  {escape(report.note)}")
     table = Table("host", "the view", "first paint", "result drawn", box=box.SIMPLE_HEAD, pad_edge=False)
     for row in report.rows:
         colour = "red" if row.failed else "green" if row.outcome == "draws" else "yellow"
-        outcome = {"draws": "draws", "text": "text form", "blank": "blank"}[row.outcome]
         before = "error page, then " if row.error_page else ""
         times = ["" if time is None else f"{time:.0f} ms" for time in (row.painted, row.drawn)]
-        table.add_row(escape(row.title), f"[{colour}]{before}{outcome}[/]", *times)
+        table.add_row(escape(row.title), f"[{colour}]{before}{IN_WORDS[row.outcome]}[/]", *times)
     out.print(table)
     for row in report.rows:
         if row.violations:

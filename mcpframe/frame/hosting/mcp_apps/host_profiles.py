@@ -17,6 +17,7 @@ from datetime import date
 from html import escape
 from typing import Any, Final
 
+from mcpframe.frame.hosting.policy import DOMAINS
 from mcpframe.frame.hosting.sandbox_proxy import VIEW_OPAQUE, VIEW_OWN_ORIGIN
 
 _DECLARED: Final = """
@@ -190,8 +191,7 @@ class HostProfile:
         return with_head(html, head + (_VS_CODE_PARENT if self.replaces_parent else ""))
 
     def _policy(self, table: str, csp: Mapping[str, Any]) -> str:
-        kinds = ("resourceDomains", "connectDomains", "frameDomains", "baseUriDomains")
-        declared = {kind: _Sources(self._sources(csp.get(kind) or ())) for kind in kinds}
+        declared = {kind: _Sources(self._sources(csp.get(kind) or ())) for kind in DOMAINS}
         return "; ".join(" ".join(line.format(**declared).split()) for line in table.strip().splitlines())
 
     def _sources(self, domains: Iterable[Any]) -> Iterable[str]:

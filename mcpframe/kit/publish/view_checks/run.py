@@ -27,6 +27,9 @@ from mcpframe.kit.web.published import fetch, not_offered, read_manifest
 Json = Mapping[str, Any]
 Outcome = Literal["draws", "text", "blank"]
 
+IN_WORDS: Mapping[Outcome, str] = {"draws": "draws", "text": "text form", "blank": "blank"}
+"""The outcomes for people, the best first."""
+
 _CONTEXT: Json = {
     "theme": "light",
     "locale": "en-US",
@@ -223,9 +226,7 @@ async def _under(
         rows = []
         for turn in range(2):
             async with asyncio.timeout(patience + _ENDING):
-                seen = await hosting.evaluate(
-                    "(host, [call, within]) => host.show(call, within)", [shown, patience * 1000]
-                )
+                seen = await hosting.evaluate(_SHOW, [shown, patience * 1000])
             rows.append(_ROW.validate_python({"profile": profile.name, "title": profile.title, **seen}))
             if rows[-1].outcome == "blank":
                 break
@@ -235,7 +236,7 @@ async def _under(
         error_page = await errors.seen()
     finally:
         await page.close()
-    worst = max(rows, key=lambda row: ("draws", "text", "blank").index(row.outcome))
+    worst = max(rows, key=lambda row: list(IN_WORDS).index(row.outcome))
     last = rows[-1] if rows[-1].outcome == worst.outcome else worst
     return Row(**{**vars(last), "error_page": error_page})
 

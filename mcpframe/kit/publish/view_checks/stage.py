@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
@@ -28,7 +27,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import ToolFailed
 from mcpframe.kit.base.scratch import scratch
-from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
+from mcpframe.kit.browser.chromium import ensure_chromium, launch_options, set_third_party_storage
 from mcpframe.kit.browser.host_tab import OFF
 from mcpframe.kit.web.bundle_site import BundleSite
 from mcpframe.kit.web.serve import serve_app
@@ -68,9 +67,7 @@ class Stage:
         """
         program = ensure_chromium()
         profile = self.folder / f"profile-{storage}"
-        (profile / "Default").mkdir(parents=True)
-        third_party = {"cookie_controls_mode": 0 if storage else 1, "block_third_party_cookies": not storage}
-        (profile / "Default" / "Preferences").write_text(json.dumps({"profile": third_party}))
+        set_third_party_storage(profile, allowed=storage)
         options = launch_options(program, off=OFF)
         options["args"] += [
             f"--host-resolver-rules={self.rules}",
