@@ -1,16 +1,16 @@
 /**
- * What is seen in the frames of a view, for the host page of `host.js`. Playwright runs it first in every frame. It posts
+ * Reports the contents of a view's frames to the host page of `host.js`. Playwright runs it first in every frame. It posts
  * to that page: the first paint, violations of a policy, the text of a stand-in, and changes of the author's page.
  *
- * `above` is how many pages are around the host page.
+ * `above` is how many pages are around the host page, and `origin` the origin of that page.
  */
-(above) => {
+(above, origin) => {
   const around = [];
   for (let page = /** @type {Window} */ (self); page !== top; page = page.parent) around.unshift(page.parent);
   const host = around[above];
   if (!host) return;
   const now = () => performance.timeOrigin + performance.now();
-  const report = (seen) => host.postMessage({ mcpframeProbe: seen }, "*");
+  const report = (seen) => host.postMessage({ mcpframeProbe: seen }, origin);
 
   // biome-ignore lint/performance/useDomNodeTextContent: only the text that can be seen
   const textOf = (element) => (element?.checkVisibility({ visibilityProperty: true }) ? element.innerText.trim() : "");

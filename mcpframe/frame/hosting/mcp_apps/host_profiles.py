@@ -32,7 +32,7 @@ _DECLARED: Final = """
     object-src   'none'
     base-uri     {baseUriDomains:'self'}
 """
-"""What VS Code derives from a declaration, from its source; much as the specification says."""
+"""VS Code's policy for a declaration, from its source; much as the specification says."""
 
 _DEFAULT: Final = """
     default-src  'none'
@@ -136,7 +136,7 @@ class _Sources(tuple[str, ...]):
 
 @dataclass(frozen=True, slots=True)
 class HostProfile:
-    """What is known of a host of MCP Apps.
+    """The known behaviour of a host of MCP Apps.
 
     Attributes:
         name: its short name.

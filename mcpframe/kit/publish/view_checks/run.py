@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -61,7 +62,7 @@ class ViewText:
 
 @dataclass(frozen=True)
 class Row:
-    """What a view does under one profile. Times are in ms from the moment when the host adds the frame.
+    """The outcome of a view under one profile. Times are in ms from the moment when the host adds the frame.
 
     Attributes:
         profile: The profile's name.
@@ -95,7 +96,7 @@ _ROW = TypeAdapter(Row)
 
 @dataclass(frozen=True)
 class ViewReport:
-    """What the view of a bundle does under all profiles.
+    """The outcomes of a bundle's view under all profiles.
 
     Attributes:
         url: The address of the bundle.
@@ -202,8 +203,9 @@ async def _under(
     page = await context.new_page()
     scripts = {name: (static_dir() / "apps_hosts" / f"{name}.js").read_text("utf-8") for name in ("host", "probe")}
     framed = profile.top == "file"
-    await page.add_init_script(f"({scripts['probe'].rstrip().rstrip(';')})({int(framed)})")
-    address = f"https://{profile.name}.{HOST}/"
+    origin = f"https://{profile.name}.{HOST}"
+    await page.add_init_script(f"({scripts['probe'].rstrip().rstrip(';')})({int(framed)}, {json.dumps(origin)})")
+    address = f"{origin}/"
     errors = _ErrorPages(page)
     try:
         await page.goto(stood.page_above(profile.name) if framed else address)
