@@ -38,7 +38,7 @@ async def echoes(bridge: Program, id_: int) -> None:
 
 
 async def test_the_end_of_python_and_a_tool_that_never_returns(server: str, tmp_path: Path) -> None:
-    async with start(server, "--timeout", str(PATIENCE), "--busy-timeout", "10", profile=tmp_path) as bridge:
+    async with start(server, "--timeout", str(PATIENCE), "--busy-timeout", "5", profile=tmp_path) as bridge:
         await bridge.request(0, "initialize", **INITIALIZE)
         assert (await bridge.next())["id"] == 0
         await bridge.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
@@ -80,7 +80,7 @@ async def test_a_cancelled_call_that_never_returns(server: str, tmp_path: Path) 
 @pytest.fixture
 def address(server: str, tmp_path: Path) -> Iterator[str]:
     """A bridge over HTTP."""
-    command = [sys.executable, "-m", "mcpframe", "bridge", server, "--busy-timeout", "10", "--timeout", str(PATIENCE)]
+    command = [sys.executable, "-m", "mcpframe", "bridge", server, "--busy-timeout", "5", "--timeout", str(PATIENCE)]
     with over_http(command, tmp_path) as address:
         yield address
 

@@ -31,6 +31,7 @@ from tests.bridge.hub_programs import (
     user_browser,
 )
 from tests.bridge.programs import INITIALIZE, PATIENCE, ROOT, environment, processes_with
+from tests.support.suites import extended
 
 ENABLED_AT_FOCUS = """() => {
     dispatchEvent(new Event("focus"));
@@ -44,7 +45,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield served
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("mode", [extended("legacy"), "auto"])
 async def test_a_browser_of_its_own_over_stdio(site: Site, tmp_path: Path, mode: str) -> None:
     log = tmp_path / "calls.log"
     pages = [site.shop(), site.board(), site.shop("evil")]
@@ -96,7 +97,7 @@ async def _is_in(log: Path, words: str) -> bool:
     return words in await anyio.Path(log).read_text()
 
 
-@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, "the client", "its output"])
+@pytest.mark.parametrize("end", [signal.SIGKILL, extended(signal.SIGTERM), "the client", extended("its output")])
 async def test_a_hub_that_ends_in_mid_call_takes_its_browser_along(site: Site, tmp_path: Path, end: object) -> None:
     profile, log = tmp_path / "profile", tmp_path / "calls.log"
     log.touch()

@@ -13,6 +13,7 @@ import pytest
 
 from mcpframe.kit.base.node import find_node, install_locked
 from tests.bridge.programs import PATIENCE, ROOT, environment
+from tests.support.suites import extended
 
 HERE = ROOT / "tests" / "conformance"
 PROGRAM = Path("@modelcontextprotocol", "inspector", "clients", "launcher", "build", "index.js")
@@ -32,7 +33,7 @@ def profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("profile")
 
 
-@pytest.mark.parametrize("era", ["legacy", "modern"])
+@pytest.mark.parametrize("era", [extended("legacy"), "modern"])
 @pytest.mark.parametrize(
     ("options", "expected"),
     [

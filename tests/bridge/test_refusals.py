@@ -48,7 +48,7 @@ async def test_an_address_where_nobody_is_and_one_that_never_answers(tmp_path: P
     with socket.socket() as taken:  # so that nobody else listens there
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
-        assert "ERR_CONNECTION_REFUSED" in await failure(f"http://127.0.0.1:{port}/", tmp_path / "2")
+        assert "ERR_CONNECTION_REFUSED" in await failure(f"http://127.0.0.1:{port}/", tmp_path / "2", 3)
 
 
 async def test_a_folder_that_is_no_server(tmp_path: Path) -> None:

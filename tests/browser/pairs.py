@@ -27,7 +27,7 @@ class Pair:
     copilot: str
 
 
-def build_dashboard(folder: Path, work: Path, *, copilot: str, frame_src: str) -> None:
+def build_dashboard(folder: Path, work: Path, *, copilot: str, frame_src: str, snapshot: bool = SNAPSHOTS) -> None:
     """Build the dashboard for a copilot.
 
     Args:
@@ -35,6 +35,7 @@ def build_dashboard(folder: Path, work: Path, *, copilot: str, frame_src: str) -
         work: where to put a copy of the template, with the two lines changed that a person changes.
         copilot: the copilot's address.
         frame_src: what the dashboard may frame.
+        snapshot: whether its page starts from a snapshot, which takes longer to build than it saves one visit.
     """
     project = work / "dashboard"
     shutil.copytree(templates_dir() / "dashboard", project)
@@ -43,7 +44,7 @@ def build_dashboard(folder: Path, work: Path, *, copilot: str, frame_src: str) -
     text = config.read_text("utf-8")
     assert '"http://localhost:8001"' in text
     config.write_text(text.replace("http://localhost:8001", frame_src), "utf-8")
-    assert build(project, folder, snapshot=SNAPSHOTS).warnings == ()
+    assert build(project, folder, snapshot=snapshot).warnings == ()
 
 
 def build_copilot(folder: Path, dashboard_origins: list[str]) -> None:

@@ -18,6 +18,7 @@ from mcpframe.kit.base.errors import DemoError
 from mcpframe.kit.browser.chromium import ensure_chromium
 from mcpframe.kit.dev.demo import ask
 from mcpframe.kit.web.serve import serve_folder
+from tests.support.suites import extended
 
 ROOT = checkout_dir()
 COMMAND = [sys.executable, "build.py", "demo"]
@@ -59,7 +60,7 @@ def test_it_serves_until_it_is_interrupted(tmp_path: Path) -> None:
             running.kill()
 
 
-@pytest.mark.parametrize("option", ["--port", "--page-port"])
+@pytest.mark.parametrize("option", ["--port", extended("--page-port")])
 def test_a_port_in_use_is_one_line(option: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -91,5 +92,5 @@ def test_a_host_page_that_blocks_itself_is_waited_for_no_longer_than_allowed(tmp
         setTimeout(() => { document.documentElement.dataset.state = "ready"; setTimeout(() => { for (;;); }); });
         </script>"""
     )
-    with serve_folder(tmp_path) as served, pytest.raises(DemoError, match="did not answer within 15 seconds"):
-        ask(f"{served.origin}/", ensure_chromium(), {}, patience=15)
+    with serve_folder(tmp_path) as served, pytest.raises(DemoError, match="did not answer within 5 seconds"):
+        ask(f"{served.origin}/", ensure_chromium(), {}, patience=5)

@@ -29,6 +29,7 @@ from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Troubles
 from tests.support.built import build_plain
+from tests.support.suites import extended
 
 EXAMPLES = checkout_dir() / "docs" / "examples"
 HOST = "https://chat.example"
@@ -144,6 +145,7 @@ async def test_a_wrapped_server_of_mcp_1_keeps_notes(
             assert told.structured_content == {"result": answer}
 
 
+@pytest.mark.extended  # `test_architectures.py` and `test_template_dashboard.py` have such pages
 async def test_hosts_in_python_in_both_architectures(
     context: BrowserContext, troubles: Troubles, publish: Publish, tmp_path: Path
 ) -> None:
@@ -162,6 +164,7 @@ async def test_hosts_in_python_in_both_architectures(
     await expect(greeting).to_have_text("Hello, Ada", timeout=2 * BOOT_PATIENCE * 1000)
 
 
+@pytest.mark.extended  # `test_app_hub.py` has such an app
 async def test_the_tabs_of_an_app_have_each_others_tools_and_so_has_a_host(
     context: BrowserContext, troubles: Troubles, publish: Publish, host_folder: Path, tmp_path: Path
 ) -> None:
@@ -212,22 +215,22 @@ async def test_a_host_of_views_in_python(
     await expect(page.locator("#view iframe")).to_have_count(0)
 
 
+@pytest.mark.parametrize(("here", "there"), [("127.0.0.1", "localhost"), extended("localhost", "127.0.0.1")])
 async def test_a_preview_on_this_machine_has_its_sandbox_under_the_other_name(
-    context: BrowserContext, troubles: Troubles, tmp_path: Path
+    context: BrowserContext, troubles: Troubles, tmp_path: Path, here: str, there: str
 ) -> None:
     with serve_folder(tmp_path) as served:
-        for here, there in (("127.0.0.1", "localhost"), ("localhost", "127.0.0.1")):
-            origin = f"http://{here}:{served.port}"
-            built = build_plain(EXAMPLES / "view-host", tmp_path)
-            build_plain(EXAMPLES / "clock", tmp_path, allowed_origins=[origin])
-            page = await context.new_page()
-            await page.goto(f"{origin}/{built.url_path}")
-            view = page.frame_locator("#view iframe").frame_locator("iframe")
-            await expect(view.locator("#time")).to_contain_text("Vienna: ", timeout=2 * BOOT_PATIENCE * 1000)
-            source = await page.locator("#view iframe").get_attribute("src")
-            assert source is not None
-            assert source.startswith(f"http://{there}:{served.port}/_mcpframe/sandbox.")
-            await page.close()
+        origin = f"http://{here}:{served.port}"
+        built = build_plain(EXAMPLES / "view-host", tmp_path)
+        build_plain(EXAMPLES / "clock", tmp_path, allowed_origins=[origin])
+        page = await context.new_page()
+        await page.goto(f"{origin}/{built.url_path}")
+        view = page.frame_locator("#view iframe").frame_locator("iframe")
+        await expect(view.locator("#time")).to_contain_text("Vienna: ", timeout=2 * BOOT_PATIENCE * 1000)
+        source = await page.locator("#view iframe").get_attribute("src")
+        assert source is not None
+        assert source.startswith(f"http://{there}:{served.port}/_mcpframe/sandbox.")
+        await page.close()
 
 
 async def test_a_host_shows_the_page_that_a_tool_returns(
@@ -274,6 +277,7 @@ async def test_a_tool_that_takes_a_while(
         assert unfinished.structured_content == {"result": [10**9]}
 
 
+@pytest.mark.extended  # `test_features.py` has such a tool, `test_author.py` such a page
 async def test_pictures_of_a_tool_and_of_the_user(
     context: BrowserContext, troubles: Troubles, publish: Publish, host_folder: Path, tmp_path: Path
 ) -> None:

@@ -17,6 +17,7 @@ from mcpframe.frame.session.setup import SetupErrorCode
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import BundleOf, Troubles
+from tests.support.suites import extended
 
 PATIENCE = 2 * BOOT_PATIENCE
 
@@ -43,9 +44,9 @@ def framed(url: str) -> OuterFrame:
     ("how", "reason"),
     [
         ("exit", "exit status 3"),
-        ("abort", "it was aborted"),
-        ("read", "out of bounds"),
-        ("stack", "call stack"),
+        extended("abort", "it was aborted"),
+        extended("read", "out of bounds"),
+        extended("stack", "call stack"),
         ("callback", "it was aborted"),
     ],
 )

@@ -93,6 +93,7 @@ async def client(host_page: Page, troubles: Troubles) -> AsyncIterator[PythonCli
         yield PythonClient(host_page, "legacy", stack)
 
 
+@pytest.mark.extended  # `test_unmodified.py` has one of version 4 in both eras
 async def test_a_fastmcp_server_answers_in_both_eras(host_page: Page, origins: Origins, tmp_path: Path) -> None:
     built = build_plain(SERVERS / "fastmcp4", tmp_path, allowed_origins=[origins.host])
     assert [tool["name"] for tool in built.manifest["tools"]] == ["add", "talk"]

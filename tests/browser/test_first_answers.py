@@ -21,6 +21,7 @@ from tests.browser.clients import Era, PythonClient
 from tests.browser.conftest import Origins, Troubles
 from tests.contract.playing import POLL, held
 from tests.support.built import SNAPSHOTS
+from tests.support.suites import extended
 from tests.support.wheels import use_index, write_unmodified
 
 FIRST_CALLS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -39,10 +40,8 @@ BEHIND_A_SETUP = {"sqlite-analyst"}
 """Templates that answer with an error until the user has chosen files."""
 WITHOUT_TOOLS = {"view"}
 """Templates whose tools are those of a server that is not framed."""
-NEWEST = ("minimal", "pi-calculator")
-"""Templates that are also asked without a handshake, in the newest revision."""
 READS_A_FILE = pytest.mark.xfail(reason="it reads a data file of its package when it starts", strict=True)
-USUAL = ("everything", "forecast", "unmodified-flashcards", *NEWEST)
+USUAL = ("everything", "forecast", "pi-calculator")
 """Those of the default suite: of each kind one."""
 
 
@@ -53,7 +52,8 @@ def marks_of(name: str) -> list[pytest.MarkDecorator]:
 
 CASES = [
     *(pytest.param(name, "legacy", marks=marks_of(name)) for name in FIRST_CALLS),
-    *(pytest.param(name, "modern") for name in NEWEST),
+    ("minimal", "modern"),
+    extended("pi-calculator", "modern"),
 ]
 LOOKED_FOR = "performance.getEntriesByType('mark').map((mark) => mark.name).filter((name) => /:files for /.test(name))"
 """What Python has looked for in files that were not there yet."""

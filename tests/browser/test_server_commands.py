@@ -31,6 +31,7 @@ from mcpframe.kit.web.site import Site
 from tests.bridge.programs import processes_with
 from tests.browser.clients import BOOT_PATIENCE
 from tests.support.built import SNAPSHOTS
+from tests.support.suites import extended
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -124,7 +125,7 @@ def test_call(run: Run, url: str) -> None:
     assert "The server has no tool 'ad'; it has: add." in err
 
 
-@pytest.mark.parametrize("era", ["auto", "legacy"])
+@pytest.mark.parametrize("era", ["auto", extended("legacy")])
 def test_what_a_server_prints_its_progress_and_its_pictures(run: Run, chatty: Path, tmp_path: Path, era: str) -> None:
     code, out, err = run("call", str(chatty), "chat", "--era", era, "--save", str(tmp_path))
     picture = tmp_path / "chat-1.png"
@@ -201,7 +202,7 @@ def test_a_setup_is_run_first(run: Run, authored: str, tmp_path: Path) -> None:
     ("entered", "said", "patience"),
     [
         (["--setup"], r"waits for a person and has 'Name', 'File', 'Save', 'Cancel', .*: enter what it", 3.0),
-        (["--enter", "Nmae=Ada"], r"field 'Nmae' cannot be used .*and has 'Name', .*: write --enter", 3.0),
+        extended(["--enter", "Nmae=Ada"], r"field 'Nmae' cannot be used .*and has 'Name', .*: write --enter", 3.0),
         (["--enter", "Deny"], r"The setup ended with AUTH_FAILED \(Wrong password\): enter something else", None),
         (["--enter", "File=@nothing.txt"], r"nothing\.txt is not a file: write --enter File=@FILE", None),
         (["--enter", "=Ada"], r"'=Ada' names no field and no button", None),

@@ -26,6 +26,7 @@ from tests.browser.conftest import PAGES, Troubles
 from tests.browser.outers import PATIENCE
 from tests.browser.pairs import Chat, build_copilot, build_dashboard
 from tests.contract.playing import POLL
+from tests.support.suites import extended
 
 BOOT = BOOT_PATIENCE * 1000
 expect.set_options(timeout=PATIENCE * 1000)  # Playwright's own 5 s are little where the machine is busy
@@ -76,7 +77,8 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
         def deploy(copilot: str, frame_src: str) -> str:
             other = tmp_path_factory.mktemp("other")
-            build_dashboard(other, tmp_path_factory.mktemp("project"), copilot=copilot, frame_src=frame_src)
+            work = tmp_path_factory.mktemp("project")
+            build_dashboard(other, work, copilot=copilot, frame_src=frame_src, snapshot=False)
             served = stack.enter_context(serve_folder(other))
             return f"http://dashboard.localhost:{served.port}/dashboard/"
 
@@ -387,7 +389,7 @@ class JavaScriptServing(Serving):
         await self.page.evaluate("lab.hangUp()")
 
 
-@pytest.fixture(params=[JavaScriptServing, Serving], ids=["host.js", "python"])
+@pytest.fixture(params=[JavaScriptServing, extended(Serving)], ids=["host.js", "python"])
 async def outside(request: pytest.FixtureRequest, page: Page, pair: Site) -> Serving:
     """Each of the two pages around the copilot that are no template."""
     kind: type[Serving] = request.param
@@ -437,6 +439,7 @@ async def test_a_page_that_has_hung_up_is_said_to_be_gone(page: Page, pair: Site
     await expect(chat.button("Connect again")).to_be_visible()
 
 
+@pytest.mark.extended  # the page reloads in a usual test
 async def test_a_copilot_that_connects_again_gets_a_fresh_session(dashboard: Dashboard) -> None:
     before = await dashboard.session()
     await dashboard.chat.log.evaluate(

@@ -8,6 +8,7 @@ import pytest
 from playwright.async_api import Frame
 
 from tests.browser.hosts import Connected, Host
+from tests.support.suites import extended
 
 URI = "mermaid://diagram"
 PIE = 'pie title Pets\n  "Dogs" : 60\n  "Cats" : 40'
@@ -120,12 +121,12 @@ async def test_the_diagram_is_kept_for_the_session(host: Host) -> None:
     ("code", "words"),
     [
         ("sequenceDiagram\n  Ada->>Bob: Hello", "Hello"),
-        ("classDiagram\n  class Horse", "Horse"),
-        ("stateDiagram-v2\n  [*] --> Moving", "Moving"),
-        ("erDiagram\n  CUSTOMER ||--o{ ORDER : places", "CUSTOMER"),
-        ("gantt\n  section A\n  Build :a1, 2025-01-01, 30d", "Build"),
+        extended("classDiagram\n  class Horse", "Horse"),
+        extended("stateDiagram-v2\n  [*] --> Moving", "Moving"),
+        extended("erDiagram\n  CUSTOMER ||--o{ ORDER : places", "CUSTOMER"),
+        extended("gantt\n  section A\n  Build :a1, 2025-01-01, 30d", "Build"),
         ("mindmap\n  root((Plan))\n    Origins", "Origins"),
-        ("timeline\n  2025 : Launch", "Launch"),
+        extended("timeline\n  2025 : Launch", "Launch"),
     ],
     ids=["sequence", "class", "state", "er", "gantt", "mindmap", "timeline"],
 )

@@ -22,7 +22,9 @@ from tests.browser.apps_hosts import CONTEXT, AppsHost
 from tests.browser.conftest import SERVERS, Bundle, BundleOf, Origins, Troubles
 from tests.contract.playing import held
 from tests.support.built import SNAPSHOTS
+from tests.support.suites import extended
 
+OPAQUE = {"sandbox": "allow-scripts"}
 RESULT = {"content": [{"type": "text", "text": "21 °C\n" * 20}]}
 
 
@@ -238,8 +240,17 @@ def asked(url: str, **more: str) -> str:
     return policy(**{**directives, **more})
 
 
-@pytest.mark.parametrize("options", [{}, {"sandbox": "allow-scripts"}], ids=["an origin", "opaque"])
-@pytest.mark.parametrize("frames", ["'none'", "'self' blob: data:", "https://other.example"])
+@pytest.mark.parametrize(
+    ("frames", "options"),
+    [
+        ("'none'", {}),
+        extended("'none'", OPAQUE),
+        extended("'self' blob: data:", {}),
+        ("'self' blob: data:", OPAQUE),
+        ("https://other.example", {}),
+        extended("https://other.example", OPAQUE),
+    ],
+)
 async def test_where_frames_are_refused_the_bundle_runs_in_the_view_s_document(
     host: SandboxHost, viewed: Bundle, troubles: Troubles, frames: str, options: Any
 ) -> None:

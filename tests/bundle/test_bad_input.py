@@ -37,6 +37,12 @@ def may_mount() -> bool:
         return False
 
 
+@pytest.fixture
+def no_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Builds do not spend their time on a snapshot."""
+    monkeypatch.setenv("MCPFRAME_SNAPSHOT", "0")
+
+
 needs_mounts = pytest.mark.skipif(
     "not may_mount()", reason="programs may have no file system of their own here (unshare --mount)"
 )
@@ -58,7 +64,7 @@ def refused(arguments: list[str], **variables: str) -> str:
     """Run a program that has to fail with one sentence, and give that."""
     done = subprocess.run(
         arguments,
-        env={**ENVIRONMENT, **variables},
+        env={**ENVIRONMENT, "MCPFRAME_SNAPSHOT": "0", **variables},
         capture_output=True,
         text=True,
         timeout=PATIENCE,
@@ -216,6 +222,7 @@ def test_an_interrupted_build_leaves_a_whole_bundle(
     assert contents(out) == contents(tmp_path / "fresh")
 
 
+@pytest.mark.usefixtures("no_snapshot")
 def test_two_builds_at_once(adder: Adder, tmp_path: Path) -> None:
     out = tmp_path / "together"
     projects = []
@@ -224,7 +231,10 @@ def test_two_builds_at_once(adder: Adder, tmp_path: Path) -> None:
         (project / "server.py").write_text(SERVER.replace("Adds two numbers", f"Adds, says {number}"))
         projects.append(project)
     commands = [[*BUILD, str(project), "--out", str(out)] for project in projects]
-    both = [subprocess.Popen(command, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True) for command in commands]
+    both = [
+        subprocess.Popen(command, env=os.environ | ENVIRONMENT, stderr=subprocess.PIPE, text=True)
+        for command in commands
+    ]
     for process in both:
         _, told = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, told

@@ -91,7 +91,7 @@ def project_of(script: str, tmp_path: Path, lock: Path, table: str = "") -> Path
 @pytest.mark.parametrize(
     ("script", "line", "expected"),
     [
-        ("http", 0, r"serves HTTP \(run_streamable_http_async\)"),
+        extended("http", 0, r"serves HTTP \(run_streamable_http_async\)"),
         ("chooses", 1, r'serves HTTP \(run_sse_async\).*TRANSPORT = "stdio" in \[tool.mcpframe.env\]'),
         ("asks", 0, "reads its standard input"),
         extended("password", 1, "reads its standard input"),
@@ -104,7 +104,7 @@ def project_of(script: str, tmp_path: Path, lock: Path, table: str = "") -> Path
         extended("runs", 1, "runs another program"),
         extended("library", 1, "loads the native library libfoo.so.1"),
         ("threads", 1, "returned without serving MCP.*it starts a thread"),
-        ("returns", None, "returned without serving MCP"),
+        extended("returns", None, "returned without serving MCP"),
         extended("group", 1, "RuntimeError: the database is missing"),
         extended("lists", None, "answers tools/list with an error: no tools today"),
     ],

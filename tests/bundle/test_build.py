@@ -25,6 +25,7 @@ from mcpframe.kit.bundle.packages.lock import read_lock
 from mcpframe.kit.bundle.pyodide import job as pyodide_job
 from mcpframe.kit.bundle.snapshot import snapshot_page
 from tests.bundle.conftest import SERVER, Adder, write_project
+from tests.support.suites import except_for, extended
 
 
 def contents(out: Path) -> dict[str, str]:
@@ -64,7 +65,7 @@ def slow_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def slow(chromium: snapshot_page.Chromium) -> Page:
         page = opened(chromium)
-        page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
+        page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 2})
         return page
 
     async def late(page: snapshot_page._Page, scope: Scope, receive: Receive, send: Send) -> None:
@@ -235,10 +236,10 @@ def test_the_lock_is_honoured_and_renewed_on_demand(adder: Adder, tmp_path: Path
     assert lock is not None
     written = path.read_bytes()
     (project / "server.py").write_text(SERVER + "\n# changed\n")
-    build(project, out)
+    build(project, out, snapshot=False)
     assert path.read_bytes() == written
     path.write_text(path.read_text().replace(lock.inputs, "0" * 64))  # as if the requirements had been others
-    build(project, out)
+    build(project, out, snapshot=False)
     assert path.read_bytes() == written  # resolved anew, to the same versions
 
 
@@ -287,7 +288,14 @@ NOT_IN_A_PAGE = {
 }
 
 
-@pytest.mark.parametrize(("server", "told"), NOT_IN_A_PAGE.items(), ids=["environment", "file", "run"])
+@pytest.mark.parametrize(
+    ("server", "told"),
+    [
+        pytest.param(*each, marks=[pytest.mark.extended] * bool(number))
+        for number, each in enumerate(NOT_IN_A_PAGE.items())
+    ],
+    ids=["environment", "file", "run"],
+)
 def test_what_a_page_does_not_have_is_a_build_error_that_says_what_to_do(
     adder: Adder, tmp_path: Path, server: str, told: str
 ) -> None:
@@ -301,8 +309,10 @@ def test_what_a_page_does_not_have_is_a_build_error_that_says_what_to_do(
     ("server", "told"),
     [
         ("server = 3\n", "is of type int"),
-        ("from mcp.server.fastmcp import FastMCP\n", "has no 'server'"),  # built with mcp 1.x, which has it
-        ("import numpy\nserver = 3\n", "needs 'numpy', which is not installed. Add it to the server's requirements"),
+        extended("from mcp.server.fastmcp import FastMCP\n", "has no 'server'"),  # built with mcp 1.x, which has it
+        extended(
+            "import numpy\nserver = 3\n", "needs 'numpy', which is not installed. Add it to the server's requirements"
+        ),
         ("from mcpframe import FrameServer\nother = FrameServer('x')\n", "has no 'server'; its servers are: other"),
         ("x = (\n", r"server.py is not valid Python 3.14: '\(' was never closed, line 1"),
     ],
@@ -350,7 +360,7 @@ def test_requirements_are_packed_and_lazy_ones_kept_beside(tmp_path: Path) -> No
         "import sortedcontainers\n" + SERVER,
         '["sortedcontainers", "mdit-py-plugins"]',
     )
-    build(project, tmp_path / "out")
+    build(project, tmp_path / "out", snapshot=False)
     manifest = read_manifests(tmp_path / "out")["adder"]
     paths = [entry["path"] for entry in manifest["files"]]
     [packages] = [path for path in paths if "/packages." in path]
@@ -394,13 +404,17 @@ def test_what_a_module_says_is_printed_without_escapes(adder: Adder, tmp_path: P
 
 @pytest.mark.parametrize(
     "lie",
-    [
-        "FrameServer.name = property(lambda self: 'x' * 2_000_000)",
-        "FrameServer.instructions = property(lambda self: {})",
+    except_for(
+        [
+            "FrameServer.name = property(lambda self: 'x' * 2_000_000)",
+            "FrameServer.instructions = property(lambda self: {})",
+            "FrameServer.list_tools = lambda self: later([])",
+            "import os; os._exit(1)",
+            "import js; js.fetch('http://127.0.0.1/'); raise SystemExit",
+        ],
         "FrameServer.list_tools = lambda self: later([])",
         "import os; os._exit(1)",
-        "import js; js.fetch('http://127.0.0.1/'); raise SystemExit",
-    ],
+    ),
 )
 def test_what_a_module_says_of_itself_is_checked_and_how_it_ends_is_told(
     adder: Adder, tmp_path: Path, lie: str

@@ -26,6 +26,7 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.mark.extended  # it is built and called in tests/browser/test_unmodified.py as well
 @pytest.mark.usefixtures("index")
 def test_a_fastmcp_server_of_mcp_1_is_built_by_its_name(
     tmp_path: Path, page: Page, host: str, serving: Serving
@@ -52,7 +53,7 @@ def test_a_lowlevel_server_of_mcp_1_has_its_arguments(tmp_path: Path, page: Page
         build(project, tmp_path / "out", snapshot=False)
     file = project / "pyproject.toml"
     file.write_text(re.sub("args = .*", 'args = ["--unit", "m"]', file.read_text()))
-    result = build(project, tmp_path / "out")
+    result = build(project, tmp_path / "out", snapshot=False)
     assert [tool["description"] for tool in result.tools or ()] == ["Convert a length to m."]
     lock = read_lock(project / "mcpframe.lock")
     assert lock is not None
@@ -62,6 +63,7 @@ def test_a_lowlevel_server_of_mcp_1_has_its_arguments(tmp_path: Path, page: Page
     assert answer["content"][0]["text"] == "3218.69 m"
 
 
+@pytest.mark.extended  # so is this one
 @pytest.mark.usefixtures("index")
 def test_a_server_of_the_package_fastmcp_is_built_by_its_name(
     tmp_path: Path, page: Page, host: str, serving: Serving

@@ -163,6 +163,7 @@ def test_a_survey_of_a_local_index(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     write_wheel(index, "survey-exits", {"adder.py": "def main():\n    raise SystemExit('set A_KEY')\n"}, **script)
     write_wheel(index, "survey-hangs", {"adder.py": "while True:\n    pass\n"}, **script)
     use_index(index, monkeypatch)
+    monkeypatch.setenv("MCPFRAME_SNAPSHOT", "0")
     call = "tool = 'add'\narguments = { a = 40, b = 2 }\n"
     file = _listed(
         tmp_path,
@@ -175,13 +176,13 @@ def test_a_survey_of_a_local_index(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     )
 
     def attempt(package: Package, folder: Path) -> Outcome:
-        return in_process(file, deadline=30 if package.name == "survey-hangs" else 300)(package, folder)
+        return in_process(file, deadline=12 if package.name == "survey-hangs" else 300)(package, folder)
 
     adder, exits, hangs, none = survey(read_packages(file), tmp_path / "kept", attempt=attempt)
     assert (adder.stage, adder.why, adder.tools, adder.sdk[:5]) == ("", "", 1, "mcp 1")
     assert (adder.first_visit or 0) > 1_000_000
     assert (exits.stage, "set A_KEY" in exits.message) == ("main", True)
-    assert "within 30 s" in hangs.why
+    assert "within 12 s" in hangs.why
     assert none.stage == "resolution"
 
 
