@@ -344,9 +344,12 @@ async def host_page(context: BrowserContext, troubles: Troubles, origins: Origin
     return page
 
 
-@pytest.fixture(params=[JavaScriptOuter, PlaywrightOuter], ids=["host.js", "python"])
+@pytest.fixture(params=[JavaScriptOuter, extended(PlaywrightOuter)], ids=["host.js", "python"])
 def outer_kind(request: pytest.FixtureRequest) -> type[Outer]:
-    """Each of the two outer frames."""
+    """Each of the two outer frames; the one in Python mainly in `--all`, as `tests/unit/contract` has its rules.
+
+    The usual suite has both where `tests.browser.outers.both_kinds` is imported.
+    """
     kind: type[Outer] = request.param
     return kind
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import anyio
+import pytest
 from playwright.async_api import Frame
 
 from mcpframe.frame.session.places import Framing, Place
@@ -123,3 +124,10 @@ class PlaywrightOuter(PythonOuter):
 def _camel(name: str) -> str:
     first, *others = name.split("_")
     return first + "".join(map(str.capitalize, others))
+
+
+@pytest.fixture(name="outer_kind", params=[JavaScriptOuter, PlaywrightOuter], ids=["host.js", "python"])
+def both_kinds(request: pytest.FixtureRequest) -> type[Outer]:
+    """Each of the two outer frames, in the usual suite too: for a module that imports this."""
+    kind: type[Outer] = request.param
+    return kind

@@ -3,6 +3,7 @@
 from playwright.async_api import BrowserContext, Page
 
 from tests.browser.conftest import Origins, Troubles
+from tests.browser.outers import both_kinds  # noqa: F401  a fixture
 from tests.contract.departures import *  # noqa: F403  the tests for every window
 from tests.contract.departures import fails_and_closes, open_by_hand
 from tests.contract.outer import Outer

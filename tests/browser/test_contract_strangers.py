@@ -12,7 +12,7 @@ from playwright.async_api import BrowserContext, Frame, Page
 
 from tests.browser.by_hand import framed
 from tests.browser.conftest import Origins
-from tests.browser.outers import Outer
+from tests.browser.outers import Outer, both_kinds  # noqa: F401  a fixture
 from tests.contract.playing import HANDSHAKE, heard, say
 
 FORGED: list[dict[str, Any]] = [

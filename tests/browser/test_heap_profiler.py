@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.browser.conftest import Bundle, Origins, chromium
 from tests.browser.test_contract_bundle import ACCEPTED, REPLY, framing
 
@@ -15,6 +17,7 @@ CALLS = 30
 """So many calls take ten seconds, in which the profiler ended each page that made them on a coroutine stack."""
 
 
+@pytest.mark.extended  # it waits for ten seconds
 async def test_a_page_outlives_a_long_wait_for_its_host(origins: Origins, everything: Bundle) -> None:
     async with chromium(*PROFILED) as browser:
         context = await browser.new_context()

@@ -142,6 +142,7 @@ async def test_fifty_frames_at_once_with_host_js(host_page: Page, origins: Origi
     assert answers == list(range(50))
 
 
+@pytest.mark.extended  # host.js has it above
 async def test_fifty_frames_at_once_with_python(host_page: Page, origins: Origins) -> None:
     place = PlaywrightPlace(host_page)
     ids = set()

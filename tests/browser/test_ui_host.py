@@ -18,7 +18,7 @@ from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import PAGES, SERVERS, Troubles
 from tests.browser.embedded import asked
-from tests.support.built import SNAPSHOTS
+from tests.support.built import SNAPSHOTS, build_plain
 
 Json = dict[str, Any]
 EXAMPLES = "ui_examples.html"
@@ -46,7 +46,7 @@ def ui_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         config = project / "pyproject.toml"
         text = config.read_text("utf-8").replace('"hosting-ui"', '"sandboxed"')
         config.write_text(text.replace("kind =", 'sandbox_origin = "https://sandbox.example"\nkind ='), "utf-8")
-        build(project, folder)
+        build_plain(project, folder)
         build(
             SERVERS / "embedded", folder, allowed_origins=[f"http://host.localhost:{served.port}"], snapshot=SNAPSHOTS
         )

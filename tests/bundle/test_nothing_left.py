@@ -17,6 +17,7 @@ from mcpframe.kit.base.cache import cache_dir
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.browser.chromium import ensure_chromium
 from tests.bundle.conftest import SERVER, Adder, write_project
+from tests.support.suites import extended
 
 pytestmark = pytest.mark.skipif("not sys.platform.startswith('linux')", reason="only Linux tells who runs, in /proc")
 
@@ -83,7 +84,7 @@ def has_ended(folder: Path) -> None:
     ("server", "told"),
     [
         ("raise RuntimeError('not today')", "does not start in the page: RuntimeError: not today."),
-        (f"{SERVER}\ndef broken(:", "is not valid Python 3.14: "),
+        extended(f"{SERVER}\ndef broken(:", "is not valid Python 3.14: "),
     ],
     ids=["raises", "invalid"],
 )
@@ -124,7 +125,7 @@ def children(number: int) -> dict[int, str]:
     return found
 
 
-@pytest.mark.parametrize(("name", "status"), [("SIGTERM", 143), ("SIGHUP", 129)])
+@pytest.mark.parametrize(("name", "status"), [("SIGTERM", 143), extended("SIGHUP", 129)])
 def test_a_signal_ends_a_server_that_never_returns(adder: Adder, tmp_path: Path, name: str, status: int) -> None:
     cache = cache_dir() / "scratch"
     process = started(adder, tmp_path, f"{SERVER}\nwhile True: pass")

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page
 from mcpframe.kit.bundle import build
 from mcpframe.kit.project.packaged import package_project
 from tests.bundle.served_pages import Serving, call
+from tests.support.suites import extended
 from tests.support.wheels import use_index, write_wheel
 
 NAME = "mcpframe-tests-around"
@@ -149,7 +150,7 @@ def test_a_program_finds_threads_files_and_its_package(
     assert called(page, host, frame, "count") == [3, True, False]
 
 
-@pytest.mark.parametrize("snapshot", [True, False])
+@pytest.mark.parametrize("snapshot", [True, extended(False)])
 def test_time_zone_and_language_are_the_visitors(
     project: Path, tmp_path: Path, browser: Browser, host: str, serving: Serving, snapshot: bool
 ) -> None:

@@ -30,6 +30,7 @@ from mcpframe.kit.bundle.pyodide.archive import pack
 from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
 from mcpframe.kit.bundle.pyodide.runtime import Runtime, ensure_runtime
 from mcpframe.kit.bundle.pyodide.version import FILES
+from tests.support.origins import SHORT_LIVED
 
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parent.parent
@@ -141,10 +142,11 @@ def web_server_main(dist_folder: Path) -> Iterator[tuple[str, int, None]]:
 @pytest.fixture(scope="module")
 def playwright_browsers() -> Iterator[dict[str, Browser]]:
     """Chromium, launched in a way that works with the system's and as root; replaces the one of pytest-pyodide."""
-    chromium = ensure_chromium()
+    options = launch_options(ensure_chromium())
+    options["args"].append(SHORT_LIVED)
     with (
         sync_playwright() as playwright,
-        contextlib.closing(playwright.chromium.launch(**launch_options(chromium))) as browser,
+        contextlib.closing(playwright.chromium.launch(**options)) as browser,
     ):
         yield {"chrome": browser}
 
