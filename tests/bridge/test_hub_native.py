@@ -15,6 +15,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from tests.bridge.native_hosts import HUB, at, extension
 from tests.bridge.programs import PATIENCE, ROOT
 from tests.support.fake_hub import FakePort, text_result, tool
+from tests.support.suites import extended
 
 SHOP = "https://shop.example/"
 ADD = "website_tool_shop_example_tab1_add"
@@ -61,7 +62,7 @@ async def answered(client: Client, port: FakePort, text: str, given: str = "") -
     assert result.content[0].text == text
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("mode", ["auto", extended("legacy")])
 async def test_a_client_over_stdio_is_served_before_with_and_after_a_browser(tmp_path: Path, mode: str) -> None:
     changes: asyncio.Queue[None] = asyncio.Queue()
     async with connecting(tmp_path, mode, changes) as client:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import anyio
+import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import TextContent
@@ -16,6 +17,7 @@ from tests.bridge.conftest import ROOT
 from tests.bridge.programs import PATIENCE, environment
 
 
+@pytest.mark.extended
 async def test_a_wrapped_server_of_mcp_1_is_installed_and_keeps_its_notes(tmp_path: Path) -> None:
     project = tmp_path / "notes"
     shutil.copytree(ROOT / "docs" / "examples" / "wrapped", project)

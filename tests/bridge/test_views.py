@@ -17,6 +17,7 @@ from mcpframe.views import EXTENSION_ID, MIME_TYPE
 from mcpframe.views.html import view_html, view_meta
 from tests.bridge.conftest import ROOT, SERVERS, command_for
 from tests.bridge.programs import PATIENCE, environment, over_http
+from tests.support.suites import extended
 
 URI = "ui://weather/forecast"
 UI = {
@@ -43,7 +44,7 @@ async def connected(where: Any, era: str, *, shows_views: bool = True) -> AsyncI
         yield client
 
 
-@pytest.mark.parametrize("era", ["modern", "legacy"])
+@pytest.mark.parametrize("era", ["modern", extended("legacy")])
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 async def test_views_pass_untouched(transport: str, era: str, tmp_path: Any, stack: AsyncExitStack) -> None:
     command = command_for(str(SERVERS / "viewed"))

@@ -23,6 +23,7 @@ from tests.browser.pairs import build_conversation
 LOADED = "while (document.documentElement.dataset.state !== 'loaded') await new Promise(requestAnimationFrame);"
 
 
+@pytest.mark.extended
 def test_a_view_once_through(engine: Engine, tmp_path: Path) -> None:
     pages, bundles = tmp_path / "pages", tmp_path / "bundles"
     pages.mkdir()

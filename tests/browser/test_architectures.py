@@ -79,6 +79,7 @@ async def test_a_server_in_cpython_and_a_client_in_a_bundle(page: Page, bundles:
             tasks.cancel_scope.cancel()
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("tool", "inner", "expected"),
     [

@@ -85,6 +85,7 @@ def test_a_host_page_that_is_not_there_is_one_error() -> None:
             ask(address, ensure_chromium(), {})
 
 
+@pytest.mark.extended
 def test_a_host_page_that_blocks_itself_is_waited_for_no_longer_than_allowed(tmp_path: Path) -> None:
     """Playwright reads the tools off a page without a deadline of its own."""
     (tmp_path / "index.html").write_text(

@@ -65,6 +65,7 @@ def test_a_host_that_answers_the_first_handshake_needs_no_other(firefox: Firefox
         assert firefox.run(ANSWERED) == [5, 1]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("snapshot", [True, extended(False)], ids=["snapshot", "plain"])
 def test_a_tool_answers(firefox: Firefox, tmp_path: Path, snapshot: bool) -> None:
     pages, bundles = tmp_path / "pages", tmp_path / "bundles"

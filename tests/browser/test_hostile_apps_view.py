@@ -19,6 +19,7 @@ from tests.browser.conftest import Bundle, Origins, Troubles, new_profile, watch
 from tests.contract.playing import POLL
 from tests.hostile.mcp_apps import CHANGED, DAMAGED, FORGED, GOOD, ODD_CONTEXTS, RESULT, TEXTS, answer, answer_without
 from tests.hostile.values import UNSPEAKABLE, Record, texts
+from tests.support.suites import extended
 
 Json = dict[str, Any]
 
@@ -208,7 +209,7 @@ async def test_what_is_no_message_of_the_dialect_and_floods(hand: Hand, record_p
     record_property("lines", len(UNSPEAKABLE) + len(TEXTS) + 2)
 
 
-@pytest.mark.parametrize(("megabytes", "fits"), [(50, True), (70, False)])
+@pytest.mark.parametrize(("megabytes", "fits"), [(50, True), extended(70, False)])
 async def test_a_large_resource(hand: Hand, megabytes: int, fits: bool) -> None:
     """The limit of a bundle is 64 MiB a message."""
     await opens(hand)

@@ -78,6 +78,7 @@ async def test_a_visible_setup_is_in_a_dialog(inspector: InspectorPage, tmp_path
     await server.answers("Linus")
 
 
+@pytest.mark.extended
 async def test_a_setup_can_be_given_up_fail_and_be_run_again(inspector: InspectorPage, troubles: Troubles) -> None:
     await inspector.button("Authored").click()
     view = inspector.page.get_by_role("region", name="Authored", exact=True)
@@ -105,6 +106,7 @@ async def test_a_setup_can_be_given_up_fail_and_be_run_again(inspector: Inspecto
     await expect(server.view.get_by_role("alert")).to_be_hidden()
 
 
+@pytest.mark.extended
 async def test_a_server_asks_for_its_setup_again(inspector: InspectorPage) -> None:
     await inspector.button("Authored").click()
     await inspector.button("Allow nothing").click(timeout=BOOT)
@@ -140,6 +142,7 @@ async def test_a_page_that_must_be_seen_is_and_an_unseen_setup_runs_unseen(inspe
     await expect(server.frame.get_by_text("Session")).to_have_text(f"Session {await server.session_id()}")
 
 
+@pytest.mark.extended
 async def test_an_optional_page_is_shown_and_hidden_and_that_is_remembered(inspector: InspectorPage) -> None:
     await inspector.button("Pi calculator").click()
     server = await inspector.server("Pi calculator")
@@ -201,6 +204,7 @@ async def test_servers_are_remembered_with_their_sessions_until_they_are_removed
     await expect(inspector.page.get_by_text("None yet.")).to_be_visible()
 
 
+@pytest.mark.extended
 async def test_the_same_address_twice_is_two_sessions(inspector: InspectorPage) -> None:
     ids = set()
     for number in (1, 2):

@@ -14,6 +14,7 @@ from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Bundle, BundleOf, Origins, Troubles
 from tests.browser.mcpb import Peer, bring, bundle_peers, posted
 from tests.support.built import SNAPSHOTS
+from tests.support.suites import extended
 
 TOOLS = ["add", "fail", "wait", "meet", "grow", "shrink", "ask", "hang", "ended"]
 
@@ -141,7 +142,7 @@ async def test_requests_of_the_server_progress_and_cancellations(setting: Settin
     assert [what for _, what in said if what.startswith("progress")] == []
 
 
-@pytest.mark.parametrize("mode", ["auto", "2026-07-28"])
+@pytest.mark.parametrize("mode", ["2026-07-28", extended("auto")])
 async def test_a_client_of_the_newest_revision(setting: Setting, mode: str) -> None:
     pinned = mode if mode == "auto" else {"pin": mode}
     client = await setting.client(pinned)  # type: ignore[arg-type]

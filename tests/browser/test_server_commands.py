@@ -137,6 +137,7 @@ def test_what_a_server_prints_its_progress_and_its_pictures(run: Run, chatty: Pa
     assert "hello" not in err
 
 
+@pytest.mark.extended
 def test_a_server_in_a_folder_that_colours_its_tools(run: Run, chatty: Path, folder: Path, tmp_path: Path) -> None:
     code, out, _ = run("list", str(chatty))
     assert (code, "\x1b" in out) == (0, False)

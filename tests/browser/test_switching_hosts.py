@@ -172,6 +172,7 @@ async def open_tab(page: Page, url: str, scripts: str) -> None:
     await bring(page, scripts)
 
 
+@pytest.mark.extended
 async def test_a_new_project_answers_in_the_main_dialects(
     page: Page, origins: Origins, scripts: str, tmp_path: Path
 ) -> None:
@@ -229,7 +230,7 @@ async def test_a_host_that_begins_with_another_one_later(page: Page, switched: B
         await page.evaluate("names => Promise.all(names.map((name) => client[name]().close()))", [adopted, late])
 
 
-@pytest.mark.parametrize("dialect", spoken_names())
+@pytest.mark.parametrize("dialect", except_for(spoken_names(), "mcp_apps"))
 async def test_messages_of_the_others_are_noise(page: Page, switched: Bundle, dialect: str) -> None:
     """Every message of the vectors of the others, valid and broken, from the right window and origin."""
     await begin(page, dialect, switched.url)

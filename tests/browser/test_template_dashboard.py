@@ -229,6 +229,7 @@ async def test_text_is_never_html(dashboard: Dashboard) -> None:
     await expect(dashboard.chat.log.locator("img, b")).to_have_count(0)
 
 
+@pytest.mark.extended
 async def test_a_copilot_that_reloads_gets_a_fresh_session(dashboard: Dashboard) -> None:
     before = await dashboard.session()
     await dashboard.chat.ask("who am I?")
@@ -242,6 +243,7 @@ async def test_a_copilot_that_reloads_gets_a_fresh_session(dashboard: Dashboard)
     await expect(dashboard.chat.last).to_contain_text("You are Ada Moreno")
 
 
+@pytest.mark.extended
 async def test_one_that_only_ever_reloads_is_stopped_until_the_person_starts_it(dashboard: Dashboard) -> None:
     for _ in range(2):
         before = await dashboard.session()

@@ -139,6 +139,7 @@ async def test_the_setup_works_with_the_keyboard_alone(host: Host) -> None:
         assert (await setting_up.result())["error"] is None
 
 
+@pytest.mark.extended  # tests/browser/test_hostile_app_host.py has 50 MB
 async def test_a_document_of_20_megabytes(host: Host, tmp_path: Path) -> None:
     chance = random.Random(7)
     rows = [

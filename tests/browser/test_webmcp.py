@@ -225,6 +225,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.extended
 async def test_a_page_whose_scripts_have_replaced_it(documents: BrowserContext, offered: Bundle, peers: str) -> None:
     """The clients of MCP-B are served all the same."""
     for name, script in HOSTILE.items():

@@ -188,6 +188,7 @@ def test_a_program_that_raises_gives_its_traceback(run: Run) -> None:
     assert "ValueError: on purpose" in caught.value.output
 
 
+@pytest.mark.extended
 def test_a_program_that_gives_too_much_is_stopped(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pyodide_job, "_MOST_HEAD", 1000)
     with pytest.raises(ProgramFailed, match="more data than"):
@@ -199,6 +200,7 @@ def test_text_becomes_code_only_where_the_page_allows_it(run: Run) -> None:
     assert outcome.result == 2
 
 
+@pytest.mark.extended
 def test_a_runtime_behind_a_link_is_found(runtime: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "link").symlink_to(runtime.folder)
     monkeypatch.setattr(pyodide_job, "program_text", lambda name: "async def main(): return 1")

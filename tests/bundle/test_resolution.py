@@ -50,6 +50,7 @@ def versions(lock: Lock) -> dict[str, str]:
     return {package.name: package.version for package in lock.packages}
 
 
+@pytest.mark.extended
 def test_a_parent_goes_back_to_a_version_that_does_without_a_native_package(index: Path) -> None:
     write_wheel(index, "mcpframe-tests-native", {}, tag=NATIVE)
     write_source(index, "mcpframe-tests-native")

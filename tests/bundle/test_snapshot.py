@@ -327,6 +327,7 @@ def test_a_slow_line_starts_without_it_once(page: Page, host: str, serving: Serv
     assert RESTORED in starts(page)
 
 
+@pytest.mark.extended
 def test_nothing_is_fetched_for_next_time_where_data_is_to_be_saved(
     page: Page, host: str, serving: Serving, stateful: Path
 ) -> None:
@@ -342,6 +343,7 @@ def test_nothing_is_fetched_for_next_time_where_data_is_to_be_saved(
     assert not [url for url in fetched if "snapshot" in url]
 
 
+@pytest.mark.extended
 def test_a_browser_that_crashes_is_tried_again_now_and_by_the_next_build(
     adder: Adder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

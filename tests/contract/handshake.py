@@ -8,6 +8,7 @@ import pytest
 
 from tests.contract.outer import Origins, Outer
 from tests.contract.playing import HANDSHAKE, accept, heard, say
+from tests.support.suites import extended
 
 
 async def test_a_session_opens_and_carries_a_call(outer: Outer, origins: Origins) -> None:
@@ -115,7 +116,9 @@ async def test_a_page_that_never_speaks_runs_into_the_deadline(outer: Outer, ori
     assert "sent no handshake" in closed["message"]
 
 
-@pytest.mark.parametrize("deadlines", [{"accept": 0.3}, {"handshake": 5.0}], ids=["its own", "as for the handshake"])
+@pytest.mark.parametrize(
+    "deadlines", [{"accept": 0.3}, extended({"handshake": 5.0})], ids=["its own", "as for the handshake"]
+)
 async def test_a_page_that_never_accepts_runs_into_the_deadline(
     outer: Outer, origins: Origins, deadlines: dict[str, float]
 ) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 CODE = """
 import asyncio, json
 from pyodide.ffi import run_sync
@@ -61,6 +63,7 @@ json.dumps([order, total])
 """
 
 
+@pytest.mark.extended
 def test_pyodides_loop_with_batches(selenium):
     order, total = selenium.python(CODE)
     assert order[:6] == ["a0", "b0", "a1", "b1", "a2", "b2"]

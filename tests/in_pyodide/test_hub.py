@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 WORLD = """
 import asyncio, json, sys, time
 from mcpframe.frame.compat import sdk
@@ -29,6 +31,7 @@ json.dumps([len(names), len(set(names)), answered, world.names, imported])
 """
 
 
+@pytest.mark.extended
 def test_the_hub_of_two_hundred_tabs(selenium):
     listed, different, answered, left, imported = selenium.python(WORLD)
     assert (listed, different, answered, left) == (2000, 2000, 200, [])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.suites import except_for
+
 SUITES = {
     "tests/in_pyodide/inside/test_sdk.py": 30,
     "tests/unit/frame/compat/test_absent.py": 18,
@@ -22,9 +24,15 @@ SUITES = {
     "tests/unit/vectors/test_vectors.py": 200,
 }
 """How many tests each has at the least: a suite that is not collected proves nothing."""
+USUAL = (
+    "tests/in_pyodide/inside/test_sdk.py",
+    "tests/unit/frame/core/test_connection.py",
+    "tests/unit/frame/serving/test_server.py",
+)
+"""Those of the default suite; the others differ from CPython in nothing that these do not show."""
 
 
-@pytest.mark.parametrize("path", SUITES)
+@pytest.mark.parametrize("path", except_for(SUITES, *USUAL))
 def test_suite(selenium, path):
     result = selenium.python(
         f"import json; from tests.in_pyodide.inside import runner; json.dumps(await runner.run({path!r}))"

@@ -153,6 +153,7 @@ def _listed(folder: Path, packages: Mapping[str, str]) -> Path:
     return file
 
 
+@pytest.mark.extended
 @pytest.mark.slow
 @pytest.mark.network
 @pytest.mark.browser
