@@ -1,22 +1,25 @@
-// Starts Python in this page: fetches all files at once, checks and unpacks them, and calls mcpframe.frame.boot.boot.
-// It knows nothing of MCP. What a person sees while the server starts, or if it cannot, is in page.js.
+// Starts Python in this page, or in a worker of it: fetches all files at once, checks and unpacks them, and calls
+// mcpframe.frame.boot. It knows nothing of MCP. What a person sees while the server starts, or if it cannot, is in page.js.
 import { textOrReason } from "../host/host-json.js";
 import { BackgroundFiles } from "./background-files.js";
 import { DeferredModules } from "./deferred-modules.js";
 import { Ending } from "./ending.js";
 import { asWasm, emptyModule, headOf } from "./linking.js";
-import { page } from "./page.js";
-import { Snapshot, features, fetchForNextTime, isChosen, unused, verify } from "./restore.js";
+import { page as shown } from "./page.js";
+import { Snapshot, features, fetchForNextTime, fetchSnapshot, isChosen, unused, verify } from "./restore.js";
+import { absolute, config, given, withResolvers } from "./surroundings.js";
 import { settle, unpack } from "./unzip.js";
+import { workerPage } from "./worker-page.js";
+import { Workers } from "./workers.js";
 
 globalThis.mcpframeText = textOrReason; // mcpframe.frame.browser.window reads messages with it
 
-const config = JSON.parse(document.getElementById("mcpframe-boot").textContent);
 const files = config.files;
+const page = given ? workerPage : shown;
 const fetchFile = globalThis.fetch.bind(globalThis); // `withLoaded` replaces the global one while Pyodide starts
 const ending = new Ending((title, detail) => page.fail(title, detail));
 const compiling = globalThis.mcpframeCompiling ?? {};
-const absolute = (url) => new URL(url, document.baseURI).href;
+const workers = config.runs_in === "worker" && !given ? new Workers(import.meta.url) : null;
 
 /** An error to show to a person: `title` says what is wrong and what to do. */
 class BootError extends Error {
@@ -122,6 +125,8 @@ async function bytesInBackground(file) {
  * neither streams it nor caches the compiled code, which costs 80 ms. If it does not compile, its hash is checked.
  */
 async function compile(file) {
+  const done = given && (await given.compiled).get(file.url);
+  if (done) return done;
   await requireWebAssembly();
   const unchecked = { ...file, integrity: null };
   const prefetched = compiling[file.url]; // by prefetch.js
@@ -153,7 +158,7 @@ async function withLoaded(responses, module, libraries, start) {
   const { fetch: originalFetch } = globalThis;
   const { instantiate, instantiateStreaming } = WebAssembly;
   globalThis.fetch = (resource, options) => {
-    const url = typeof resource === "string" || resource instanceof URL ? new URL(resource, document.baseURI).href : "";
+    const url = typeof resource === "string" || resource instanceof URL ? absolute(resource) : "";
     return responses.get(url)?.() ?? originalFetch(resource, options);
   };
   WebAssembly.instantiateStreaming = async (source, imports) => {
@@ -184,6 +189,12 @@ class Arrivals {
     this.linked = files.libraries.slice(0, linked).map(compiled);
     this.others = files.libraries.slice(linked).map((file) => ({ ...file, data: this.watched(bytes(file)) }));
     this.scripts = this.watched(Promise.all([script(files.pyodide), script(files.asm)]));
+  }
+
+  /** Returns everything compiled, by URL. */
+  async compiled() {
+    const linked = this.linked.map(async ({ url, library }) => [url, await library]);
+    return new Map(await Promise.all([this.wasm.then((module) => [files.wasm.url, module]), ...linked]));
   }
 
   // Pyodide swallows some failures of its fetches, so `start` also waits for ours.
@@ -233,7 +244,7 @@ class Arrivals {
       },
       indexURL: absolute(files.pyodide.url).replace(/[^/]*$/, ""),
       stdLibURL: noStdlib,
-      packageBaseUrl: document.baseURI,
+      packageBaseUrl: absolute(""),
       lockFileContents: files.lock,
       stdin: () => null, // nobody can answer input() in a frame
       fsInit,
@@ -250,6 +261,7 @@ class Arrivals {
 /** Starts Python without a snapshot, from the files of its library. */
 async function startPython(arrivals, more, begun, isBuild = false) {
   page.progress("Loading");
+  workers?.give(arrivals.compiled(), null);
   page.expect([...files.archives, ...(files.deferred.atStart ? [files.deferred] : [])]);
   const archives = files.archives.map((file) => ({ ...file, zip: arrivals.watched(bytes(file)) }));
   const deferredArchive = files.deferred.atStart ? arrivals.watched(bytes(files.deferred)) : null;
@@ -277,10 +289,20 @@ async function startPython(arrivals, more, begun, isBuild = false) {
   return pyodide;
 }
 
+/** Returns a copy of the snapshot's content for workers, once its hash is known to be right. */
+async function copyOf(fetched) {
+  const { bytes, checked } = await fetched;
+  const copy = bytes.slice();
+  await checked;
+  return { bytes: copy };
+}
+
 /** Starts Python from its snapshot. The files of its library are fetched later, or when the first of them is read. */
 async function restorePython() {
-  const snapshot = new Snapshot(files.snapshot, get, compile);
+  const fetched = given ? given.image : fetchSnapshot(files.snapshot, get, compile);
+  const snapshot = new Snapshot(files.snapshot, fetched);
   const arrivals = new Arrivals(files.snapshot.libraries);
+  workers?.give(arrivals.compiled(), copyOf(fetched));
   page.progress("Loading");
   page.expect([files.snapshot, files.snapshot.decoder]);
   const background = new BackgroundFiles(files, absolute, bytesInBackground);
@@ -303,14 +325,8 @@ async function restorePython() {
   return pyodide;
 }
 
-function withResolvers() {
-  let resolve, reject;
-  const promise = new Promise((good, bad) => ([resolve, reject] = [good, bad]));
-  return { promise, resolve, reject };
-}
-
 async function start() {
-  if (isChosen(files)) {
+  if (given ? given.restores : isChosen(files)) {
     try {
       return await restorePython();
     } catch (error) {
@@ -357,9 +373,13 @@ const builder = {
 async function main() {
   page.start(config);
   if (files.snapshot_maker) return (await script(files.snapshot_maker)).make(builder);
+  if (workers) {
+    workers.prepare(isChosen(files));
+    shown.start_worker = (onText, onEnd) => workers.start(onText, onEnd);
+  }
   const pyodide = await start();
   const boot = pyodide.pyimport("mcpframe.frame.boot.boot");
-  const serving = boot.main(JSON.stringify(config), page);
+  const serving = given ? boot.main_in_worker(JSON.stringify(config), page) : boot.main(JSON.stringify(config), page);
   ending.watchErrors(serving, () => boot.serves());
   await serving;
 }

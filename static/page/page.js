@@ -10,6 +10,8 @@ let failed = false;
 let stopped = false;
 let restored = false;
 let lastWords = null; // see `at_end`
+let stopTools = null; // see `offer_stop`
+let ticking = 0;
 
 function settle() {
   clearTimeout(deadline);
@@ -120,7 +122,8 @@ function inThisTab(ways) {
 const blocked = [];
 let styleDropped = false;
 
-document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI, timeStamp }) => {
+/** @param {SecurityPolicyViolationEvent} violation */
+function noteViolation({ effectiveDirective, blockedURI, timeStamp }) {
   if (effectiveDirective.startsWith("style-src") && blockedURI === "inline" && !styleDropped) {
     styleDropped = true;
     console.warn(
@@ -130,7 +133,9 @@ document.addEventListener("securitypolicyviolation", ({ effectiveDirective, bloc
   }
   if (effectiveDirective === "connect-src") blocked.push({ url: blockedURI, at: timeStamp });
   if (blocked.length > 20) blocked.shift();
-});
+}
+
+/** @type {any} */ (globalThis.document ?? globalThis).addEventListener("securitypolicyviolation", noteViolation);
 
 /** Returns the URLs that the Content Security Policy has just blocked; hints.py adds them to the error in Python. */
 globalThis.mcpframeBlocked = (milliseconds) =>
@@ -227,6 +232,28 @@ export const page = {
   problem(title, detail) {
     showError(title, detail);
   },
+
+  /** Sets the function that stops the server's tools while they compute in a worker. */
+  offer_stop(stop) {
+    stopTools = stop;
+  },
+
+  /** Shows that tools compute in the server's worker, with a button that stops them: JSON of their names, and seconds. */
+  computing(info) {
+    const { tools, seconds } = JSON.parse(info);
+    clearInterval(ticking);
+    const shown = element("computing");
+    shown.hidden = !tools.length;
+    if (!tools.length) return;
+    const began = performance.now() - seconds * 1000;
+    const text = () => `${tools.join(", ")}: computing for ${Math.round((performance.now() - began) / 1000)} s`;
+    element("computing-text").textContent = text();
+    ticking = setInterval(() => (element("computing-text").textContent = text()), 1000);
+    element("stop").onclick = () => stopTools();
+  },
+
+  /** Starts Python in a worker: see `Workers.start`. Set by the loader where the server is to run in one. */
+  start_worker: null,
 
   /** Imports one of the author's JavaScript modules, which Python cannot do itself. */
   import_module: (url) => import(new URL(url, document.baseURI).href),

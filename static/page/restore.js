@@ -84,37 +84,49 @@ export async function verify(data, integrity) {
   if (integrity !== `sha256-${btoa(String.fromCharCode(...digest))}`) throw new Error("its hash is wrong");
 }
 
+/**
+ * Fetches a snapshot and unpacks it.
+ * @param file the snapshot's entry in the boot config
+ * @param get fetches a file and checks its hash
+ * @param compile fetches and compiles a file
+ * @returns `bytes`, its content, and `checked`, a promise that is rejected if its hash is wrong
+ */
+export async function fetchSnapshot(file, get, compile) {
+  const decoder = compile(file.decoder);
+  decoder.catch(() => {}); // reported below
+  // If possible, the hash is computed in parallel with the decompression. Only secure contexts have `subtle`.
+  const response = await get(crypto.subtle ? { ...file, integrity: null } : file);
+  try {
+    const { packed, unpacked } = await decompress(await decoder, response.body, file.bytes, file.unpacked);
+    const isRight = crypto.subtle ? verify(packed, file.integrity) : Promise.resolve();
+    const checked = isRight.then(() => remember(file));
+    checked.catch(() => {}); // reported by `fill`
+    return { bytes: unpacked, checked };
+  } catch (error) {
+    await get(file); // throws if its hash is wrong
+    throw error;
+  }
+}
+
 export class Snapshot {
   #meta = null;
   #parts = null;
+  #checked = null;
 
   /**
    * @param file the snapshot's entry in the boot config
-   * @param get fetches a file and checks its hash
-   * @param compile fetches and compiles a file
+   * @param {Promise<{ bytes: Uint8Array, checked: Promise<void> }>} fetched see `fetchSnapshot`
    */
-  constructor(file, get, compile) {
+  constructor(file, fetched) {
     this.file = file;
-    this.arrived = this.#read(get, compile);
+    this.arrived = this.#read(fetched);
     this.arrived.catch(() => {}); // reported by those who await it
   }
 
-  async #read(get, compile) {
-    const decoder = compile(this.file.decoder);
-    decoder.catch(() => {}); // reported below
-    // If possible, the hash is computed in parallel with the decompression. Only secure contexts have `subtle`.
-    const response = await get(crypto.subtle ? { ...this.file, integrity: null } : this.file);
-    let bytes;
-    try {
-      const { packed, unpacked } = await decompress(await decoder, response.body, this.file.bytes, this.file.unpacked);
-      const isRight = crypto.subtle ? verify(packed, this.file.integrity) : Promise.resolve();
-      this.checked = isRight.then(() => remember(this.file));
-      this.checked.catch(() => {}); // reported by `fill`
-      bytes = unpacked;
-    } catch (error) {
-      await get(this.file); // throws if its hash is wrong
-      throw error;
-    }
+  async #read(fetched) {
+    const { bytes, checked } = (await fetched) ?? {};
+    if (!bytes) throw new Error("the page has not used it");
+    this.#checked = checked;
     performance.mark("mcpframe:unpacked");
     const start = 4 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
     this.#meta = JSON.parse(new TextDecoder().decode(bytes.subarray(4, start)));
@@ -157,7 +169,7 @@ export class Snapshot {
       placed += part;
       at += part;
     }
-    await this.checked;
+    await this.#checked;
     if (sum >>> 0 !== check) throw new Error("memory at the start is different in this browser");
     this.#parts = null;
     // C reads the time zone only once, which was in the build: read it again, into the same places.

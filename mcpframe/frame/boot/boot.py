@@ -76,7 +76,22 @@ async def serves() -> bool:
     return any(task is not None and not task.done() for task in _running)
 
 
-async def _run(config: BootConfig, loader: Loader) -> None:
+async def main_in_worker(config_json: str, port: Any) -> None:
+    """Start the author's server in a worker, and serve the clients of its page, until that ends the worker.
+
+    Args:
+        config_json: the boot config.
+        port: the worker's end of the port, and the loader's callbacks.
+    """
+    _running.add(asyncio.current_task())
+    config = BootConfig.read(config_json)
+    target = await _opened(config, port)
+    if target is not None:
+        await import_module("mcpframe.frame.boot.in_worker").serve(target, config, port)
+
+
+def _prepare(config: BootConfig, loader: Loader) -> None:
+    """Prepare Python for the author's code."""
     sdk.prepare()
     if sdk.in_pyodide():
         from mcpframe.frame.browser import stack
@@ -84,16 +99,19 @@ async def _run(config: BootConfig, loader: Loader) -> None:
         batch_callbacks(asyncio.get_running_loop(), is_spared=stack.is_spared)
         outlive_exits()
     load.configure(config.lazy)
-    from mcpframe.frame.browser import window
-
-    servers = server_module(config.program)
     loader.progress("Starting the server" if config.kind == "server" else "Starting")
+
+
+async def _opened(config: BootConfig, loader: Loader) -> Any:
+    """Return the author's server, or the main function of a page; None if its module raised an error. That is shown."""
+    _prepare(config, loader)
+    servers = server_module(config.program)
     try:
         if config.world:
             import_module("mcpframe.frame.world").begin()
         entries.set_environment(**config.environment)
         is_server = config.kind == "server"
-        target: Any = await servers.open_entry(config.entry) if is_server else entries.load_main(config.entry)
+        return await servers.open_entry(config.entry) if is_server else entries.load_main(config.entry)
     except McpFrameError:
         raise
     except BaseException as error:  # noqa: BLE001  any exception of the author's module is shown, `sys.exit()` included
@@ -101,7 +119,20 @@ async def _run(config: BootConfig, loader: Loader) -> None:
 
         await hints.explain(error)
         loader.fail(f"{config.title}: the {config.kind}'s module raised an error.", traceback.format_exc())
+        return None
+
+
+async def _run(config: BootConfig, loader: Loader) -> None:
+    if config.runs_in == "worker":
+        _prepare(config, loader)
+        in_worker = import_module("mcpframe.frame.boot.in_worker")
+        target = await in_worker.server(config, loader, lambda: _opened(config, loader))
+    else:
+        target = await _opened(config, loader)
+    if target is None:
         return
+    from mcpframe.frame.browser import window
+
     if config.kind == "page":
         from mcpframe.frame.boot.page_main import run_page
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.core.connection import Options
-from mcpframe.frame.core.limits import SERVER_HANDSHAKE_SECONDS
+from mcpframe.frame.core.limits import SERVER_HANDSHAKE_SECONDS, WORKER_GRACE_SECONDS
 from mcpframe.frame.core.origins import OriginEntries, OriginLists
 from mcpframe.frame.dialects.available import offers, withheld
 from mcpframe.frame.serving.framed import Framed
@@ -40,6 +40,9 @@ class BootConfig:
         at_home: whether the home folder is the current one.
         persist: files and folders that are kept for each session: see `persist`.
         about: `name`, `version` and `title` of the page, for its host.
+        runs_in: `"page"`, or `"worker"` for a server that runs in a worker of the page, if it can have one.
+        grace: seconds that a worker has to answer before it is ended: see `worker.supervisor`.
+        tool_timeout: the time limits of tools in a worker, by name; `"*"` for all others.
     """
 
     entry: str
@@ -60,6 +63,9 @@ class BootConfig:
     at_home: bool = False
     persist: list[str] = field(default_factory=list)
     about: Mapping[str, str] = field(default_factory=dict)
+    runs_in: str = "page"
+    grace: float = WORKER_GRACE_SECONDS
+    tool_timeout: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def read(cls, text: str) -> BootConfig:

@@ -28,6 +28,9 @@ class Loader(Protocol):
     def problem(self, title: str, detail: str) -> None:
         """Show an error that the server survives."""
 
+    def computing(self, info: str) -> None:
+        """Show that tools compute, with a way to stop them: JSON with `tools`, none once it is over, and `seconds`."""
+
     def standalone(self, info: str) -> None:
         """Show the introduction of a page that was opened by itself."""
 

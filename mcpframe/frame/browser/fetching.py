@@ -155,15 +155,22 @@ class _Received:
 def _failure(error: JsException, request: HttpRequest) -> Exception:
     if error.name not in ("TypeError", "NetworkError", "AbortError"):
         return NotPossible(f"The browser does not send this request: {error}")
-    element = js.document.querySelector('meta[http-equiv="Content-Security-Policy"]')
     return FetchFailed(
         policy.reason(
             _address(request),
-            policy=str(element.content) if element else "",
+            policy=_page_policy(),
             page=str(js.origin),
             online=js.navigator.onLine is not False,
         )
     )
+
+
+def _page_policy() -> str:
+    """Return the Content Security Policy of the page, which is a worker's, too."""
+    if given := getattr(js, "mcpframeGiven", None):
+        return str(given.policy)
+    element = js.document.querySelector('meta[http-equiv="Content-Security-Policy"]')
+    return str(element.content) if element else ""
 
 
 def _late(url: str, timeout: float | None) -> str:

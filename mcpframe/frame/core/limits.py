@@ -17,6 +17,9 @@ UNRESPONSIVE_SECONDS: Final = 20.0
 after half of that."""
 TEARDOWN_SECONDS: Final = 5.0
 """The longest that a page may take to end before its host removes it."""
+WORKER_GRACE_SECONDS: Final = 1.0
+"""How long the event loop of a server's worker may take to answer, after a call was cancelled or has exceeded its time
+limit, before the worker is ended."""
 
 MESSAGE_BYTES: Final = 64 * 1024 * 1024
 """The largest message, as JSON in UTF-8: browsers copy it several times."""

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from mcpframe.frame.compat.sdk import in_pyodide
 from mcpframe.frame.core.errors import StateError
@@ -63,6 +63,12 @@ class Framed:
         ui_function: The function registered with `ui`; None for none.
     """
 
+    served_by: ClassVar[str] = ""
+    """The name of the module that serves it; empty for the one of its SDK."""
+
+    in_worker: ClassVar[bool] = False
+    """Whether this Python runs in a worker, where no server has a page."""
+
     allowed_origins: tuple[str, ...] | None
     dialect_origins: Mapping[str, tuple[str, ...]]
     browser: Mapping[str, Any] | None
@@ -102,6 +108,11 @@ class Framed:
         if peer := self._peer.get():
             return peer.session
         if self._local_session is None:
+            if self.in_worker:
+                raise StateError(
+                    'This server runs in a worker, without a page: set runs_in = "page" in [tool.mcpframe] to use '
+                    "server.session."
+                )
             if in_pyodide():
                 raise StateError(
                     "There is no session here: use server.session in tools, and in setup and ui functions, and keep it "

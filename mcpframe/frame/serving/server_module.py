@@ -1,4 +1,4 @@
-"""The serving modules: one for objects of mcp 2.x, one for those of other SDKs, one for console scripts."""
+"""The serving modules: for objects of mcp 2.x, for those of other SDKs, for console scripts, for servers in workers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 from mcpframe.frame.compat import sdk
-from mcpframe.frame.serving.framed import unwrapped
+from mcpframe.frame.serving.framed import Framed, unwrapped
 
 if TYPE_CHECKING:
     from mcpframe.frame.serving.interfaces import ServerModule
@@ -21,7 +21,9 @@ def server_module(program: str = "", target: object = None) -> ServerModule:
         program: The name of the console script; empty for an object.
         target: The object, if it is known.
     """
-    if program:
+    if isinstance(target, Framed) and target.served_by:
+        found = import_module(target.served_by)
+    elif program:
         found = import_module("mcpframe.frame.serving.program.console")
     elif sdk.major() == 1 or (sdk.has_fastmcp() if target is None else sdk.is_of_fastmcp(unwrapped(target))):
         found = import_module("mcpframe.frame.serving.other_server")

@@ -17,7 +17,7 @@ import anyio
 from mcpframe.frame.compat import sdk
 from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.connection import Connection
-from mcpframe.frame.core.errors import MalformedMessage, MessageError, SessionError, StateError
+from mcpframe.frame.core.errors import MalformedMessage, SessionError, StateError
 from mcpframe.frame.core.events import (
     Closed,
     Event,
@@ -183,13 +183,7 @@ class Session:
         Raises:
             StateError: if the session is not open.
         """
-        text: str | MessageError
-        try:
-            text = self._messages.text(message)
-        except Exception as error:  # noqa: BLE001  an author's serializer may raise anything
-            reason = payload.well_formed(str(error)).partition("\n")[0][:500]
-            text = MalformedMessage(f"The message has no form in JSON: {reason}")
-        self._driver.send(text, self._messages.members(message))
+        self._driver.send(encoded(self._messages, message), self._messages.members(message))
 
     def post(self, message: Mapping[str, Any]) -> None:
         """Post a JSON-RPC object instead of an item of the write stream; see `send`."""
@@ -218,25 +212,13 @@ class Session:
         try:
             item = self._messages.read(message)
         except ValueError as error:
-            item = self._refused(message, error)
+            answer, item = refusal(self._messages, message, error)
+            if answer is not None:
+                self.post(answer)
         try:
             self._incoming.send_nowait(item)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             self.connection.dropped["unread"] += 1  # the SDK has stopped reading
-
-    def _refused(self, body: Mapping[str, Any], error: ValueError) -> Any:
-        """Answer a request that is not valid MCP, and return the item for the read stream in place of a message."""
-        id_ = jsonrpc.request_id(body)
-        why = payload.well_formed(str(error)).partition("\n")[0]
-        if jsonrpc.is_request(body):
-            answer = jsonrpc.error_response(id_, jsonrpc.INVALID_REQUEST, f"This is no request of MCP: {why}")
-            self.post(answer)
-            return error
-        if id_ is None:
-            return error
-        text = f"The answer is no JSON-RPC response of MCP: {why}"
-        answer = jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, text)
-        return self._messages.read(answer)
 
     def _note(self, event: Event) -> None:
         if isinstance(event, SessionBegun) and not self._begun.done():
@@ -253,6 +235,36 @@ class Session:
                 self._ended.set_result(event)
         if self._on_event:
             self._on_event(event)
+
+
+def encoded(messages: Messages, item: Any) -> str | MalformedMessage:
+    """Return the JSON text of an item of a write stream; the error if it has none."""
+    try:
+        return messages.text(item)
+    except Exception as error:  # noqa: BLE001  an author's serializer may raise anything
+        reason = payload.well_formed(str(error)).partition("\n")[0][:500]
+        return MalformedMessage(f"The message has no form in JSON: {reason}")
+
+
+def refusal(messages: Messages, body: Mapping[str, Any], error: ValueError) -> tuple[dict[str, Any] | None, Any]:
+    """Return what a message that is not valid MCP becomes.
+
+    Args:
+        messages: the form of messages on the streams.
+        body: the message, a well-formed JSON-RPC object.
+        error: the reason.
+
+    Returns:
+        The answer to a request, and the item for the read stream in its place.
+    """
+    id_ = jsonrpc.request_id(body)
+    why = payload.well_formed(str(error)).partition("\n")[0]
+    if jsonrpc.is_request(body):
+        return jsonrpc.error_response(id_, jsonrpc.INVALID_REQUEST, f"This is no request of MCP: {why}"), error
+    if id_ is None:
+        return None, error
+    text = f"The answer is no JSON-RPC response of MCP: {why}"
+    return None, messages.read(jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, text))
 
 
 class Writer(WriteStream):

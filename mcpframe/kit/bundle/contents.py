@@ -43,6 +43,7 @@ from mcpframe.kit.bundle.server_import import Inspected
 from mcpframe.kit.bundle.snapshot.memory import DECODER
 from mcpframe.kit.bundle.snapshot.snapshot import AUTHOR, Snapshot
 from mcpframe.kit.project.project import Project
+from mcpframe.kit.project.pyproject import McpframeConfig
 
 SANDBOX = static_dir() / "app" / "sandbox.html"
 """The page between a host and a view: see `mcpframe.frame.hosting.mcp_apps.host`."""
@@ -130,7 +131,10 @@ def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset
     offers = offered(config.dialects, lists) if config.kind == "server" else list(config.dialects)
     inbox = inbox_data(inspected, config, about, lists) if config.kind == "server" else None
     inline = [*([inbox_script()] if inbox else []), *([prefetch_script()] if image else [])]
-    policy = page_policy(config.csp, frames=config.kind == "page", inline=inline, sandbox=config.sandbox_origin)
+    in_worker = config.runs_in == "worker"
+    policy = page_policy(
+        config.csp, frames=config.kind == "page", inline=inline, sandbox=config.sandbox_origin, worker=in_worker
+    )
     sandbox = hashed(f"{SHARED}/sandbox.html", SANDBOX.read_bytes()) if config.sandbox_origin else None
     own = {dialect: list(entries) for dialect, entries in origins.own.items()}
     own_origins = {"dialect_origins": own} if own else {}
@@ -147,6 +151,7 @@ def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset
         "visibility": config.visibility.model_dump(),
         "options": config.options.model_dump(exclude_none=True),
         "boot_timeout": config.boot_timeout,
+        **(_worker(config) if in_worker else {}),
         "lazy": lazy,
         "assets": {"base": f"{folder}/", "files": sorted(author_assets)},
         **{key: value for key, value in project.settings.items() if value},
@@ -195,6 +200,7 @@ def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset
         "preloads": [link(item, name) for item in preloads],
         "prefetch": image is not None,
         "inbox": inbox,
+        "worker": in_worker,
     }
     proxy = {**link(sandbox, name), "origin": config.sandbox_origin} if sandbox else None
     index = asset(f"{name}/index.html", render_page(**page, csp=policy, sandbox=proxy))
@@ -250,6 +256,13 @@ def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset
         ],
     }
     return assets, manifest
+
+
+def _worker(config: McpframeConfig) -> dict[str, Any]:
+    """Return the part of the boot config for a server that runs in a worker."""
+    given = config.tool_timeout
+    limits = given if isinstance(given, dict) else {"*": given}
+    return {"runs_in": config.runs_in, **({"tool_timeout": limits} if limits else {})}
 
 
 def _unlinked(files: Files) -> Files:

@@ -21,6 +21,7 @@ FEATURES = {
     "page": "It is a page with a main function, and no server.",
     "persist": "It has files that are kept.",
     "program": "Its entry is a console script.",
+    "worker": "It is a server that runs in a worker.",
     "world": "Its code was written for a process.",
 }
 """All features of bundles, with their meanings."""
@@ -61,6 +62,7 @@ def features_of(project: Project, lock: Lock, author: Mapping[str, bytes], code:
         "page": config.kind == "page",
         "persist": bool(config.persist),
         "program": project.is_program,
+        "worker": config.runs_in == "worker",
         "world": written_for_a_process(project, lock, author),
     }
     return frozenset(name for name, is_there in there.items() if is_there)

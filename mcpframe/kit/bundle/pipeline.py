@@ -21,6 +21,7 @@ from mcpframe.kit.base.scratch import clear_cache
 from mcpframe.kit.bundle.author_files import author_files, first_paint, page_files
 from mcpframe.kit.bundle.build_warnings import build_warnings
 from mcpframe.kit.bundle.code.console_scripts import entry_code, with_entry
+from mcpframe.kit.bundle.code.page_use import can_run_in_worker, check_worker
 from mcpframe.kit.bundle.code.sdk_choice import asks_for_later, fails_as_earlier, written_for_earlier
 from mcpframe.kit.bundle.contents import Parts, assemble
 from mcpframe.kit.bundle.features import code_of, features_of, written_for_a_process
@@ -95,12 +96,14 @@ def build(
     if url is not None:
         project = with_url(project, url)
     check_origins_early(project)
+    author = author_files(project, out)
+    check_worker(project, author)
     pyodide_runtime = ensure_runtime(runtime, progress=progress)
     with unpacking(project.config.max_unpacked if max_unpacked is None else max_unpacked):
         task = Build(
             project,
             out,
-            author_files(project, out),
+            author,
             pyodide_runtime,
             PyodidePackages(pyodide_runtime, packages),
             upgrade=upgrade,
@@ -189,7 +192,8 @@ class Build:
             # Without a final outcome the bundle does not count as current, so the next build retries.
             if self.inspected.notes:
                 manifest["notes"] = list(self.inspected.notes)
-            manifest |= {"start": taken.description, "inputs": key if taken.final else ""}
+            place = {"runs_in": self.project.config.runs_in, "could_run_in_worker": self._could_run_in_worker()}
+            manifest |= {"start": taken.description, **place, "inputs": key if taken.final else ""}
             self.write(assets, manifest)
         return self._result(manifest)
 
@@ -303,6 +307,10 @@ class Build:
         """Write the bundle below the output root."""
         with self.progress(f"Writing {self.out / self.project.name}"):
             write_bundle(self.out, self.project.name, assets, manifest)
+
+    def _could_run_in_worker(self) -> bool:
+        config = self.project.config
+        return config.runs_in == "page" and config.inspect and can_run_in_worker(self.project, self.author)
 
     def _result(self, manifest: dict[str, Any], *, unchanged: bool = False) -> BuildResult:
         name, warnings = self.project.name, build_warnings(self.project, manifest, self.page_files)

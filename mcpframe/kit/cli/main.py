@@ -30,6 +30,8 @@ from mcpframe.kit.cli.output import silently as _silently
 from mcpframe.kit.cli.output import step as _step
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from mcpframe.kit.bundle import BuildResult
 
 app = typer.Typer(
@@ -214,6 +216,8 @@ def build(
         + (f", and {later:.1f} MB in the background once it serves" if later >= _MENTIONED else "")
     )
     _out.print(f"  the page     {escape(result.manifest['start'])}")
+    if place := _place(result.manifest):
+        _out.print(f"  runs in      {escape(place)}")
     if app_entry := result.manifest.get("app"):
         _out.print(f"  as a view    {app_entry['files']['app']}, of {escape(app_entry['url'])}")
     for note in result.notes:
@@ -312,3 +316,12 @@ def _tell_system(error: OSError) -> None:
     if error.filename is None or error.strerror is None:
         raise error
     print_error(WriteError(f"{error.filename}: {error.strerror}."))
+
+
+def _place(manifest: Mapping[str, Any]) -> str:
+    """Return the place where a server runs, for people; empty for one that needs its page."""
+    if manifest.get("runs_in") == "worker":
+        return "a worker: a tool that computes can be stopped, and blocks no page"
+    if manifest.get("could_run_in_worker"):
+        return 'its page, which a tool that computes blocks; runs_in = "worker" in [tool.mcpframe] prevents that'
+    return ""

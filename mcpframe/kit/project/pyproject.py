@@ -274,6 +274,10 @@ class McpframeConfig(_Section):
         sandbox_origin: A second origin of the published folder, for the sandboxed content of the page's `AppHost` and
             `UiHost`.
         options: Deadlines and limits of the connection.
+        runs_in: `worker` to run the server in a Web Worker, where a tool that computes blocks nothing, and can be
+            stopped; or `page`.
+        tool_timeout: The longest that a tool may run in a worker, in seconds; or a table of limits by the tool's name,
+            `"*"` for all others.
         boot_timeout: Seconds after which the page reports that it has not started.
         inspect: Import the server during the build, to check it and to list its tools.
         import_timeout: Seconds for importing the server during the build.
@@ -303,6 +307,8 @@ class McpframeConfig(_Section):
     csp: CspConfig = CspConfig()
     sandbox_origin: Annotated[str, AfterValidator(_origin)] | None = None
     options: OptionsConfig = OptionsConfig()
+    runs_in: Literal["worker", "page"] = "page"
+    tool_timeout: Seconds | dict[str, Seconds] = {}
     boot_timeout: Seconds = 60.0
     inspect: bool = True
     import_timeout: Seconds = 120.0

@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "34dbe9a2aab72232b224f37193b12628d44d7455ae01cd42836cad92b5642b0d"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/workers.js", "page/zstd.js"], "sha256": "47fccd7d6ecc198f1907fdee8ebad0b5cadc02636be4a1e3e7d1320afebe988c"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -410,37 +410,41 @@ async function verify(data, integrity) {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
   if (integrity !== `sha256-${btoa(String.fromCharCode(...digest))}`) throw new Error("its hash is wrong");
 }
+async function fetchSnapshot(file, get2, compile2) {
+  const decoder = compile2(file.decoder);
+  decoder.catch(() => {
+  });
+  const response = await get2(crypto.subtle ? { ...file, integrity: null } : file);
+  try {
+    const { packed, unpacked } = await decompress(await decoder, response.body, file.bytes, file.unpacked);
+    const isRight = crypto.subtle ? verify(packed, file.integrity) : Promise.resolve();
+    const checked = isRight.then(() => remember(file));
+    checked.catch(() => {
+    });
+    return { bytes: unpacked, checked };
+  } catch (error) {
+    await get2(file);
+    throw error;
+  }
+}
 var Snapshot = class {
   #meta = null;
   #parts = null;
+  #checked = null;
   /**
    * @param file the snapshot's entry in the boot config
-   * @param get fetches a file and checks its hash
-   * @param compile fetches and compiles a file
+   * @param {Promise<{ bytes: Uint8Array, checked: Promise<void> }>} fetched see `fetchSnapshot`
    */
-  constructor(file, get2, compile2) {
+  constructor(file, fetched) {
     this.file = file;
-    this.arrived = this.#read(get2, compile2);
+    this.arrived = this.#read(fetched);
     this.arrived.catch(() => {
     });
   }
-  async #read(get2, compile2) {
-    const decoder = compile2(this.file.decoder);
-    decoder.catch(() => {
-    });
-    const response = await get2(crypto.subtle ? { ...this.file, integrity: null } : this.file);
-    let bytes2;
-    try {
-      const { packed, unpacked } = await decompress(await decoder, response.body, this.file.bytes, this.file.unpacked);
-      const isRight = crypto.subtle ? verify(packed, this.file.integrity) : Promise.resolve();
-      this.checked = isRight.then(() => remember(this.file));
-      this.checked.catch(() => {
-      });
-      bytes2 = unpacked;
-    } catch (error) {
-      await get2(this.file);
-      throw error;
-    }
+  async #read(fetched) {
+    const { bytes: bytes2, checked } = await fetched ?? {};
+    if (!bytes2) throw new Error("the page has not used it");
+    this.#checked = checked;
     performance.mark("mcpframe:unpacked");
     const start2 = 4 + new DataView(bytes2.buffer, bytes2.byteOffset).getUint32(0, true);
     this.#meta = JSON.parse(new TextDecoder().decode(bytes2.subarray(4, start2)));
@@ -481,7 +485,7 @@ var Snapshot = class {
       placed += part;
       at += part;
     }
-    await this.checked;
+    await this.#checked;
     if (sum >>> 0 !== check) throw new Error("memory at the start is different in this browser");
     this.#parts = null;
     const names = module._tzname >>> 2;
@@ -751,6 +755,8 @@ var failed = false;
 var stopped = false;
 var restored = false;
 var lastWords = null;
+var stopTools = null;
+var ticking = 0;
 function settle2() {
   clearTimeout(deadline);
   finished = true;
@@ -835,7 +841,7 @@ function inThisTab(ways) {
 }
 var blocked = [];
 var styleDropped = false;
-document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI, timeStamp }) => {
+function noteViolation({ effectiveDirective, blockedURI, timeStamp }) {
   if (effectiveDirective.startsWith("style-src") && blockedURI === "inline" && !styleDropped) {
     styleDropped = true;
     console.warn(
@@ -844,7 +850,8 @@ document.addEventListener("securitypolicyviolation", ({ effectiveDirective, bloc
   }
   if (effectiveDirective === "connect-src") blocked.push({ url: blockedURI, at: timeStamp });
   if (blocked.length > 20) blocked.shift();
-});
+}
+(globalThis.document ?? globalThis).addEventListener("securitypolicyviolation", noteViolation);
 globalThis.mcpframeBlocked = (milliseconds) => blocked.filter(({ at }) => at > performance.now() - milliseconds).map(({ url }) => url);
 function hasStorage() {
   try {
@@ -926,6 +933,25 @@ var page = {
   problem(title, detail) {
     showError(title, detail);
   },
+  /** Sets the function that stops the server's tools while they compute in a worker. */
+  offer_stop(stop) {
+    stopTools = stop;
+  },
+  /** Shows that tools compute in the server's worker, with a button that stops them: JSON of their names, and seconds. */
+  computing(info) {
+    const { tools, seconds } = JSON.parse(info);
+    clearInterval(ticking);
+    const shown = element("computing");
+    shown.hidden = !tools.length;
+    if (!tools.length) return;
+    const began = performance.now() - seconds * 1e3;
+    const text = () => `${tools.join(", ")}: computing for ${Math.round((performance.now() - began) / 1e3)} s`;
+    element("computing-text").textContent = text();
+    ticking = setInterval(() => element("computing-text").textContent = text(), 1e3);
+    element("stop").onclick = () => stopTools();
+  },
+  /** Starts Python in a worker: see `Workers.start`. Set by the loader where the server is to run in one. */
+  start_worker: null,
   /** Imports one of the author's JavaScript modules, which Python cannot do itself. */
   import_module: (url) => import(new URL(url, document.baseURI).href),
   async standalone() {
@@ -966,14 +992,165 @@ var page = {
   }
 };
 
+// static/page/surroundings.js
+var given = globalThis.mcpframeGiven ?? null;
+var config2 = given ? given.config : JSON.parse(document.getElementById("mcpframe-boot").textContent);
+var base = given ? given.base : document.baseURI;
+var absolute = (url) => new URL(url, base).href;
+function withResolvers() {
+  let resolve, reject;
+  const promise = new Promise((good, bad) => [resolve, reject] = [good, bad]);
+  return { promise, resolve, reject };
+}
+
+// static/page/worker-page.js
+var workerPage = {
+  /** Sends the page's Python a text. */
+  post: (text) => postMessage(text),
+  /** Calls `take` with each text of the page's Python, those that came before included. */
+  listen(take) {
+    for (const text of given.came.splice(0)) take(text);
+    given.came.push = take;
+  },
+  start() {
+  },
+  expect() {
+  },
+  loaded() {
+  },
+  isRestored() {
+  },
+  progress(text) {
+    performance.mark(`mcpframe:${text}`);
+  },
+  /** Reports that this Python has ended, or cannot start. */
+  fail(title, detail) {
+    postMessage({ title, detail: detail || "" });
+  },
+  /** Imports one of the author's JavaScript modules, which Python cannot do itself. */
+  import_module: (url) => import(new URL(url, given.base).href)
+};
+
+// static/page/workers.js
+var NOT_ALLOWED = "the browser or this page's policy allows no worker";
+var PROGRAM = `
+postMessage({ begun: true });
+const came = [];
+const give = {};
+const arrives = (name) => new Promise((resolve) => (give[name] = resolve));
+addEventListener("message", ({ data }) => {
+  if (typeof data === "string") came.push(data);
+  else if (data.loader) {
+    globalThis.mcpframeGiven = { ...data, compiled: arrives("compiled"), image: arrives("image"), came };
+    import(data.loader);
+  } else for (const name in data) give[name](data[name]);
+});
+`;
+var One = class {
+  #worker = null;
+  #begun = false;
+  #over = false;
+  #kept = [];
+  #onText = (text) => this.#kept.push(() => this.#onText(text));
+  #onEnd = (...reason) => this.#kept.push(() => this.#onEnd(...reason));
+  constructor(loader, restores, compiled, image) {
+    try {
+      const url = URL.createObjectURL(new Blob([PROGRAM], { type: "text/javascript" }));
+      this.#worker = new Worker(url, { name: config2.name });
+      this.#worker.addEventListener("message", () => URL.revokeObjectURL(url), { once: true });
+    } catch (error) {
+      this.#ended(String(error));
+      return;
+    }
+    this.#worker.onmessage = ({ data }) => {
+      if (this.#over) return;
+      if (typeof data === "string") this.#onText(data);
+      else if (data.begun) this.#begun = true;
+      else this.#ended(data.title, data.detail);
+    };
+    this.#worker.onerror = (event) => {
+      event.preventDefault();
+      this.#ended(event.message || NOT_ALLOWED);
+    };
+    const policy = document.querySelector('meta[http-equiv="Content-Security-Policy"]')?.getAttribute("content") ?? "";
+    this.#worker.postMessage({ loader, config: config2, base: absolute(""), policy, restores });
+    compiled.then((modules) => this.#worker.postMessage({ compiled: modules }));
+    image.then((unpacked) => this.#worker.postMessage({ image: unpacked }));
+  }
+  handle(onText, onEnd) {
+    this.#onText = onText;
+    this.#onEnd = onEnd;
+    for (const report of this.#kept.splice(0)) report();
+  }
+  post(text) {
+    this.#worker?.postMessage(text);
+  }
+  end() {
+    this.#over = true;
+    this.#worker?.terminate();
+  }
+  #ended(title, detail = "") {
+    if (this.#over) return;
+    this.end();
+    this.#onEnd(title, detail, this.#begun);
+  }
+};
+var Workers = class {
+  #loader;
+  #restores = false;
+  #next = null;
+  #compiled = withResolvers();
+  #image = withResolvers();
+  /** @param loader the URL of the page's script */
+  constructor(loader) {
+    this.#loader = loader;
+  }
+  /**
+   * Starts a worker for the next `start`.
+   * @param {boolean} restores whether this page starts from a snapshot
+   */
+  prepare(restores) {
+    this.#restores = restores;
+    this.#next = this.#create();
+  }
+  /**
+   * Keeps what the page has compiled and unpacked, so that workers need not do it again.
+   * @param {Promise<Map<string, WebAssembly.Module>>} compiled by URL
+   * @param {Promise<{ bytes: Uint8Array }> | null} image the content of the snapshot; null if it is not used
+   */
+  give(compiled, image) {
+    compiled.then(this.#compiled.resolve, () => {
+    });
+    this.#restores = image !== null;
+    Promise.resolve(image).then(this.#image.resolve, () => {
+    });
+  }
+  /**
+   * Starts Python in a worker.
+   * @param {(text: string) => void} onText is called with each text of its Python
+   * @param {(title: string, detail: string, begun: boolean) => void} onEnd is called once if it cannot start, or has ended
+   *   by itself; `begun` is false if this page can have no worker
+   * @returns `post`, which sends its Python a text, and `end`, which ends it at once
+   */
+  start(onText, onEnd) {
+    const one = this.#next ?? this.#create();
+    this.#next = null;
+    one.handle(onText, onEnd);
+    return { post: (text) => one.post(text), end: () => one.end() };
+  }
+  #create() {
+    return new One(this.#loader, this.#restores, this.#compiled.promise, this.#image.promise);
+  }
+};
+
 // static/page/loader.js
 globalThis.mcpframeText = textOrReason;
-var config2 = JSON.parse(document.getElementById("mcpframe-boot").textContent);
 var files = config2.files;
+var page2 = given ? workerPage : page;
 var fetchFile = globalThis.fetch.bind(globalThis);
-var ending = new Ending((title, detail) => page.fail(title, detail));
+var ending = new Ending((title, detail) => page2.fail(title, detail));
 var compiling = globalThis.mcpframeCompiling ?? {};
-var absolute = (url) => new URL(url, document.baseURI).href;
+var workers = config2.runs_in === "worker" && !given ? new Workers(import.meta.url) : null;
 var BootError = class extends Error {
   constructor(title, detail = "") {
     super(title);
@@ -1010,7 +1187,7 @@ async function get(file, started = null) {
       `${file.url} is missing (the web server answers ${response.status}): upload the whole folder that was built.`
     );
   }
-  page.loaded(file);
+  page2.loaded(file);
   return response;
 }
 async function unreachable(file, url, options, error) {
@@ -1044,6 +1221,8 @@ async function bytesInBackground(file) {
   return data;
 }
 async function compile(file) {
+  const done = given && (await given.compiled).get(file.url);
+  if (done) return done;
   await requireWebAssembly();
   const unchecked = { ...file, integrity: null };
   const prefetched = compiling[file.url];
@@ -1065,7 +1244,7 @@ async function withLoaded(responses, module, libraries, start2) {
   const { fetch: originalFetch } = globalThis;
   const { instantiate, instantiateStreaming } = WebAssembly;
   globalThis.fetch = (resource, options) => {
-    const url = typeof resource === "string" || resource instanceof URL ? new URL(resource, document.baseURI).href : "";
+    const url = typeof resource === "string" || resource instanceof URL ? absolute(resource) : "";
     return responses.get(url)?.() ?? originalFetch(resource, options);
   };
   WebAssembly.instantiateStreaming = async (source, imports) => {
@@ -1087,13 +1266,18 @@ async function withLoaded(responses, module, libraries, start2) {
 var Arrivals = class {
   /** @param linked how many of the libraries are linked before Python runs */
   constructor(linked = files.libraries.length) {
-    page.expect([files.wasm, ...files.libraries]);
+    page2.expect([files.wasm, ...files.libraries]);
     this.failed = withResolvers();
     this.wasm = this.watched(compile(files.wasm));
     const compiled = (file) => ({ ...file, library: this.watched(compile(file)) });
     this.linked = files.libraries.slice(0, linked).map(compiled);
     this.others = files.libraries.slice(linked).map((file) => ({ ...file, data: this.watched(bytes(file)) }));
     this.scripts = this.watched(Promise.all([script(files.pyodide), script(files.asm)]));
+  }
+  /** Returns everything compiled, by URL. */
+  async compiled() {
+    const linked = this.linked.map(async ({ url, library }) => [url, await library]);
+    return new Map(await Promise.all([this.wasm.then((module) => [files.wasm.url, module]), ...linked]));
   }
   // Pyodide swallows some failures of its fetches, so `start` also waits for ours.
   watched(promise) {
@@ -1143,7 +1327,7 @@ var Arrivals = class {
       },
       indexURL: absolute(files.pyodide.url).replace(/[^/]*$/, ""),
       stdLibURL: noStdlib,
-      packageBaseUrl: document.baseURI,
+      packageBaseUrl: absolute(""),
       lockFileContents: files.lock,
       stdin: () => null,
       // nobody can answer input() in a frame
@@ -1158,8 +1342,9 @@ var Arrivals = class {
   }
 };
 async function startPython(arrivals, more, begun, isBuild = false) {
-  page.progress("Loading");
-  page.expect([...files.archives, ...files.deferred.atStart ? [files.deferred] : []]);
+  page2.progress("Loading");
+  workers?.give(arrivals.compiled(), null);
+  page2.expect([...files.archives, ...files.deferred.atStart ? [files.deferred] : []]);
   const archives = files.archives.map((file) => ({ ...file, zip: arrivals.watched(bytes(file)) }));
   const deferredArchive = files.deferred.atStart ? arrivals.watched(bytes(files.deferred)) : null;
   const deferred = new DeferredModules(absolute(files.deferred.url), files.deferred);
@@ -1171,7 +1356,7 @@ async function startPython(arrivals, more, begun, isBuild = false) {
     deferred.place(FS, await deferredArchive);
     settle(FS, files.archives);
     performance.mark("mcpframe:files");
-    page.progress("Starting Python");
+    page2.progress("Starting Python");
   };
   const pyodide = await arrivals.start({ fsInit, more, begun });
   performance.mark("mcpframe:python");
@@ -1185,11 +1370,19 @@ async function startPython(arrivals, more, begun, isBuild = false) {
   performance.mark("mcpframe:libraries");
   return pyodide;
 }
+async function copyOf(fetched) {
+  const { bytes: bytes2, checked } = await fetched;
+  const copy = bytes2.slice();
+  await checked;
+  return { bytes: copy };
+}
 async function restorePython() {
-  const snapshot = new Snapshot(files.snapshot, get, compile);
+  const fetched = given ? given.image : fetchSnapshot(files.snapshot, get, compile);
+  const snapshot = new Snapshot(files.snapshot, fetched);
   const arrivals = new Arrivals(files.snapshot.libraries);
-  page.progress("Loading");
-  page.expect([files.snapshot, files.snapshot.decoder]);
+  workers?.give(arrivals.compiled(), copyOf(fetched));
+  page2.progress("Loading");
+  page2.expect([files.snapshot, files.snapshot.decoder]);
   const background = new BackgroundFiles(files, absolute, bytesInBackground);
   const first = background.expect(files.snapshot.files, (file) => arrivals.watched(bytes(file)));
   const pyodide = await arrivals.start({
@@ -1204,18 +1397,13 @@ async function restorePython() {
     pyodide.FS.writeFile(path, await data);
     await pyodide._api.loadDynlib(path);
   }
-  page.isRestored();
+  page2.isRestored();
   background.fetchInBackground();
   performance.mark("mcpframe:libraries");
   return pyodide;
 }
-function withResolvers() {
-  let resolve, reject;
-  const promise = new Promise((good, bad) => [resolve, reject] = [good, bad]);
-  return { promise, resolve, reject };
-}
 async function start() {
-  if (isChosen(files)) {
+  if (given ? given.restores : isChosen(files)) {
     try {
       return await restorePython();
     } catch (error) {
@@ -1254,18 +1442,22 @@ var builder = {
   restorePython
 };
 async function main() {
-  page.start(config2);
+  page2.start(config2);
   if (files.snapshot_maker) return (await script(files.snapshot_maker)).make(builder);
+  if (workers) {
+    workers.prepare(isChosen(files));
+    page.start_worker = (onText, onEnd) => workers.start(onText, onEnd);
+  }
   const pyodide = await start();
   const boot = pyodide.pyimport("mcpframe.frame.boot.boot");
-  const serving = boot.main(JSON.stringify(config2), page);
+  const serving = given ? boot.main_in_worker(JSON.stringify(config2), page2) : boot.main(JSON.stringify(config2), page2);
   ending.watchErrors(serving, () => boot.serves());
   await serving;
 }
 main().catch((error) => {
-  if (error instanceof BootError) page.fail(error.message, error.detail);
+  if (error instanceof BootError) page2.fail(error.message, error.detail);
   else
-    page.fail(
+    page2.fail(
       `The server did not start: ${error?.message?.split("\n").at(-1) || error}`,
       String(error?.stack ?? error)
     );

@@ -30,6 +30,10 @@ FOR_SOME = (
     "mcpframe.frame.boot.page_files",
     "mcpframe.frame.boot.document",
     "mcpframe.frame.browser.model_context",
+    "mcpframe.frame.browser.workers",
+    "mcpframe.frame.boot.in_worker",
+    "mcpframe.frame.worker.worker_server",
+    "mcpframe.frame.worker.program",
 )
 """Modules that only some bundles have."""
 SETTINGS = (

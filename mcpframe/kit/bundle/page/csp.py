@@ -13,7 +13,14 @@ LOOPBACK = ("http://localhost:*", "http://127.0.0.1:*")
 """The addresses of previews: a page finds its sandbox under the other of these names."""
 
 
-def page_policy(csp: CspConfig, *, frames: bool = False, inline: Iterable[str] = (), sandbox: str | None = None) -> str:
+def page_policy(
+    csp: CspConfig,
+    *,
+    frames: bool = False,
+    inline: Iterable[str] = (),
+    sandbox: str | None = None,
+    worker: bool = False,
+) -> str:
     """Return the policy for the page's meta element.
 
     Args:
@@ -21,11 +28,14 @@ def page_policy(csp: CspConfig, *, frames: bool = False, inline: Iterable[str] =
         frames: Whether the page may frame pages of its own origin; the author's `frame_src` takes precedence.
         inline: The inline scripts of the page.
         sandbox: The origin of the sandbox for views; None for none.
+        worker: Whether the server runs in a worker, which has this policy, too, as it comes from a blob.
     """
     directives = page_directives("'self'", sources_of(csp))
     directives["script-src"] += [f"'{integrity(text.encode())}'" for text in inline]
     if frames and not csp.frame_src:
         directives["frame-src"].append("'self'")
+    if worker:
+        directives["worker-src"].append("blob:")
     if sandbox:
         directives["frame-src"] += [sandbox, *LOOPBACK]
     return policy_text(directives)

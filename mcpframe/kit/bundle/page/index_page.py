@@ -43,6 +43,7 @@ def render_page(
     prefetch: bool,
     inbox: Mapping[str, Any] | None = None,
     sandbox: Mapping[str, Any] | None = None,
+    worker: bool = False,
 ) -> bytes:
     """Render index.html.
 
@@ -57,6 +58,7 @@ def render_page(
         prefetch: Whether the page has the inline script that fetches its snapshot.
         inbox: The data of `inbox.js`, as returned by `inbox_data`; None for a page without it.
         sandbox: The sandbox proxy for views, as returned by `link`, and its origin; None for a page without views.
+        worker: Whether the server runs in a worker.
     """
     environment = Environment(
         loader=FileSystemLoader(page_dir()), autoescape=True, undefined=StrictUndefined, trim_blocks=True
@@ -71,6 +73,7 @@ def render_page(
         modules=modules,
         preloads=preloads,
         sandbox=sandbox,
+        worker=worker,
         prefetch=_Raw(prefetch_script()) if prefetch else None,
         inbox={"script": _Raw(inbox_script()), "data": _Raw(script_json(inbox, sort=False))} if inbox else None,
     )

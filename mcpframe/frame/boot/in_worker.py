@@ -1,0 +1,80 @@
+"""A server that runs in a worker: the composition of both halves."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import traceback
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from mcpframe.frame.serving.framed import Framed, browser_capability
+from mcpframe.frame.serving.server_module import server_module
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from mcpframe.frame.boot.config import BootConfig
+    from mcpframe.frame.boot.interfaces import Loader
+
+BUNDLED_WITH = ("worker",)
+
+log = logging.getLogger("mcpframe")
+
+
+async def server(config: BootConfig, loader: Loader, in_page: Callable[[], Awaitable[Any]]) -> Any:
+    """Return the server, once its worker is ready; None if it has failed there, which is shown.
+
+    Args:
+        config: the boot config.
+        loader: the loader's callbacks.
+        in_page: returns the server for a page that can have no worker.
+    """
+    from mcpframe.frame.browser import workers
+    from mcpframe.frame.worker.supervisor import Supervisor
+    from mcpframe.frame.worker.worker_server import NoWorker, WorkerFailed, WorkerServer
+
+    def computing(tools: tuple[str, ...], seconds: float) -> None:
+        loader.computing(json.dumps({"tools": tools, "seconds": seconds}))
+
+    supervisor = Supervisor(grace=config.grace, limits=config.tool_timeout)
+    found = WorkerServer(partial(workers.start, loader), supervisor, on_problem=loader.problem, on_computing=computing)
+    try:
+        await found.ready()
+    except NoWorker as error:
+        log.warning("The server runs in the page, and a tool that computes will block it: %s", error)
+        return await in_page()
+    except WorkerFailed as error:
+        loader.fail(str(error), error.detail)
+        return None
+    workers.offer_stop(loader, found.stop)
+    return found
+
+
+async def serve(target: Any, config: BootConfig, port: Any) -> None:
+    """Serve the clients of the page, until it ends this worker.
+
+    Args:
+        target: the author's server.
+        config: the boot config.
+        port: see `boot.main_in_worker`.
+    """
+    from mcpframe.frame.browser import workers
+    from mcpframe.frame.worker.port import text_of
+    from mcpframe.frame.worker.program import Program
+
+    Framed.in_worker = True
+    servers = server_module(config.program, target)
+
+    def on_problem(title: str, error: BaseException | None) -> None:
+        program.problem(title, "".join(traceback.format_exception(error)) if error else "")
+
+    async def serve_one(read: Any, write: Any, experimental: Mapping[str, Any]) -> None:
+        await servers.serve(target, read, write, experimental=dict(experimental), on_problem=on_problem)
+
+    program = Program(serve_one, servers.messages(), port.post)
+    workers.listen(port, program.take)
+    facts = {"browser": browser_capability(target)} if isinstance(target, Framed) else {}
+    port.post(text_of("ready", facts))
+    await asyncio.get_running_loop().create_future()

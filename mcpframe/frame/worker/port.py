@@ -1,0 +1,33 @@
+"""The texts between a page and the worker in which its server runs: a line of JSON, then a message of MCP or nothing.
+
+To the worker: `open` a client with experimental capabilities, a message that a client has `said` and when it was sent,
+`close` a client, `ask` whether the worker's event loop runs, `go` on with a request that it asks about.
+From it: `ready`, a message that the server has `said`, the request that it `took`, the request that it `asks` about,
+`alive`, a client is `closed`, a `problem` for people.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+STALE_SECONDS: Final = 0.05
+"""The age of a request from which the worker asks whether it is still wanted: it has waited, and may be cancelled."""
+
+
+def text_of(kind: str, *fields: Any, message: str = "") -> str:
+    """Return a text for the other side.
+
+    Args:
+        kind: see above.
+        fields: its fields: numbers, texts, or objects with a JSON form.
+        message: the JSON text of a message of MCP.
+    """
+    return f"{json.dumps([kind, *fields])}\n{message}"
+
+
+def read(text: str) -> tuple[str, list[Any], str]:
+    """Return the kind, the fields, and the JSON text of the message."""
+    head, _, message = text.partition("\n")
+    kind, *fields = json.loads(head)
+    return kind, fields, message

@@ -1,0 +1,495 @@
+"""Supervise the worker in which a server runs: its clients, their calls, and its end. No I/O, no clock.
+
+The page keeps what a new worker needs to continue the sessions of the old one: how each client has introduced itself,
+and which of its requests have not been answered. So a worker may be ended at any time:
+
+- A request that the worker had begun to handle fails with -32000 and `mayHaveRun`; one that only waited is handled by
+  the new worker, and so are those that only read the server's lists.
+- A request that is cancelled while it waits is never run.
+- A request of the server to a client is cancelled, and its answer is dropped.
+
+The worker is ended if its event loop does not answer within the grace period, after a call was cancelled, has exceeded
+its time limit, was stopped by a person, or has lost its client. Pings of clients are answered here.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from mcpframe.frame.core import jsonrpc, payload
+from mcpframe.frame.core.jsonrpc import CONNECTION_CLOSED, RequestId, answered_as, asked_as
+from mcpframe.frame.worker.port import read, text_of
+
+Json = Mapping[str, Any]
+
+REQUEST_TIMEOUT: Final = -32001
+"""The code of both official SDKs for a request that took too long."""
+PROBE_SECONDS: Final = 1.0
+"""How often the worker is asked whether it computes, while a call runs."""
+
+_REPEATABLE = frozenset(
+    {
+        *("initialize", "server/discover", "logging/setLevel", "completion/complete"),
+        *("tools/list", "prompts/list", "prompts/get", "resources/list", "resources/templates/list", "resources/read"),
+        *("resources/subscribe", "resources/unsubscribe", "subscriptions/listen"),
+    }
+)
+"""The requests that a new worker may handle once more."""
+_REPLAYED = ("initialize", "notifications/initialized", "logging/setLevel")
+"""The messages with which a client introduces itself, in the order in which a new worker gets them."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """Output: start a worker; one that runs is ended at once."""
+
+
+@dataclass(frozen=True)
+class Post:
+    """Output: post a text to the worker."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Deliver:
+    """Output: send a message to a client.
+
+    Attributes:
+        client: its number.
+        text: the JSON text.
+        message: the same, parsed.
+    """
+
+    client: int
+    text: str
+    message: Json
+
+
+@dataclass(frozen=True)
+class Left:
+    """Output: the worker has ended the session of a client."""
+
+    client: int
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Output: show an error that the server survives."""
+
+    title: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Computing:
+    """Output: the worker computes, or does so no more.
+
+    Attributes:
+        tools: the names of the tools of the calls that it handles; empty once it computes no more.
+        since: the time at which it last answered.
+    """
+
+    tools: tuple[str, ...]
+    since: float
+
+
+Output = Start | Post | Deliver | Left | Problem | Computing
+
+
+@dataclass(eq=False)
+class _Call:
+    client: _Client
+    message: Json
+    taken: bool = False
+    told: bool = False
+
+    @property
+    def method(self) -> str:
+        return str(self.message["method"])
+
+    @property
+    def tool(self) -> str:
+        params = self.message.get("params") or {}
+        return str(params.get("name", "")) if self.method == "tools/call" else ""
+
+
+@dataclass(eq=False)
+class _Client:
+    number: int
+    experimental: Json
+    introduction: dict[str, Json] = field(default_factory=dict)
+    subscriptions: dict[str, Json] = field(default_factory=dict)
+    calls: dict[RequestId, _Call] = field(default_factory=dict)
+    asked: dict[RequestId, RequestId] = field(default_factory=dict)
+    tokens: dict[RequestId, RequestId] = field(default_factory=dict)
+    waiting: list[Json] = field(default_factory=list)
+    """Notifications and answers for a worker that is not ready."""
+    closing: bool = False
+
+
+@dataclass(frozen=True)
+class _Question:
+    """A question whether the worker's event loop runs.
+
+    Attributes:
+        number: its number.
+        asked: the time of it.
+        ends: the time at which the worker is ended without an answer; None if it may compute.
+        why: the reason for that.
+    """
+
+    number: int
+    asked: float
+    ends: float | None = None
+    why: str = ""
+
+
+class Supervisor:
+    """The page's half of a server in a worker."""
+
+    def __init__(self, *, grace: float, limits: Mapping[str, float] | None = None) -> None:
+        """Begin before the worker is ready; its first one is started by its owner.
+
+        Args:
+            grace: seconds that the worker's event loop has for an answer before the worker is ended.
+            limits: the time limits of calls in seconds, by the name of the tool; `"*"` for all others.
+        """
+        self._grace = grace
+        self._limits = dict(limits or {})
+        self._clients: dict[int, _Client] = {}
+        self._numbers = itertools.count(1)
+        self._questions = itertools.count(1)
+        self._generation = 1
+        self._ready = False
+        self._question: _Question | None = None
+        self._running: dict[_Call, bool] = {}
+        self._limited: list[tuple[float, int, _Call]] = []
+        """A heap of the calls with a time limit: when it ends, and a number that makes the order total."""
+        self._probe_at: float | None = None
+        self._computing = False
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether a worker serves."""
+        return self._ready
+
+    @property
+    def generation(self) -> int:
+        """The number of the worker, from 1."""
+        return self._generation
+
+    @property
+    def deadline(self) -> float | None:
+        """The time of the next `tick`; None for none."""
+        while self._limited and not self._is_open(self._limited[0][2]):
+            heapq.heappop(self._limited)
+        question = self._question
+        times = [self._limited[0][0] if self._limited else None, self._probe_at, question.ends if question else None]
+        if question and self._running and not self._computing:
+            times.append(question.asked + PROBE_SECONDS)
+        return min((time for time in times if time is not None), default=None)
+
+    # --- from the page
+
+    def opened(self, experimental: Json) -> tuple[int, list[Output]]:
+        """Begin the session of a client, with experimental capabilities to announce to it; return its number."""
+        client = _Client(next(self._numbers), experimental)
+        self._clients[client.number] = client
+        return client.number, [self._open(client)] if self._ready else []
+
+    def said(self, number: int, message: Json, now: float, wall: float) -> list[Output]:
+        """Pass on a message of a client.
+
+        Args:
+            number: the client's.
+            message: a well-formed JSON-RPC message.
+            now: seconds of the clock of deadlines.
+            wall: seconds since 1970.
+        """
+        client = self._clients[number]
+        method = message.get("method")
+        if client.closing:
+            return []
+        if method is None:
+            return self._answered(client, message, wall)
+        if jsonrpc.is_request(message):
+            if method == "ping":
+                return [_deliver(client, {"jsonrpc": "2.0", "id": message["id"], "result": {}})]
+            call = client.calls[message["id"]] = _Call(client, message)
+            if (limit := self._limit(message)) is not None:
+                heapq.heappush(self._limited, (now + limit, next(self._questions), call))
+            self._note(client, message)
+            return [*self._send(client, message, wall), *self._probe(now)]
+        if method == "notifications/cancelled":
+            return self._cancelled(client, message, now, wall)
+        if method == "notifications/progress":
+            token = jsonrpc.usable_id((message.get("params") or {}).get("progressToken"))
+            message = answered_as(message, lambda wire: client.tokens.get(wire, wire)) if token is not None else message
+        self._note(client, message)
+        return self._send(client, message, wall)
+
+    def left(self, number: int, now: float) -> list[Output]:
+        """End the session of a client; `Left` follows once the worker has ended it."""
+        client = self._clients[number]
+        calls = [self._forget(call) for call in tuple(client.calls.values())]
+        client.closing = True
+        if not self._ready:
+            del self._clients[number]
+            return [Left(number)]
+        outputs: list[Output] = [Post(text_of("close", number))]
+        return [*outputs, *self._ask(now, "its client has left")] if calls else outputs
+
+    def stopped(self, now: float, wall: float) -> list[Output]:
+        """Stop every call of a tool that the worker handles, as a person has asked for."""
+        running = [call for call in self._running if call.tool]
+        why = "It was stopped by a person."
+        outputs = [each for call in running for each in self._give_up(call, CONNECTION_CLOSED, why, "stopped", wall)]
+        return [*outputs, *self._ask(now, "it was stopped by a person")] if running else []
+
+    def tick(self, now: float, wall: float) -> list[Output]:
+        """Act on the deadlines that have passed."""
+        outputs: list[Output] = []
+        question = self._question
+        if question and question.ends is not None and question.ends <= now:
+            return self._end(question.why, wall)
+        while self._limited and self._limited[0][0] <= now:
+            *_, call = heapq.heappop(self._limited)
+            if self._is_open(call):
+                why = f"The tool {call.tool!r} was stopped, as it took longer than {self._limit(call.message):g} s."
+                outputs += self._give_up(call, REQUEST_TIMEOUT, why, "timeout", wall)
+                outputs += self._ask(now, f"its tool {call.tool!r} took too long")
+        if question and self._running and question.asked + PROBE_SECONDS <= now and not self._computing:
+            self._computing = True
+            outputs.append(Computing(self._tools, question.asked))
+            outputs += self._tell_who_waits()
+        if self._probe_at is not None and self._probe_at <= now:
+            self._probe_at = None
+            if self._running and not self._question:
+                self._question = _Question(next(self._questions), now)
+                outputs.append(Post(text_of("ask", self._question.number)))
+        return outputs
+
+    # --- from the worker
+
+    def heard(self, text: str, now: float, wall: float) -> list[Output]:
+        """Handle a text of the worker."""
+        kind, fields, message = read(text)
+        if kind == "said":
+            return self._server_said(fields[0], message)
+        if kind == "took":
+            if call := self._call(*fields):
+                self._running[call] = call.taken = True
+            return self._probe(now)
+        if kind == "asks":
+            return [Post(text_of("go", *fields))] if self._call(*fields) else []
+        if kind == "alive":
+            return self._alive(fields[0], now)
+        if kind == "ready":
+            self._ready = True
+            return [each for client in self._clients.values() for each in self._resume(client, wall)]
+        if kind == "closed":
+            return [Left(fields[0])] if self._clients.pop(fields[0], None) else []
+        return [Problem(*fields)]
+
+    def ended(self, why: str, wall: float) -> list[Output]:
+        """Start another worker, as this one has ended by itself."""
+        return self._end(why, wall)
+
+    # ---
+
+    @property
+    def _tools(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(call.tool or call.method for call in self._running))
+
+    def _is_open(self, call: _Call) -> bool:
+        return call.client.calls.get(call.message["id"]) is call
+
+    def _forget(self, call: _Call) -> _Call:
+        del call.client.calls[call.message["id"]]
+        self._running.pop(call, None)
+        return call
+
+    def _call(self, number: int, id_: RequestId) -> _Call | None:
+        client = self._clients.get(number)
+        return client.calls.get(id_) if client else None
+
+    def _limit(self, message: Json) -> float | None:
+        if message["method"] != "tools/call":
+            return None
+        name = (message.get("params") or {}).get("name")
+        return self._limits.get(name if isinstance(name, str) else "", self._limits.get("*"))
+
+    def _open(self, client: _Client) -> Output:
+        return Post(text_of("open", client.number, client.experimental))
+
+    def _send(self, client: _Client, message: Json, wall: float) -> list[Output]:
+        if self._ready:
+            return [Post(text_of("said", client.number, wall, message=payload.encode(message)))]
+        if not jsonrpc.is_request(message) and message.get("method") not in _REPLAYED:
+            client.waiting.append(message)  # the others are among the calls, or in the introduction
+        return []
+
+    def _note(self, client: _Client, message: Json) -> None:
+        """Keep a message with which a client introduces itself."""
+        method = str(message["method"])
+        if method in _REPLAYED:
+            client.introduction[method] = message
+        uri = str((message.get("params") or {}).get("uri"))
+        if method == "resources/subscribe":
+            client.subscriptions[uri] = message
+        elif method == "resources/unsubscribe":
+            client.subscriptions.pop(uri, None)
+
+    def _resume(self, client: _Client, wall: float) -> list[Output]:
+        """Continue the session of a client in a worker that is ready."""
+        outputs = [self._open(client)]
+        if client.closing:
+            return [*outputs, Post(text_of("close", client.number))]
+        known = [client.introduction[method] for method in _REPLAYED if method in client.introduction]
+        waiting = {id_ for id_, call in client.calls.items()}
+        for number, message in enumerate((*known, *client.subscriptions.values())):
+            if message.get("id") in waiting:
+                continue  # it is still to be answered
+            replayed = {**message, "id": f"mcpframe:replay/{number}"} if "id" in message else message
+            outputs += self._send(client, replayed, wall)
+        calls = sorted(client.calls.values(), key=lambda call: call.method != "initialize")
+        held, client.waiting = client.waiting, []
+        for message in (*(call.message for call in calls), *held):
+            outputs += self._send(client, message, wall)
+        return outputs
+
+    def _server_said(self, number: int, text: str) -> list[Output]:
+        client = self._clients.get(number)
+        if client is None or client.closing:
+            return []
+        message: Json = json.loads(text)
+        if "method" not in message:
+            id_ = message.get("id")
+            call = client.calls.get(id_) if id_ is not None else None
+            if id_ is not None and call is None:
+                return []  # cancelled, or an answer to a replayed message
+            if call:
+                self._forget(call)
+            return [Deliver(number, text, message)]
+        renamed = asked_as(message, self._wire_id)
+        if jsonrpc.is_request(message):
+            client.asked[renamed["id"]] = message["id"]
+            token, wire = jsonrpc.progress_token(message), jsonrpc.progress_token(renamed)
+            if token is not None and wire is not None:
+                client.tokens[wire] = token
+        return [Deliver(number, text, message) if renamed is message else _deliver(client, renamed)]
+
+    def _wire_id(self, id_: Any) -> Any:
+        """Return the id of a server's request for its client; each worker counts from the beginning."""
+        return id_ if self._generation == 1 else f"{self._generation}/{id_}"
+
+    def _answered(self, client: _Client, message: Json, wall: float) -> list[Output]:
+        id_ = jsonrpc.usable_id(message.get("id"))
+        if id_ is None or id_ not in client.asked:
+            return []  # of an earlier worker
+        own = client.asked.pop(id_)
+        return self._send(client, answered_as(message, lambda _: own), wall)
+
+    def _cancelled(self, client: _Client, message: Json, now: float, wall: float) -> list[Output]:
+        id_ = jsonrpc.cancelled_id(message)
+        if id_ is None or id_ not in client.calls:
+            return []
+        self._forget(client.calls[id_])
+        if not self._ready:
+            return []
+        return [*self._send(client, message, wall), *self._ask(now, "a call was cancelled")]
+
+    def _give_up(self, call: _Call, code: int, why: str, reason: str, wall: float) -> list[Output]:
+        """Answer a call with an error, and cancel it in the worker."""
+        client, id_ = self._forget(call).client, call.message["id"]
+        data = {"reason": reason, "mayHaveRun": call.taken}
+        outputs = [_deliver(client, jsonrpc.error_response(id_, code, why, data))]
+        if self._ready:
+            params = {"requestId": id_, "reason": why}
+            cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
+            outputs += self._send(client, cancelled, wall)
+        return outputs
+
+    def _ask(self, now: float, why: str) -> list[Output]:
+        """Ask whether the worker's loop runs, and end the worker if it does not answer within the grace period."""
+        if not self._ready or (self._question and self._question.ends is not None):
+            return []
+        # A question that waits since earlier is not answered sooner than a new one.
+        asked = self._question.asked if self._question else now
+        self._question = _Question(next(self._questions), asked, now + self._grace, why)
+        return [Post(text_of("ask", self._question.number))]
+
+    def _probe(self, now: float) -> list[Output]:
+        if self._probe_at is None and not self._question and self._running:
+            self._probe_at = now + PROBE_SECONDS
+        return []
+
+    def _alive(self, number: int, now: float) -> list[Output]:
+        """Note the worker's answer to a question."""
+        if self._question and number == self._question.number:
+            self._question = None
+        outputs: list[Output] = [Computing((), now)] if self._computing and not self._question else []
+        self._computing = self._computing and not outputs
+        return [*outputs, *self._probe(now)]
+
+    def _tell_who_waits(self) -> list[Output]:
+        """Tell the clients whose calls wait for the worker."""
+        outputs: list[Output] = []
+        for client in self._clients.values():
+            for call in client.calls.values():
+                token = jsonrpc.progress_token(call.message)
+                if call.taken or call.told or token is None:
+                    continue
+                call.told = True
+                why = f"It waits for {', '.join(self._tools)}, which is computing."
+                params = {"progressToken": token, "progress": 0, "message": why}
+                outputs.append(
+                    _deliver(client, {"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
+                )
+        return outputs
+
+    def _end(self, why: str, wall: float) -> list[Output]:
+        outputs: list[Output] = [Start()]
+        self._ready, self._question, self._probe_at = False, None, None
+        self._running.clear()
+        for client in tuple(self._clients.values()):
+            outputs += self._interrupted(client, why)
+            if client.closing:
+                del self._clients[client.number]
+                outputs.append(Left(client.number))
+        self._generation += 1
+        if self._computing:
+            self._computing = False
+            outputs.append(Computing((), 0.0))
+        return outputs
+
+    def _interrupted(self, client: _Client, why: str) -> list[Output]:
+        """End what the old worker had begun for a client."""
+        outputs: list[Output] = []
+        for id_, call in tuple(client.calls.items()):
+            if not call.taken:
+                continue
+            if call.method in _REPEATABLE:
+                call.taken = False
+                continue
+            self._forget(call)
+            data = {"reason": "worker_ended", "mayHaveRun": True}
+            text = f"The worker of this server was ended while it handled this request: {why}."
+            outputs.append(_deliver(client, jsonrpc.error_response(id_, CONNECTION_CLOSED, text, data)))
+        for wire in client.asked:
+            params = {"requestId": wire, "reason": "The worker of this server was ended."}
+            outputs.append(_deliver(client, {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}))
+        client.asked.clear()
+        client.tokens.clear()
+        client.waiting.clear()
+        return outputs
+
+
+def _deliver(client: _Client, message: Json) -> Output:
+    return Deliver(client.number, payload.encode(message), message)

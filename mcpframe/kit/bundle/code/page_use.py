@@ -1,0 +1,80 @@
+"""Whether a server uses its page, and so cannot run in a worker."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+from mcpframe.kit.base.errors import ConfigError
+from mcpframe.kit.bundle.code.imports import imports_of, syntax_tree
+from mcpframe.kit.project.project import Project
+
+_SERVERS = frozenset({"FrameServer", "wrap"})
+"""The public names whose results have a page."""
+_OF_PAGES = frozenset({"session", "setup", "ui"})
+"""Attributes of such a server that need its page."""
+_BROWSER = frozenset({"js", "pyodide", "pyodide_js"})
+
+
+def check_worker(project: Project, author: Mapping[str, bytes]) -> None:
+    """Check that a project with `runs_in = "worker"` can run in one.
+
+    Args:
+        author: The author's files, by path.
+
+    Raises:
+        ConfigError: It needs its page.
+    """
+    config = project.config
+    if config.runs_in != "worker":
+        if config.tool_timeout:
+            raise ConfigError('tool.mcpframe.tool_timeout needs runs_in = "worker": a page cannot stop a tool.')
+        return
+    reasons = [*_configured(project), *(f"{place} uses {what}" for place, what in uses_of_page(author))]
+    if reasons:
+        raise ConfigError(
+            f'tool.mcpframe.runs_in is "worker", but the server needs its page: {reasons[0]}. Set runs_in = "page", or '
+            "leave that out."
+        )
+
+
+def can_run_in_worker(project: Project, author: Mapping[str, bytes]) -> bool:
+    """Return whether a server that runs in its page needs nothing of it."""
+    browser = (item for item in imports_of(author) if item.module.partition(".")[0] in _BROWSER)
+    return not (_configured(project) or any(uses_of_page(author)) or any(browser))
+
+
+def _configured(project: Project) -> list[str]:
+    config = project.config
+    needs = {
+        'kind is "page"': config.kind == "page",
+        "persist keeps files for each session": config.persist,
+        "lazy requirements are installed in the page": config.lazy,
+    }
+    return [reason for reason, applies in needs.items() if applies]
+
+
+def uses_of_page(files: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
+    """Yield the places where Python files use the page of a server, and what they use."""
+    trees = {path: tree for path, data in sorted(files.items()) if path.endswith(".py") and (tree := syntax_tree(data))}
+    names = {name for tree in trees.values() for name in _servers_in(tree)}
+    for path, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and node.attr in _OF_PAGES and _last_name(node.value) in names:
+                yield f"{path}, line {node.lineno}", ast.unparse(node)
+
+
+def _servers_in(tree: ast.Module) -> Iterator[str]:
+    """Yield the names that the results of `FrameServer` and `wrap` are assigned to."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Assign | ast.AnnAssign) or not isinstance(node.value, ast.Call):
+            continue
+        if _last_name(node.value.func) in _SERVERS:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from filter(None, map(_last_name, targets))
+
+
+def _last_name(node: ast.expr) -> str:
+    if isinstance(node, ast.Subscript):  # FrameServer[State](...)
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""

@@ -1,0 +1,23 @@
+// Where this Python starts: in a page, or in a worker that a page has started (workers.js) and that has no document.
+
+/**
+ * What the page gives a worker: the boot config, the base of its addresses, its policy, whether it starts from a snapshot,
+ * the texts that have come for its Python, and promises of what is compiled, by URL, and of the unpacked snapshot.
+ * @type {{ config: any, base: string, policy: string, restores: boolean, came: string[], compiled: Promise<Map<string, WebAssembly.Module>>,
+ *   image: Promise<any> } | null}
+ */
+export const given = globalThis.mcpframeGiven ?? null;
+
+export const config = given ? given.config : JSON.parse(document.getElementById("mcpframe-boot").textContent);
+
+const base = given ? given.base : document.baseURI;
+
+/** Makes the URL of a file of the bundle absolute. */
+export const absolute = (url) => new URL(url, base).href;
+
+/** `Promise.withResolvers`, for older browsers. */
+export function withResolvers() {
+  let resolve, reject;
+  const promise = new Promise((good, bad) => ([resolve, reject] = [good, bad]));
+  return { promise, resolve, reject };
+}

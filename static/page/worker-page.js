@@ -1,0 +1,30 @@
+// In a worker, what page.js is in a page: it has nobody to show anything to, and reports to the page.
+import { given } from "./surroundings.js";
+
+export const workerPage = {
+  /** Sends the page's Python a text. */
+  post: (text) => postMessage(text),
+
+  /** Calls `take` with each text of the page's Python, those that came before included. */
+  listen(take) {
+    for (const text of given.came.splice(0)) take(text);
+    given.came.push = take;
+  },
+
+  start() {},
+  expect() {},
+  loaded() {},
+  isRestored() {},
+
+  progress(text) {
+    performance.mark(`mcpframe:${text}`);
+  },
+
+  /** Reports that this Python has ended, or cannot start. */
+  fail(title, detail) {
+    postMessage({ title, detail: detail || "" });
+  },
+
+  /** Imports one of the author's JavaScript modules, which Python cannot do itself. */
+  import_module: (url) => import(new URL(url, given.base).href),
+};

@@ -1,0 +1,126 @@
+// Workers of this page: in each, Python serves from the same files, so that the page's own Python stays free for its host.
+import { absolute, config, withResolvers } from "./surroundings.js";
+
+// A worker from a blob's URL has this page's Content Security Policy; one from a file of the bundle would have none. And a
+// page of opaque origin can have one, too, if it is a classic one (Chromium 156).
+const NOT_ALLOWED = "the browser or this page's policy allows no worker";
+const PROGRAM = `
+postMessage({ begun: true });
+const came = [];
+const give = {};
+const arrives = (name) => new Promise((resolve) => (give[name] = resolve));
+addEventListener("message", ({ data }) => {
+  if (typeof data === "string") came.push(data);
+  else if (data.loader) {
+    globalThis.mcpframeGiven = { ...data, compiled: arrives("compiled"), image: arrives("image"), came };
+    import(data.loader);
+  } else for (const name in data) give[name](data[name]);
+});
+`;
+
+/** One worker. What it reports before somebody handles that is kept. */
+class One {
+  #worker = null;
+  #begun = false;
+  #over = false;
+  #kept = [];
+  #onText = (text) => this.#kept.push(() => this.#onText(text));
+  #onEnd = (...reason) => this.#kept.push(() => this.#onEnd(...reason));
+
+  constructor(loader, restores, compiled, image) {
+    try {
+      const url = URL.createObjectURL(new Blob([PROGRAM], { type: "text/javascript" }));
+      this.#worker = new Worker(url, { name: config.name });
+      this.#worker.addEventListener("message", () => URL.revokeObjectURL(url), { once: true });
+    } catch (error) {
+      this.#ended(String(error));
+      return;
+    }
+    this.#worker.onmessage = ({ data }) => {
+      if (this.#over) return;
+      if (typeof data === "string") this.#onText(data);
+      else if (data.begun) this.#begun = true;
+      else this.#ended(data.title, data.detail);
+    };
+    this.#worker.onerror = (event) => {
+      event.preventDefault();
+      this.#ended(event.message || NOT_ALLOWED);
+    };
+    const policy = document.querySelector('meta[http-equiv="Content-Security-Policy"]')?.getAttribute("content") ?? "";
+    this.#worker.postMessage({ loader, config, base: absolute(""), policy, restores });
+    compiled.then((modules) => this.#worker.postMessage({ compiled: modules }));
+    image.then((unpacked) => this.#worker.postMessage({ image: unpacked }));
+  }
+
+  handle(onText, onEnd) {
+    this.#onText = onText;
+    this.#onEnd = onEnd;
+    for (const report of this.#kept.splice(0)) report();
+  }
+
+  post(text) {
+    this.#worker?.postMessage(text);
+  }
+
+  end() {
+    this.#over = true;
+    this.#worker?.terminate();
+  }
+
+  #ended(title, detail = "") {
+    if (this.#over) return;
+    this.end();
+    this.#onEnd(title, detail, this.#begun);
+  }
+}
+
+/** Whether this page's policy and browser allow such workers is seen when one starts or fails. */
+export class Workers {
+  #loader;
+  #restores = false;
+  #next = null;
+  #compiled = withResolvers();
+  #image = withResolvers();
+
+  /** @param loader the URL of the page's script */
+  constructor(loader) {
+    this.#loader = loader;
+  }
+
+  /**
+   * Starts a worker for the next `start`.
+   * @param {boolean} restores whether this page starts from a snapshot
+   */
+  prepare(restores) {
+    this.#restores = restores;
+    this.#next = this.#create();
+  }
+
+  /**
+   * Keeps what the page has compiled and unpacked, so that workers need not do it again.
+   * @param {Promise<Map<string, WebAssembly.Module>>} compiled by URL
+   * @param {Promise<{ bytes: Uint8Array }> | null} image the content of the snapshot; null if it is not used
+   */
+  give(compiled, image) {
+    compiled.then(this.#compiled.resolve, () => {}); // the page reports why
+    this.#restores = image !== null;
+    Promise.resolve(image).then(this.#image.resolve, () => {});
+  }
+
+  /**
+   * Starts Python in a worker.
+   * @param {(text: string) => void} onText is called with each text of its Python
+   * @param {(title: string, detail: string, begun: boolean) => void} onEnd is called once if it cannot start, or has ended
+   *   by itself; `begun` is false if this page can have no worker
+   * @returns `post`, which sends its Python a text, and `end`, which ends it at once
+   */
+  start(onText, onEnd) {
+    const one = this.#next ?? this.#create();
+    this.#next = null;
+    one.handle(onText, onEnd);
+    return { post: (text) => one.post(text), end: () => one.end() };
+  }
+  #create() {
+    return new One(this.#loader, this.#restores, this.#compiled.promise, this.#image.promise);
+  }
+}

@@ -1,0 +1,59 @@
+"""A server whose tools compute without end, or end Python."""
+
+import asyncio
+import posix
+import time
+
+from mcpframe import FrameServer
+
+server = FrameServer("computing")
+texts: list[str] = []
+
+
+@server.tool()
+def spin() -> str:
+    """Compute for ever."""
+    while True:
+        pass
+
+
+@server.tool()
+def limited() -> str:
+    """Compute for ever, with a time limit in pyproject.toml."""
+    while True:
+        pass
+
+
+@server.tool()
+def nap(seconds: float) -> str:
+    """Sleep in the one thread there is."""
+    time.sleep(seconds)
+    return "slept"
+
+
+@server.tool()
+async def hang() -> str:
+    """Wait for ever."""
+    await asyncio.Event().wait()
+    return "never"
+
+
+@server.tool()
+def keep(text: str) -> list[str]:
+    """Keep a text in a global variable, and return all of them."""
+    texts.append(text)
+    return texts
+
+
+@server.tool()
+def where() -> str:
+    """Tell what kind of global scope this is."""
+    import js
+
+    return "page" if hasattr(js, "document") else "worker"
+
+
+@server.tool()
+def crash() -> str:
+    """End Python."""
+    posix.abort()

@@ -1,0 +1,166 @@
+"""A server in a worker: nothing freezes, and every call can be stopped."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+from mcp.shared.exceptions import MCPError
+from playwright.async_api import Frame, Page, Route, expect
+
+from mcpframe.frame.core.roles import Options
+from mcpframe.frame.hosting.outer import OuterFrame
+from mcpframe.kit.browser.playwright_window import PlaywrightPlace
+from tests.browser.clients import BOOT_PATIENCE
+from tests.browser.conftest import BundleOf, Troubles
+
+PATIENCE = 2 * BOOT_PATIENCE
+SHORT = 0.5
+
+
+@pytest.fixture(scope="module")
+def computing(bundle_of: BundleOf) -> str:
+    """The address of the server."""
+    return bundle_of("computing").url
+
+
+class Framed:
+    """The framed page of a client."""
+
+    def __init__(self, page: Page, url: str, *, mode: str = "auto", **options: Any) -> None:
+        self.place = PlaywrightPlace(page)
+        outer = OuterFrame(url, options=Options(handshake_timeout=BOOT_PATIENCE), **options)
+        self.client = Client(outer.connect(self.place, visible=True), mode=mode)
+
+    async def frame(self) -> Frame:
+        assert self.place.window
+        return await self.place.window.frame()
+
+    async def call(self, name: str, **arguments: Any) -> Any:
+        result = await self.client.call_tool(name, arguments)
+        assert not result.is_error, result.content
+        assert result.structured_content
+        return result.structured_content["result"]
+
+    async def busy(self) -> None:
+        """Wait until the page shows that a tool computes."""
+        await expect((await self.frame()).locator("#mcpframe-computing")).to_be_visible()
+
+
+async def test_a_ping_is_answered_while_a_tool_computes_and_a_person_stops_it(host_page: Page, computing: str) -> None:
+    page = Framed(host_page, computing, mode="legacy")
+    with anyio.fail_after(PATIENCE):
+        async with page.client as client:
+            assert await page.call("where") == "worker"
+            assert await page.call("keep", text="lost") == ["lost"]
+            outcomes: list[Any] = []
+
+            async def spin() -> None:
+                with pytest.raises(MCPError, match="stopped by a person") as raised:
+                    await client.call_tool("spin", {})
+                outcomes.append(raised.value.error.data)
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(spin)
+                await page.busy()
+                await client.session.send_ping()
+                assert outcomes == []
+                shown = (await page.frame()).locator("#mcpframe-computing")
+                await expect(shown).to_contain_text("spin: computing for")
+                await shown.get_by_role("button", name="Stop").click()
+            assert outcomes == [{"reason": "stopped", "mayHaveRun": True}]
+            assert await page.call("keep", text="new") == ["new"]
+            await expect(shown).to_be_hidden()
+
+
+@pytest.mark.parametrize("tool", ["spin", "hang"])
+async def test_a_cancelled_call_ends_a_worker_that_computes_only(host_page: Page, computing: str, tool: str) -> None:
+    page = Framed(host_page, computing, mode="legacy")
+    with anyio.fail_after(PATIENCE):
+        async with page.client as client:
+            await page.call("keep", text="before")
+            with pytest.raises(MCPError, match=r"[Tt]imed out"):
+                await client.call_tool(tool, {}, read_timeout_seconds=SHORT)
+            assert await page.call("keep", text="after") == (["after"] if tool == "spin" else ["before", "after"])
+
+
+async def test_a_tool_has_the_time_limit_of_its_project(host_page: Page, computing: str) -> None:
+    page = Framed(host_page, computing)
+    with anyio.fail_after(PATIENCE):
+        async with page.client as client:
+            with pytest.raises(MCPError, match=r"longer than 0\.5 s"):
+                await client.call_tool("limited", {})
+            assert await page.call("nap", seconds=0.1) == "slept"
+
+
+async def test_another_host_takes_over_from_a_tool_that_computes(host_page: Page, computing: str) -> None:
+    with anyio.fail_after(PATIENCE):
+        page = Framed(host_page, computing)
+        async with page.client as client:
+            with pytest.raises(MCPError, match=r"[Tt]imed out"):
+                await client.call_tool("spin", {}, read_timeout_seconds=SHORT)
+        page = Framed(host_page, computing)
+        async with page.client:
+            assert await page.call("keep", text="next") == ["next"]
+
+
+async def test_python_that_ends_in_the_worker_is_replaced(host_page: Page, computing: str, troubles: Troubles) -> None:
+    for complaint in ("fatal error", "Aborted", "Python", "ended", "unreachable"):
+        troubles.expect(complaint)
+    page = Framed(host_page, computing)
+    with anyio.fail_after(PATIENCE):
+        async with page.client as client:
+            with pytest.raises(MCPError, match="while it handled this request"):
+                await client.call_tool("crash", {})
+            assert await page.call("keep", text="again") == ["again"]
+            await expect((await page.frame()).get_by_role("alert")).to_contain_text("Python has ended")
+
+
+async def test_a_page_that_can_have_no_worker_serves_itself(
+    host_page: Page, bundle_of: BundleOf, troubles: Troubles
+) -> None:
+    for complaint in ("Content Security Policy", "worker-src", "runs in the page"):
+        troubles.expect(complaint)
+    bundle = bundle_of("computing")
+
+    async def forbid(route: Route) -> None:
+        page = bundle.folder / bundle.path / "index.html"
+        headers = {"content-security-policy": "worker-src 'none'"}
+        await route.fulfill(path=page, headers=headers, content_type="text/html")
+
+    await host_page.route(bundle.url, forbid)
+    page = Framed(host_page, bundle.url)
+    with anyio.fail_after(PATIENCE):
+        async with page.client:
+            assert await page.call("where") == "page"
+
+
+async def test_a_page_of_opaque_origin_has_a_worker(host_page: Page, bundle_of: BundleOf) -> None:
+    url = bundle_of("computing").url
+    page = Framed(host_page, url, sandbox="allow-scripts", opaque=True)
+    with anyio.fail_after(PATIENCE):
+        async with page.client:
+            assert await page.call("where") == "worker"
+
+
+async def test_a_host_of_the_same_site_does_not_stand_still(host_page: Page, bundle_of: BundleOf) -> None:
+    page = Framed(host_page, bundle_of("computing", at="neighbour.host").url)
+    with anyio.fail_after(PATIENCE):
+        async with page.client as client:
+            async with anyio.create_task_group() as tasks:
+
+                async def spin() -> None:
+                    with pytest.raises(MCPError, match="stopped"):
+                        await client.call_tool("spin", {})
+
+                tasks.start_soon(spin)
+                await page.busy()
+                began = time.monotonic()
+                assert await host_page.evaluate("() => 1 + 1") == 2  # the host's own thread is free
+                assert time.monotonic() - began < BOOT_PATIENCE
+                await (await page.frame()).get_by_role("button", name="Stop").click()
+            assert json.dumps(await page.call("keep", text="on")) == '["on"]'

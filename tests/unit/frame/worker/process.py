@@ -1,0 +1,81 @@
+"""A process of CPython in the place of a worker: it blocks, and is ended, as one. Each text is a line of JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from mcpframe.frame.serving import server as serving
+from mcpframe.frame.worker.port import text_of
+from mcpframe.frame.worker.program import Program
+
+
+class ProcessWorker:
+    """A `worker_server.RunningWorker` for a server of `servers.py`."""
+
+    def __init__(self, entry: str, heard: Callable[[str], None], ended: Callable[[str, str, bool], None]) -> None:
+        command = [sys.executable, "-m", __name__, entry]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._loop = asyncio.get_running_loop()
+        self._over = False
+        self._thread = threading.Thread(target=self._read, args=(heard, ended))
+        self._thread.start()
+
+    def post(self, text: str) -> None:
+        assert self._process.stdin
+        self._process.stdin.write(json.dumps(text) + "\n")
+        self._process.stdin.flush()
+
+    def end(self) -> None:
+        self._over = True
+        self._process.kill()
+        self._process.communicate()
+
+    def close(self) -> None:
+        """End it, and wait for its thread."""
+        self.end()
+        self._thread.join()
+
+    def _read(self, heard: Callable[[str], None], ended: Callable[[str, str, bool], None]) -> None:
+        assert self._process.stdout
+        for line in self._process.stdout:
+            self._loop.call_soon_threadsafe(self._hand_over, heard, json.loads(line))
+        if not self._over:
+            self._loop.call_soon_threadsafe(ended, "The process has ended.", "", True)
+
+    def _hand_over(self, heard: Callable[[str], None], text: str) -> None:
+        if not self._over:
+            heard(text)
+
+
+async def main(entry: str) -> None:
+    """Serve in this process, until it is killed."""
+    found: Any = getattr(__import__("tests.unit.frame.worker.servers", fromlist=[entry]), entry)
+    loop, out = asyncio.get_running_loop(), sys.stdout
+    sys.stdout = sys.stderr
+
+    def post(text: str) -> None:
+        out.write(json.dumps(text) + "\n")
+        out.flush()
+
+    async def serve(read: Any, write: Any, experimental: Any) -> None:
+        await serving.serve(found, read, write, experimental=dict(experimental))
+
+    program = Program(serve, serving.messages(), post)
+
+    def read_lines() -> None:
+        for line in sys.stdin:
+            loop.call_soon_threadsafe(program.take, json.loads(line))
+
+    threading.Thread(target=read_lines, daemon=True).start()
+    post(text_of("ready", {}))
+    await loop.create_future()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1]))

@@ -1,0 +1,413 @@
+"""The page's half of a server in a worker: what each client and each worker gets, and when a worker is ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from mcpframe.frame.worker.port import read, text_of
+from mcpframe.frame.worker.supervisor import (
+    PROBE_SECONDS,
+    Computing,
+    Deliver,
+    Left,
+    Output,
+    Post,
+    Problem,
+    Start,
+    Supervisor,
+)
+
+GRACE = 1.0
+
+
+class Rig:
+    """A supervisor with a worker that is played by the test, and a clock."""
+
+    def __init__(self, **limits: float) -> None:
+        self.supervisor = Supervisor(grace=GRACE, limits=limits)
+        self.now = 100.0
+        self.outputs: list[Output] = []
+
+    def take(self, outputs: Sequence[Output]) -> None:
+        self.outputs += outputs
+
+    def open(self) -> int:
+        number, outputs = self.supervisor.opened({})
+        self.take(outputs)
+        return number
+
+    def say(self, client: int, method: str, id_: Any = None, **params: Any) -> None:
+        message = {"jsonrpc": "2.0", "method": method, **({} if id_ is None else {"id": id_}), "params": params}
+        self.take(self.supervisor.said(client, message, self.now, 0.0))
+
+    def answer(self, client: int, id_: Any) -> None:
+        self.take(self.supervisor.said(client, {"jsonrpc": "2.0", "id": id_, "result": {}}, self.now, 0.0))
+
+    def call(self, client: int, id_: Any, tool: str = "add", **params: Any) -> None:
+        self.say(client, "tools/call", id_, name=tool, **params)
+
+    def cancel(self, client: int, id_: Any) -> None:
+        self.say(client, "notifications/cancelled", requestId=id_)
+
+    def hear(self, kind: str, *fields: Any, **message: Any) -> None:
+        text = text_of(kind, *fields, message=json.dumps(message) if message else "")
+        self.take(self.supervisor.heard(text, self.now, 0.0))
+
+    def later(self, seconds: float) -> None:
+        """Let time pass, with a tick at each deadline."""
+        until = self.now + seconds
+        while (deadline := self.supervisor.deadline) is not None and deadline <= until:
+            assert deadline >= self.now
+            self.now = deadline
+            self.take(self.supervisor.tick(self.now, 0.0))
+        self.now = until
+
+    def posted(self) -> list[tuple[Any, ...]]:
+        """Return what the worker has got since the last call: kind, fields, and the message's method and id."""
+        texts = [read(output.text) for output in self.outputs if isinstance(output, Post)]
+        found: list[tuple[Any, ...]] = []
+        for kind, fields, message in texts:
+            body = json.loads(message) if message else None
+            found.append((kind, fields[0], body.get("method", "answer"), body.get("id")) if body else (kind, *fields))
+        self.outputs = [output for output in self.outputs if not isinstance(output, Post)]
+        return found
+
+    def delivered(self) -> list[dict[str, Any]]:
+        """Return what the clients have got since the last call."""
+        found = [dict(output.message) for output in self.outputs if isinstance(output, Deliver)]
+        assert [json.loads(output.text) for output in self.outputs if isinstance(output, Deliver)] == found
+        self.outputs = [output for output in self.outputs if not isinstance(output, Deliver)]
+        return found
+
+    def others(self) -> list[Output]:
+        """Return all other outputs since the last call."""
+        found = [output for output in self.outputs if not isinstance(output, (Post, Deliver))]
+        self.outputs = [output for output in self.outputs if isinstance(output, (Post, Deliver))]
+        return found
+
+    def is_ended(self) -> bool:
+        return any(isinstance(output, Start) for output in self.others())
+
+
+@pytest.fixture
+def rig() -> Rig:
+    """A supervisor whose worker is ready."""
+    made = Rig()
+    made.hear("ready", {})
+    return made
+
+
+def introduced(rig: Rig) -> int:
+    """Return the number of a client that has been initialized."""
+    client = rig.open()
+    rig.say(client, "initialize", 0)
+    rig.hear("took", client, 0)
+    rig.hear("said", client, jsonrpc="2.0", id=0, result={})
+    rig.say(client, "notifications/initialized")
+    rig.posted(), rig.delivered()
+    return client
+
+
+def test_messages_go_both_ways(rig: Rig) -> None:
+    client = introduced(rig)
+    rig.call(client, 1)
+    rig.hear("took", client, 1)
+    rig.hear("said", client, jsonrpc="2.0", id=1, result={"content": []})
+    assert rig.posted() == [("said", client, "tools/call", 1)]
+    assert rig.delivered() == [{"jsonrpc": "2.0", "id": 1, "result": {"content": []}}]
+    rig.hear("said", client, jsonrpc="2.0", id=7, method="roots/list")
+    assert rig.delivered() == [{"jsonrpc": "2.0", "id": 7, "method": "roots/list"}]
+    rig.answer(client, 7)
+    assert rig.posted() == [("said", client, "answer", 7)]
+
+
+def test_a_ping_is_answered_while_the_worker_computes(rig: Rig) -> None:
+    client = introduced(rig)
+    rig.call(client, 1)
+    rig.hear("took", client, 1)
+    rig.posted()
+    rig.say(client, "ping", "p")
+    assert rig.delivered() == [{"jsonrpc": "2.0", "id": "p", "result": {}}]
+    assert rig.posted() == []
+
+
+def test_clients_come_before_the_worker_is_ready() -> None:
+    rig = Rig()
+    client = rig.open()
+    rig.say(client, "initialize", 0)
+    assert rig.posted() == []
+    rig.hear("ready", {})
+    assert rig.posted() == [("open", client, {}), ("said", client, "initialize", 0)]
+    rig.hear("said", client, jsonrpc="2.0", id=0, result={})
+    assert [message["id"] for message in rig.delivered()] == [0]
+
+
+def test_a_cancelled_call_of_a_loop_that_runs_ends_nothing(rig: Rig) -> None:
+    client = introduced(rig)
+    rig.call(client, 1)
+    rig.hear("took", client, 1)
+    rig.cancel(client, 1)
+    *_, cancelled, (kind, number) = rig.posted()
+    assert cancelled == ("said", client, "notifications/cancelled", None)
+    assert kind == "ask"
+    rig.hear("alive", number)
+    rig.later(10 * GRACE)
+    assert not rig.is_ended()
+    rig.hear("said", client, jsonrpc="2.0", id=1, result={})
+    assert rig.delivered() == []  # nobody waits for it
+
+
+def test_a_cancelled_call_that_computes_ends_the_worker_after_the_grace_period(rig: Rig) -> None:
+    client = introduced(rig)
+    rig.call(client, 1)
+    rig.hear("took", client, 1)
+    rig.later(5)
+    rig.others()
+    rig.cancel(client, 1)
+    rig.later(GRACE - 0.01)
+    assert not rig.is_ended()
+    rig.later(0.02)
+    assert rig.is_ended()
+    assert rig.delivered() == []
+    assert rig.supervisor.generation == 2
+
+
+def test_an_answer_to_an_earlier_question_does_not_save_it(rig: Rig) -> None:
+    client = introduced(rig)
+    rig.call(client, 1)
+    rig.hear("took", client, 1)
+    rig.later(PROBE_SECONDS)
+    [probe] = [number for kind, number, *_ in rig.posted() if kind == "ask"]
+    rig.cancel(client, 1)
+    rig.hear("alive", probe)
+    rig.later(GRACE)
+    assert rig.is_ended()
+
+
+def test_a_cancelled_call_that_only_waits_is_never_run(rig: Rig) -> None:
+    client = introduced(rig)
+    rig.call(client, 1, "spin")
+    rig.hear("took", client, 1)
+    rig.call(client, 2)
+    rig.cancel(client, 2)
+    rig.posted()
+    rig.hear("asks", client, 2)  # once the worker comes to it
+    assert rig.posted() == []
+    rig.call(client, 3)
+    rig.posted()
+    rig.hear("asks", client, 3)
+    assert rig.posted() == [("go", client, 3)]
+
+
+def test_another_worker_continues_the_sessions(rig: Rig) -> None:
+    one, other = introduced(rig), introduced(rig)
+    rig.say(other, "logging/setLevel", 8, level="info")
+    rig.say(other, "resources/subscribe", 9, uri="a:b")
+    rig.say(other, "resources/subscribe", 10, uri="c:d")
+    rig.say(other, "resources/unsubscribe", 11, uri="c:d")
+    for id_ in (8, 9, 10, 11):
+        rig.hear("took", other, id_)
+        rig.hear("said", other, jsonrpc="2.0", id=id_, result={})
+    rig.call(one, 1, "spin")
+    rig.hear("took", one, 1)
+    rig.call(other, 1)  # waits
+    rig.call(other, 2, "slow")
+    rig.hear("took", other, 2)  # is handled beside it
+    rig.say(other, "tools/list", 3)
+    rig.hear("took", other, 3)
+    rig.posted(), rig.delivered()
+    rig.cancel(one, 1)
+    rig.later(GRACE)
+    assert rig.is_ended()
+    [failed] = rig.delivered()
+    assert (failed["id"], failed["error"]["code"]) == (2, -32000)
+    assert failed["error"]["data"] == {"reason": "worker_ended", "mayHaveRun": True}
+    rig.posted()
+    rig.hear("ready", {})
+    assert rig.posted() == [
+        ("open", one, {}),
+        ("said", one, "initialize", "mcpframe:replay/0"),
+        ("said", one, "notifications/initialized", None),
+        ("open", other, {}),
+        ("said", other, "initialize", "mcpframe:replay/0"),
+        ("said", other, "notifications/initialized", None),
+        ("said", other, "logging/setLevel", "mcpframe:replay/2"),
+        ("said", other, "resources/subscribe", "mcpframe:replay/3"),
+        ("said", other, "tools/call", 1),
+        ("said", other, "tools/list", 3),
+    ]
+    rig.hear("said", one, jsonrpc="2.0", id="mcpframe:replay/0", result={})
+    assert rig.delivered() == []
+    rig.hear("said", other, jsonrpc="2.0", id=1, result={})
+    assert [message["id"] for message in rig.delivered()] == [1]
+
+
+def test_an_introduction_that_has_no_answer_yet_is_repeated_as_it_was(rig: Rig) -> None:
+    client = rig.open()
+    rig.say(client, "initialize", 5)
+    rig.hear("took", client, 5)
+    rig.take(rig.supervisor.ended("It has crashed.", 0.0))
+    assert rig.is_ended()
+    rig.posted()
+    rig.hear("ready", {})
+    assert rig.posted() == [("open", client, {}), ("said", client, "initialize", 5)]
+
+
+def test_requests_of_an_ended_worker_are_cancelled_and_later_ones_have_other_ids(rig: Rig) -> None:
+    client = introduced(rig)
+    rig.hear("said", client, jsonrpc="2.0", id=0, method="elicitation/create", params={"_meta": {"progressToken": 0}})
+    rig.delivered()
+    rig.take(rig.supervisor.ended("It has crashed.", 0.0))
+    [cancelled] = rig.delivered()
+    assert (cancelled["method"], cancelled["params"]["requestId"]) == ("notifications/cancelled", 0)
+    rig.hear("ready", {})
+    rig.posted()
+    rig.answer(client, 0)
+    assert rig.posted() == []  # the new worker has not asked
+    rig.hear("said", client, jsonrpc="2.0", id=0, method="elicitation/create", params={"_meta": {"progressToken": 0}})
+    [asked] = rig.delivered()
+    assert asked["id"] == asked["params"]["_meta"]["progressToken"] == "2/0"
+    rig.say(client, "notifications/progress", progressToken="2/0", progress=1)
+    [progress] = [output for output in rig.outputs if isinstance(output, Post)]
+    assert json.loads(read(progress.text)[2])["params"]["progressToken"] == 0
+    rig.posted()
+    rig.answer(client, "2/0")
+    assert rig.posted() == [("said", client, "answer", 0)]
+
+
+def test_a_call_has_a_time_limit() -> None:
+    rig = Rig(**{"slow": 3.0, "*": 9.0})
+    rig.hear("ready", {})
+    client = introduced(rig)
+    for id_, tool in ((1, "slow"), (2, "add")):
+        rig.call(client, id_, tool)
+        rig.hear("took", client, id_)
+    rig.later(3)
+    [failed] = rig.delivered()
+    assert (failed["id"], failed["error"]["code"]) == (1, -32001)
+    assert failed["error"]["data"] == {"reason": "timeout", "mayHaveRun": True}
+    assert ("said", client, "notifications/cancelled", None) in rig.posted()
+    rig.later(GRACE)
+    assert rig.is_ended()
+    [interrupted] = rig.delivered()
+    assert interrupted["id"] == 2
+    assert "'slow'" in interrupted["error"]["message"]
+
+
+def test_a_time_limit_applies_to_tools_only() -> None:
+    rig = Rig(**{"*": 1.0})
+    rig.hear("ready", {})
+    client = introduced(rig)
+    rig.say(client, "prompts/list", 1)
+    rig.later(60)
+    assert rig.delivered() == []
+
+
+def test_a_person_stops_what_is_handled(rig: Rig) -> None:
+    client = introduced(rig)
+    rig.call(client, 1, "spin")
+    rig.hear("took", client, 1)
+    rig.call(client, 2)
+    rig.take(rig.supervisor.stopped(rig.now, 0.0))
+    [failed] = rig.delivered()
+    assert (failed["id"], failed["error"]["data"]["reason"]) == (1, "stopped")
+    rig.later(GRACE)
+    assert rig.is_ended()
+    assert rig.delivered() == []  # the other one is run by the next worker
+    rig.posted()
+    rig.hear("ready", {})
+    assert ("said", client, "tools/call", 2) in rig.posted()
+
+
+def test_stopping_nothing_does_nothing(rig: Rig) -> None:
+    introduced(rig)
+    rig.take(rig.supervisor.stopped(rig.now, 0.0))
+    assert rig.outputs == []
+
+
+def test_a_client_that_leaves_a_tool_that_computes_ends_the_worker(rig: Rig) -> None:
+    client, other = introduced(rig), introduced(rig)
+    rig.call(client, 1, "spin")
+    rig.hear("took", client, 1)
+    rig.take(rig.supervisor.left(client, rig.now))
+    assert ("close", client) in rig.posted()
+    rig.later(GRACE)
+    assert [type(output) for output in rig.others()] == [Start, Left]
+    rig.posted()
+    rig.hear("ready", {})
+    assert {entry[1] for entry in rig.posted()} == {other}
+
+
+def test_a_client_that_leaves_is_gone_once_the_worker_says_so(rig: Rig) -> None:
+    client = introduced(rig)
+    rig.take(rig.supervisor.left(client, rig.now))
+    assert rig.others() == []
+    rig.hear("closed", client)
+    assert rig.others() == [Left(client)]
+    rig.later(2 * PROBE_SECONDS)
+    assert rig.supervisor.deadline is None
+
+
+def test_a_client_that_leaves_before_the_worker_is_ready() -> None:
+    rig = Rig()
+    client = rig.open()
+    rig.take(rig.supervisor.left(client, rig.now))
+    assert rig.others() == [Left(client)]
+    rig.hear("ready", {})
+    assert rig.posted() == []
+
+
+def test_a_tool_that_computes_is_reported_and_those_who_wait_are_told(rig: Rig) -> None:
+    client = introduced(rig)
+    began = rig.now
+    rig.call(client, 1, "spin")
+    rig.hear("took", client, 1)
+    rig.call(client, 2, _meta={"progressToken": "t"})
+    rig.later(PROBE_SECONDS)
+    assert rig.delivered() == []
+    rig.later(PROBE_SECONDS)
+    assert rig.others() == [Computing(("spin",), began + PROBE_SECONDS)]
+    [told] = rig.delivered()
+    assert (told["method"], told["params"]["progressToken"]) == ("notifications/progress", "t")
+    assert "spin" in told["params"]["message"]
+    rig.later(60)
+    assert rig.delivered() == rig.others() == []  # once
+    [number] = [number for kind, number, *_ in rig.posted() if kind == "ask"]
+    rig.hear("said", client, jsonrpc="2.0", id=1, result={})
+    rig.hear("alive", number)
+    assert rig.others() == [Computing((), rig.now)]
+
+
+def test_a_loop_that_runs_is_not_reported(rig: Rig) -> None:
+    client = introduced(rig)
+    rig.call(client, 1, "wait")
+    rig.hear("took", client, 1)
+    for _ in range(5):
+        rig.later(PROBE_SECONDS)
+        for kind, number, *_ in rig.posted():
+            if kind == "ask":
+                rig.hear("alive", number)
+    assert rig.others() == []
+
+
+def test_problems_are_passed_on(rig: Rig) -> None:
+    rig.hear("problem", "It has ended.", "Traceback")
+    assert rig.others() == [Problem("It has ended.", "Traceback")]
+
+
+def test_late_texts_for_clients_that_have_left_are_dropped(rig: Rig) -> None:
+    client = introduced(rig)
+    rig.take(rig.supervisor.left(client, rig.now))
+    rig.posted()
+    rig.hear("said", client, jsonrpc="2.0", method="notifications/message", params={})
+    rig.hear("took", client, 3)
+    rig.hear("asks", client, 3)
+    rig.hear("closed", client)
+    rig.hear("closed", client)
+    rig.hear("said", client, jsonrpc="2.0", id=3, result={})
+    assert rig.posted() == []
+    assert rig.outputs == [Left(client)]

@@ -1,0 +1,186 @@
+"""A server in a worker, with the SDK's own client: a process of CPython stands for the worker."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+from mcp.shared.exceptions import MCPError
+
+from mcpframe.frame.compat.sdk import SdkMessages
+from mcpframe.frame.session.streams import WriteStream
+from mcpframe.frame.worker import worker_server
+from mcpframe.frame.worker.supervisor import Supervisor
+from mcpframe.frame.worker.worker_server import WorkerServer
+from tests.unit.frame.worker.process import ProcessWorker
+
+pytestmark = pytest.mark.anyio
+
+GRACE = 0.3
+PATIENCE = 60.0
+
+
+class Rig:
+    """The page's half, and clients of it."""
+
+    def __init__(self, **limits: float) -> None:
+        self.problems: list[str] = []
+        self.computing: list[tuple[str, ...]] = []
+        self.computes = anyio.Event()
+        self.workers: list[ProcessWorker] = []
+        self.server = WorkerServer(
+            self._start,
+            Supervisor(grace=GRACE, limits=limits),
+            on_problem=lambda title, detail: self.problems.append(title),
+            on_computing=self._on_computing,
+        )
+
+    def _on_computing(self, tools: tuple[str, ...], seconds: float) -> None:
+        self.computing.append(tools)
+        self.computes.set()
+
+    def _start(self, heard: Callable[[str], None], ended: Callable[[str, str, bool], None]) -> ProcessWorker:
+        self.workers.append(ProcessWorker("computing", heard, ended))
+        return self.workers[-1]
+
+    @asynccontextmanager
+    async def transport(self) -> AsyncIterator[Any]:
+        """A transport for `mcp.Client`: the SDK's messages on its side, plain ones on the server's."""
+        to_client, client_read = anyio.create_memory_object_stream[Any](math.inf)
+        to_server, server_read = anyio.create_memory_object_stream[Any](math.inf)
+        sdk, plain = SdkMessages(), worker_server.messages()
+
+        class Up(WriteStream):
+            async def send(self, item: Any, /) -> None:
+                await to_server.send(plain.read(sdk.members(item)))
+
+            async def aclose(self) -> None:
+                to_server.close()
+
+        class Down(WriteStream):
+            async def send(self, item: Any, /) -> None:
+                await to_client.send(sdk.read(plain.members(item)))
+
+            async def aclose(self) -> None:
+                to_client.close()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(worker_server.serve, self.server, server_read, Down())
+            yield client_read, Up()
+            to_server.close()
+
+
+@pytest.fixture
+async def rig() -> AsyncIterator[Rig]:
+    """A server whose worker is ready."""
+    made = Rig()
+    try:
+        with anyio.fail_after(PATIENCE):
+            await made.server.ready()
+            yield made
+    finally:
+        for worker in made.workers:
+            worker.close()
+
+
+async def test_a_client_calls_tools(rig: Rig) -> None:
+    async with Client(rig.transport()) as client:
+        assert {tool.name for tool in (await client.list_tools()).tools} == {"spin", "note", "wait", "crash"}
+        result = await client.call_tool("note", {"text": "one"})
+    assert result.structured_content == {"result": "one"}
+    assert len(rig.workers) == 1
+
+
+async def test_clients_share_the_worker(rig: Rig) -> None:
+    async with Client(rig.transport()) as one, Client(rig.transport()) as other:
+        await one.call_tool("note", {"text": "one"})
+        result = await other.call_tool("note", {"text": "other"})
+    assert result.structured_content == {"result": "one, other"}
+
+
+async def test_a_cancelled_tool_that_waits_keeps_the_worker(rig: Rig) -> None:
+    async with Client(rig.transport()) as client:
+        await client.call_tool("note", {"text": "kept"})
+        begun = anyio.Event()
+
+        async def on_progress(*_: Any) -> None:
+            begun.set()
+
+        async def wait() -> None:
+            await client.call_tool("wait", {}, progress_callback=on_progress)
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(wait)
+            await begun.wait()
+            tasks.cancel_scope.cancel()
+        result = await client.call_tool("note", {"text": "again"})
+    assert result.structured_content == {"result": "kept, again"}
+    assert len(rig.workers) == 1
+
+
+async def test_a_cancelled_tool_that_computes_is_ended_and_the_session_continues(rig: Rig) -> None:
+    async with Client(rig.transport()) as client, Client(rig.transport()) as other:
+        await client.call_tool("note", {"text": "lost"})
+        with pytest.raises((MCPError, TimeoutError)):
+            await client.call_tool("spin", {}, read_timeout_seconds=0.2)
+        began = time.monotonic()
+        results = [await each.call_tool("note", {"text": "new"}) for each in (client, other)]
+        assert time.monotonic() - began < PATIENCE / 2
+    assert [result.structured_content for result in results] == [{"result": "new"}, {"result": "new, new"}]
+    assert len(rig.workers) == 2
+
+
+async def test_a_call_that_waits_for_another_is_run_by_the_next_worker(rig: Rig) -> None:
+    async with Client(rig.transport()) as client, Client(rig.transport()) as other:
+        answers: list[Any] = []
+
+        async def spin() -> None:
+            with pytest.raises(MCPError, match="stopped by a person") as raised:
+                await client.call_tool("spin", {})
+            answers.append(raised.value.error.data)
+
+        async def note() -> None:
+            answers.append((await other.call_tool("note", {"text": "late"})).structured_content)
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(spin)
+            await rig.computes.wait()
+            tasks.start_soon(note)
+            await anyio.lowlevel.checkpoint()
+            rig.server.stop()
+    assert answers == [{"reason": "stopped", "mayHaveRun": True}, {"result": "late"}]
+    assert rig.computing == [("spin",), ()]
+
+
+async def test_a_worker_that_crashes_is_replaced(rig: Rig) -> None:
+    async with Client(rig.transport()) as client:
+        with pytest.raises(MCPError, match="while it handled this request"):
+            await client.call_tool("crash", {})
+        result = await client.call_tool("note", {"text": "again"})
+    assert result.structured_content == {"result": "again"}
+    assert rig.problems == ["The process has ended."]
+
+
+async def test_a_client_that_leaves_does_not_wait_for_its_tool(rig: Rig) -> None:
+    async with Client(rig.transport()) as client:
+        with pytest.raises((MCPError, TimeoutError)):
+            await client.call_tool("spin", {}, read_timeout_seconds=0.2)
+    async with Client(rig.transport()) as client:
+        assert not (await client.call_tool("note", {"text": "next"})).is_error
+
+
+@pytest.mark.parametrize(("begun", "error"), [(False, worker_server.NoWorker), (True, worker_server.WorkerFailed)])
+async def test_a_worker_that_cannot_start(begun: bool, error: type[Exception]) -> None:
+    def start(heard: Any, ended: Callable[[str, str, bool], None]) -> Any:
+        asyncio.get_running_loop().call_soon(ended, "No worker here.", "", begun)
+
+    server = WorkerServer(start, Supervisor(grace=GRACE), on_problem=print, on_computing=print)
+    with pytest.raises(error, match="No worker here"):
+        await server.ready()
