@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     from mcpframe.frame.storage.values import Storage as Storage
     from mcpframe.frame.waiting.token_bucket import TokenBucket as TokenBucket
     from mcpframe.frame.webmcp.client import model_context_client as model_context_client
+    from mcpframe.frame.worker.in_process import in_process as in_process
     from mcpframe.hub.core.options import HubOptions as HubOptions
     from mcpframe.hub.homes.page.app import AppHub as AppHub
     from mcpframe.kit.base.data import static_dir as static_dir
@@ -152,6 +153,7 @@ HOMES = {
     "dialect": "mcpframe.frame.dialects.available",
     "errors": "mcpframe.frame.core.errors",
     "iframe_client": "mcpframe.frame.page_server.clients",
+    "in_process": "mcpframe.frame.worker.in_process",
     "is_model_only": "mcpframe.frame.hosting.policy",
     "load": "mcpframe.frame.page.load",
     "model_context_client": "mcpframe.frame.webmcp.client",

@@ -19,7 +19,8 @@ const page = given ? workerPage : shown;
 const fetchFile = globalThis.fetch.bind(globalThis); // `withLoaded` replaces the global one while Pyodide starts
 const ending = new Ending((title, detail) => page.fail(title, detail));
 const compiling = globalThis.mcpframeCompiling ?? {};
-const workers = config.runs_in === "worker" && !given ? new Workers(import.meta.url) : null;
+const isServed = config.runs_in === "worker" && !given; // in a worker of this page
+const workers = isServed || (config.processes && given?.kind !== "process") ? new Workers(import.meta.url) : null;
 
 /** An error to show to a person: `title` says what is wrong and what to do. */
 class BootError extends Error {
@@ -373,10 +374,8 @@ const builder = {
 async function main() {
   page.start(config);
   if (files.snapshot_maker) return (await script(files.snapshot_maker)).make(builder);
-  if (workers) {
-    workers.prepare(isChosen(files));
-    shown.start_worker = (onText, onEnd) => workers.start(onText, onEnd);
-  }
+  if (isServed) workers.prepare(isChosen(files));
+  if (workers) page.start_worker = (kind, onText, onEnd) => workers.start(kind, onText, onEnd);
   const pyodide = await start();
   const boot = pyodide.pyimport("mcpframe.frame.boot.boot");
   const serving = given ? boot.main_in_worker(JSON.stringify(config), page) : boot.main(JSON.stringify(config), page);

@@ -252,7 +252,7 @@ export const page = {
     element("stop").onclick = () => stopTools();
   },
 
-  /** Starts Python in a worker: see `Workers.start`. Set by the loader where the server is to run in one. */
+  /** Starts Python in a worker: see `Workers.start`. Set by the loader where the server needs one. */
   start_worker: null,
 
   /** Imports one of the author's JavaScript modules, which Python cannot do itself. */

@@ -11,6 +11,12 @@ export const workerPage = {
     given.came.push = take;
   },
 
+  /** Whether this worker has the server, or functions to run. */
+  kind: given?.kind,
+
+  /** Starts Python in a worker of this worker; see page.js. */
+  start_worker: null,
+
   start() {},
   expect() {},
   loaded() {},

@@ -1,5 +1,5 @@
 // Workers of this page: in each, Python serves from the same files, so that the page's own Python stays free for its host.
-import { absolute, config, withResolvers } from "./surroundings.js";
+import { absolute, config, given, withResolvers } from "./surroundings.js";
 
 // A worker from a blob's URL has this page's Content Security Policy; one from a file of the bundle would have none. And a
 // page of opaque origin can have one, too, if it is a classic one (Chromium 156).
@@ -18,6 +18,12 @@ addEventListener("message", ({ data }) => {
 });
 `;
 
+/** Returns the page's Content Security Policy. */
+function policy() {
+  if (given) return given.policy;
+  return document.querySelector('meta[http-equiv="Content-Security-Policy"]')?.getAttribute("content") ?? "";
+}
+
 /** One worker. What it reports before somebody handles that is kept. */
 class One {
   #worker = null;
@@ -27,7 +33,7 @@ class One {
   #onText = (text) => this.#kept.push(() => this.#onText(text));
   #onEnd = (...reason) => this.#kept.push(() => this.#onEnd(...reason));
 
-  constructor(loader, restores, compiled, image) {
+  constructor(kind, loader, restores, compiled, image) {
     try {
       const url = URL.createObjectURL(new Blob([PROGRAM], { type: "text/javascript" }));
       this.#worker = new Worker(url, { name: config.name });
@@ -46,8 +52,7 @@ class One {
       event.preventDefault();
       this.#ended(event.message || NOT_ALLOWED);
     };
-    const policy = document.querySelector('meta[http-equiv="Content-Security-Policy"]')?.getAttribute("content") ?? "";
-    this.#worker.postMessage({ loader, config, base: absolute(""), policy, restores });
+    this.#worker.postMessage({ kind, loader, config, base: absolute(""), policy: policy(), restores });
     compiled.then((modules) => this.#worker.postMessage({ compiled: modules }));
     image.then((unpacked) => this.#worker.postMessage({ image: unpacked }));
   }
@@ -88,12 +93,12 @@ export class Workers {
   }
 
   /**
-   * Starts a worker for the next `start`.
+   * Starts a worker with the server, for the first `start`.
    * @param {boolean} restores whether this page starts from a snapshot
    */
   prepare(restores) {
     this.#restores = restores;
-    this.#next = this.#create();
+    this.#next = this.#create("server");
   }
 
   /**
@@ -109,18 +114,19 @@ export class Workers {
 
   /**
    * Starts Python in a worker.
+   * @param {"server" | "process"} kind whether it is for the server or for functions
    * @param {(text: string) => void} onText is called with each text of its Python
    * @param {(title: string, detail: string, begun: boolean) => void} onEnd is called once if it cannot start, or has ended
    *   by itself; `begun` is false if this page can have no worker
    * @returns `post`, which sends its Python a text, and `end`, which ends it at once
    */
-  start(onText, onEnd) {
-    const one = this.#next ?? this.#create();
-    this.#next = null;
+  start(kind, onText, onEnd) {
+    const one = (kind === "server" && this.#next) || this.#create(kind);
+    if (kind === "server") this.#next = null;
     one.handle(onText, onEnd);
     return { post: (text) => one.post(text), end: () => one.end() };
   }
-  #create() {
-    return new One(this.#loader, this.#restores, this.#compiled.promise, this.#image.promise);
+  #create(kind) {
+    return new One(kind, this.#loader, this.#restores, this.#compiled.promise, this.#image.promise);
   }
 }

@@ -33,8 +33,8 @@ class Framed:
 
     def __init__(self, page: Page, url: str, *, mode: str = "auto", **options: Any) -> None:
         self.place = PlaywrightPlace(page)
-        outer = OuterFrame(url, options=Options(handshake_timeout=BOOT_PATIENCE), **options)
-        self.client = Client(outer.connect(self.place, visible=True), mode=mode)
+        self.outer = OuterFrame(url, options=Options(handshake_timeout=BOOT_PATIENCE), **options)
+        self.client = Client(self.outer.connect(self.place, visible=True), mode=mode)
 
     async def frame(self) -> Frame:
         assert self.place.window

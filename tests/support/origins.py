@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 
-from mcpframe.kit.base.data import checkout_dir
+from mcpframe.kit.base.cache import cache_dir
 from mcpframe.kit.base.errors import PortTaken
 from mcpframe.kit.base.locking import try_hold
 from mcpframe.kit.browser.chromium import LaunchOptions, ensure_chromium, launch_options
@@ -29,8 +29,8 @@ _held: list[object] = []
 
 @functools.cache
 def served_port() -> int:
-    """Return the port that this process serves the test pages at; no other process of this clone uses it."""
-    folder = checkout_dir() / ".cache" / "ports"
+    """Return the port that this process serves the test pages at; no other test process of this user uses it."""
+    folder = cache_dir() / "test-ports"
     folder.mkdir(parents=True, exist_ok=True)
     for port in _SERVED:
         if (held := try_hold(folder / str(port))) is None:

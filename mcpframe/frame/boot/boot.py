@@ -77,7 +77,7 @@ async def serves() -> bool:
 
 
 async def main_in_worker(config_json: str, port: Any) -> None:
-    """Start the author's server in a worker, and serve the clients of its page, until that ends the worker.
+    """Serve the clients of a page in a worker, or run functions for it, until the page ends the worker.
 
     Args:
         config_json: the boot config.
@@ -85,6 +85,11 @@ async def main_in_worker(config_json: str, port: Any) -> None:
     """
     _running.add(asyncio.current_task())
     config = BootConfig.read(config_json)
+    if port.kind == "process":
+        _prepare(config, port)
+        entries.set_environment(**config.environment)
+        await import_module("mcpframe.frame.boot.in_worker").run_functions(port)
+        return
     target = await _opened(config, port)
     if target is not None:
         await import_module("mcpframe.frame.boot.in_worker").serve(target, config, port)
@@ -99,6 +104,8 @@ def _prepare(config: BootConfig, loader: Loader) -> None:
         batch_callbacks(asyncio.get_running_loop(), is_spared=stack.is_spared)
         outlive_exits()
     load.configure(config.lazy)
+    if config.processes:
+        import_module("mcpframe.frame.boot.in_worker").use_processes(loader)
     loader.progress("Starting the server" if config.kind == "server" else "Starting")
 
 

@@ -37,6 +37,7 @@ class BootConfig:
         env: its environment variables.
         program: the name of the console script whose function the entry names; empty for a server object.
         world: whether the author's code was written for a process: see `mcpframe.frame.world`.
+        processes: whether the author's code starts processes: see `mcpframe.frame.worker.pool`.
         at_home: whether the home folder is the current one.
         persist: files and folders that are kept for each session: see `persist`.
         about: `name`, `version` and `title` of the page, for its host.
@@ -60,6 +61,7 @@ class BootConfig:
     env: Mapping[str, str] = field(default_factory=dict)
     program: str = ""
     world: bool = False
+    processes: bool = False
     at_home: bool = False
     persist: list[str] = field(default_factory=list)
     about: Mapping[str, str] = field(default_factory=dict)
@@ -76,7 +78,7 @@ class BootConfig:
     @property
     def environment(self) -> dict[str, Any]:
         """The arguments of `entries.set_environment`."""
-        return {name: getattr(self, name) for name in ("args", "env", "program", "world", "at_home")}
+        return {name: getattr(self, name) for name in ("args", "env", "program", "world", "processes", "at_home")}
 
     def offers(self, name: str) -> bool:
         """Return whether the page offers a dialect."""

@@ -1,4 +1,4 @@
-"""A server that runs in a worker: the composition of both halves."""
+"""Workers with Python: the composition of both halves."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mcpframe.frame.boot.config import BootConfig
     from mcpframe.frame.boot.interfaces import Loader
 
-BUNDLED_WITH = ("worker",)
+BUNDLED_WITH = ("worker", "processes")
 
 log = logging.getLogger("mcpframe")
 
@@ -39,7 +39,9 @@ async def server(config: BootConfig, loader: Loader, in_page: Callable[[], Await
         loader.computing(json.dumps({"tools": tools, "seconds": seconds}))
 
     supervisor = Supervisor(grace=config.grace, limits=config.tool_timeout)
-    found = WorkerServer(partial(workers.start, loader), supervisor, on_problem=loader.problem, on_computing=computing)
+    found = WorkerServer(
+        partial(workers.start, loader, "server"), supervisor, on_problem=loader.problem, on_computing=computing
+    )
     try:
         await found.ready()
     except NoWorker as error:
@@ -50,6 +52,25 @@ async def server(config: BootConfig, loader: Loader, in_page: Callable[[], Await
         return None
     workers.offer_stop(loader, found.stop)
     return found
+
+
+def use_processes(loader: Loader) -> None:
+    """Let the author's code start processes: see `worker.pool`."""
+    from mcpframe.frame.browser import workers
+    from mcpframe.frame.worker import pool
+
+    pool.use(partial(workers.start, loader, "process"), workers.processors())
+
+
+async def run_functions(port: Any) -> None:
+    """Run the functions of the page, until it ends this worker."""
+    from mcpframe.frame.browser import workers
+    from mcpframe.frame.worker.job import FunctionRunner
+    from mcpframe.frame.worker.port import text_of
+
+    workers.listen(port, FunctionRunner(port.post).take)
+    port.post(text_of("ready"))
+    await asyncio.get_running_loop().create_future()
 
 
 async def serve(target: Any, config: BootConfig, port: Any) -> None:

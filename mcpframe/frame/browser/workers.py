@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import js
 from pyodide.ffi import create_proxy
 
-BUNDLED_WITH = ("worker",)
+BUNDLED_WITH = ("worker", "processes")
 
 
 class WorkerHandle:
@@ -29,16 +30,24 @@ class WorkerHandle:
         self._proxies = ()
 
 
-def start(loader: Any, heard: Callable[[str], None], ended: Callable[[str, str, bool], None]) -> WorkerHandle:
+def start(
+    loader: Any, kind: str, heard: Callable[[str], None], ended: Callable[[str, str, bool], None]
+) -> WorkerHandle:
     """Start a worker of this page.
 
     Args:
         loader: the loader's callbacks.
+        kind: `"server"`, or `"process"` for functions.
         heard: called with each text of the worker's Python.
         ended: called once if the worker has ended by itself: with a sentence, its details, and whether it had begun.
     """
     proxies = create_proxy(heard), create_proxy(ended)
-    return WorkerHandle(loader.start_worker(*proxies), proxies)
+    return WorkerHandle(loader.start_worker(kind, *proxies), proxies)
+
+
+def processors() -> int:
+    """Return how many processors the visitor's machine offers."""
+    return int(js.navigator.hardwareConcurrency)
 
 
 def listen(port: Any, take: Callable[[str], None]) -> None:

@@ -106,6 +106,7 @@ def set_environment(
     program: str = "",
     *,
     world: bool = False,
+    processes: bool = False,
     at_home: bool = False,
 ) -> None:
     """Set the environment of the author's code before it is imported: `sys.argv` and environment variables.
@@ -115,10 +116,13 @@ def set_environment(
         env: variables to add.
         program: the program's name; empty to leave it.
         world: whether the code was written for a process: see `mcpframe.frame.world`.
+        processes: whether the code starts processes: see `mcpframe.frame.worker.pool`.
         at_home: whether the home folder becomes the current one.
     """
     if world:
         import_module("mcpframe.frame.world").prepare()
+    if processes and sdk.in_pyodide():
+        import_module("mcpframe.frame.worker.pool").replace()
     if at_home:
         os.chdir(os.path.expanduser("~"))  # noqa: PTH111  pathlib is not needed otherwise
     os.environ.update(env)

@@ -1,3 +1,3 @@
-"""A server in a Web Worker: its page's half, which supervises it, and the half that serves in the worker."""
+"""Web Workers with Python: a server in one, which its page supervises, and functions that run in others."""
 
-BUNDLED_WITH = ("worker",)
+BUNDLED_WITH = ("worker", "processes")

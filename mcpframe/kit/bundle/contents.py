@@ -133,7 +133,11 @@ def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset
     inline = [*([inbox_script()] if inbox else []), *([prefetch_script()] if image else [])]
     in_worker = config.runs_in == "worker"
     policy = page_policy(
-        config.csp, frames=config.kind == "page", inline=inline, sandbox=config.sandbox_origin, worker=in_worker
+        config.csp,
+        frames=config.kind == "page",
+        inline=inline,
+        sandbox=config.sandbox_origin,
+        worker=in_worker or project.processes,
     )
     sandbox = hashed(f"{SHARED}/sandbox.html", SANDBOX.read_bytes()) if config.sandbox_origin else None
     own = {dialect: list(entries) for dialect, entries in origins.own.items()}

@@ -21,7 +21,7 @@ from mcpframe.kit.base.scratch import clear_cache
 from mcpframe.kit.bundle.author_files import author_files, first_paint, page_files
 from mcpframe.kit.bundle.build_warnings import build_warnings
 from mcpframe.kit.bundle.code.console_scripts import entry_code, with_entry
-from mcpframe.kit.bundle.code.page_use import can_run_in_worker, check_worker
+from mcpframe.kit.bundle.code.page_use import can_run_in_worker, check_worker, starts_processes
 from mcpframe.kit.bundle.code.sdk_choice import asks_for_later, fails_as_earlier, written_for_earlier
 from mcpframe.kit.bundle.contents import Parts, assemble
 from mcpframe.kit.bundle.features import code_of, features_of, written_for_a_process
@@ -172,7 +172,8 @@ class Build:
             ServerFails: The server raises when it is imported.
             KitError: As for `build`.
         """
-        self.project = replace(self.given, world=written_for_a_process(self.given, self.lock, self.author))
+        world = written_for_a_process(self.given, self.lock, self.author)
+        self.project = replace(self.given, world=world, processes=starts_processes(self.author))
         self.page_files, self.first_paint = page_files(self.project, self.out), first_paint(self.project)
         key = self._inputs()
         if not self.upgrade and (manifest := find_current(self.out, self.project.name, key)):

@@ -44,6 +44,7 @@ class Project:
         config: The whole configuration.
         program: The name of the console script whose function the entry names; empty for a server object.
         world: Whether the server was written for a process: the bundle has `mcpframe.frame.world` then.
+        processes: Whether its code starts processes: the bundle has `mcpframe.frame.worker` then.
         at_home: Whether its working directory is the home folder, as the bundle has no files of the project.
     """
 
@@ -58,6 +59,7 @@ class Project:
     config: McpframeConfig = field(repr=False)
     program: str = ""
     world: bool = False
+    processes: bool = False
     at_home: bool = False
 
     @property
@@ -74,7 +76,7 @@ class Project:
     def settings(self) -> dict[str, Any]:
         """The environment of the author's code: the arguments of `frame.serving.entries.set_environment`."""
         program = {"program": self.program} if self.program else {}
-        flags = {name: True for name in ("world", "at_home") if getattr(self, name)}
+        flags = {name: True for name in ("world", "processes", "at_home") if getattr(self, name)}
         return {"args": list(self.config.args), "env": dict(self.config.env), **program, **flags}
 
     def check_server(self) -> None:

@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/workers.js", "page/zstd.js"], "sha256": "47fccd7d6ecc198f1907fdee8ebad0b5cadc02636be4a1e3e7d1320afebe988c"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/workers.js", "page/zstd.js"], "sha256": "aee65ce1bc85d0ae86d4b0e4b141a8cb6d793de9040a50595c5dac09511fc21e"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -950,7 +950,7 @@ var page = {
     ticking = setInterval(() => element("computing-text").textContent = text(), 1e3);
     element("stop").onclick = () => stopTools();
   },
-  /** Starts Python in a worker: see `Workers.start`. Set by the loader where the server is to run in one. */
+  /** Starts Python in a worker: see `Workers.start`. Set by the loader where the server needs one. */
   start_worker: null,
   /** Imports one of the author's JavaScript modules, which Python cannot do itself. */
   import_module: (url) => import(new URL(url, document.baseURI).href),
@@ -1012,6 +1012,10 @@ var workerPage = {
     for (const text of given.came.splice(0)) take(text);
     given.came.push = take;
   },
+  /** Whether this worker has the server, or functions to run. */
+  kind: given?.kind,
+  /** Starts Python in a worker of this worker; see page.js. */
+  start_worker: null,
   start() {
   },
   expect() {
@@ -1046,6 +1050,10 @@ addEventListener("message", ({ data }) => {
   } else for (const name in data) give[name](data[name]);
 });
 `;
+function policy() {
+  if (given) return given.policy;
+  return document.querySelector('meta[http-equiv="Content-Security-Policy"]')?.getAttribute("content") ?? "";
+}
 var One = class {
   #worker = null;
   #begun = false;
@@ -1053,7 +1061,7 @@ var One = class {
   #kept = [];
   #onText = (text) => this.#kept.push(() => this.#onText(text));
   #onEnd = (...reason) => this.#kept.push(() => this.#onEnd(...reason));
-  constructor(loader, restores, compiled, image) {
+  constructor(kind, loader, restores, compiled, image) {
     try {
       const url = URL.createObjectURL(new Blob([PROGRAM], { type: "text/javascript" }));
       this.#worker = new Worker(url, { name: config2.name });
@@ -1072,8 +1080,7 @@ var One = class {
       event.preventDefault();
       this.#ended(event.message || NOT_ALLOWED);
     };
-    const policy = document.querySelector('meta[http-equiv="Content-Security-Policy"]')?.getAttribute("content") ?? "";
-    this.#worker.postMessage({ loader, config: config2, base: absolute(""), policy, restores });
+    this.#worker.postMessage({ kind, loader, config: config2, base: absolute(""), policy: policy(), restores });
     compiled.then((modules) => this.#worker.postMessage({ compiled: modules }));
     image.then((unpacked) => this.#worker.postMessage({ image: unpacked }));
   }
@@ -1106,12 +1113,12 @@ var Workers = class {
     this.#loader = loader;
   }
   /**
-   * Starts a worker for the next `start`.
+   * Starts a worker with the server, for the first `start`.
    * @param {boolean} restores whether this page starts from a snapshot
    */
   prepare(restores) {
     this.#restores = restores;
-    this.#next = this.#create();
+    this.#next = this.#create("server");
   }
   /**
    * Keeps what the page has compiled and unpacked, so that workers need not do it again.
@@ -1127,19 +1134,20 @@ var Workers = class {
   }
   /**
    * Starts Python in a worker.
+   * @param {"server" | "process"} kind whether it is for the server or for functions
    * @param {(text: string) => void} onText is called with each text of its Python
    * @param {(title: string, detail: string, begun: boolean) => void} onEnd is called once if it cannot start, or has ended
    *   by itself; `begun` is false if this page can have no worker
    * @returns `post`, which sends its Python a text, and `end`, which ends it at once
    */
-  start(onText, onEnd) {
-    const one = this.#next ?? this.#create();
-    this.#next = null;
+  start(kind, onText, onEnd) {
+    const one = kind === "server" && this.#next || this.#create(kind);
+    if (kind === "server") this.#next = null;
     one.handle(onText, onEnd);
     return { post: (text) => one.post(text), end: () => one.end() };
   }
-  #create() {
-    return new One(this.#loader, this.#restores, this.#compiled.promise, this.#image.promise);
+  #create(kind) {
+    return new One(kind, this.#loader, this.#restores, this.#compiled.promise, this.#image.promise);
   }
 };
 
@@ -1150,7 +1158,8 @@ var page2 = given ? workerPage : page;
 var fetchFile = globalThis.fetch.bind(globalThis);
 var ending = new Ending((title, detail) => page2.fail(title, detail));
 var compiling = globalThis.mcpframeCompiling ?? {};
-var workers = config2.runs_in === "worker" && !given ? new Workers(import.meta.url) : null;
+var isServed = config2.runs_in === "worker" && !given;
+var workers = isServed || config2.processes && given?.kind !== "process" ? new Workers(import.meta.url) : null;
 var BootError = class extends Error {
   constructor(title, detail = "") {
     super(title);
@@ -1444,10 +1453,8 @@ var builder = {
 async function main() {
   page2.start(config2);
   if (files.snapshot_maker) return (await script(files.snapshot_maker)).make(builder);
-  if (workers) {
-    workers.prepare(isChosen(files));
-    page.start_worker = (onText, onEnd) => workers.start(onText, onEnd);
-  }
+  if (isServed) workers.prepare(isChosen(files));
+  if (workers) page2.start_worker = (kind, onText, onEnd) => workers.start(kind, onText, onEnd);
   const pyodide = await start();
   const boot = pyodide.pyimport("mcpframe.frame.boot.boot");
   const serving = given ? boot.main_in_worker(JSON.stringify(config2), page2) : boot.main(JSON.stringify(config2), page2);

@@ -13,6 +13,9 @@ _SERVERS = frozenset({"FrameServer", "wrap"})
 """The public names whose results have a page."""
 _OF_PAGES = frozenset({"session", "setup", "ui"})
 """Attributes of such a server that need its page."""
+_PROCESSES = frozenset({"to_process", "ProcessPoolExecutor", "in_process"})
+"""Names of anyio, `concurrent.futures` and mcpframe with which code starts processes."""
+_PROCESSES_IN_TEXT = tuple(name.encode() for name in _PROCESSES)
 _BROWSER = frozenset({"js", "pyodide", "pyodide_js"})
 
 
@@ -42,6 +45,20 @@ def can_run_in_worker(project: Project, author: Mapping[str, bytes]) -> bool:
     """Return whether a server that runs in its page needs nothing of it."""
     browser = (item for item in imports_of(author) if item.module.partition(".")[0] in _BROWSER)
     return not (_configured(project) or any(uses_of_page(author)) or any(browser))
+
+
+def starts_processes(author: Mapping[str, bytes]) -> bool:
+    """Return whether the author's code starts processes, which a page runs in workers."""
+    for data in author.values():
+        if not any(name in data for name in _PROCESSES_IN_TEXT) or not (tree := syntax_tree(data)):
+            continue
+        for node in ast.walk(tree):
+            named = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
+            if isinstance(node, ast.expr):
+                named.append(_last_name(node))
+            if not _PROCESSES.isdisjoint(name.rpartition(".")[2] for name in named):
+                return True
+    return False
 
 
 def _configured(project: Project) -> list[str]:

@@ -32,6 +32,8 @@ FOR_SOME = (
     "mcpframe.frame.browser.model_context",
     "mcpframe.frame.browser.workers",
     "mcpframe.frame.boot.in_worker",
+    "mcpframe.frame.worker.job",
+    "mcpframe.frame.worker.pool",
     "mcpframe.frame.worker.worker_server",
     "mcpframe.frame.worker.program",
 )

@@ -11,12 +11,15 @@ from collections.abc import Callable
 from typing import Any
 
 from mcpframe.frame.serving import server as serving
+from mcpframe.frame.worker.job import FunctionRunner
 from mcpframe.frame.worker.port import text_of
 from mcpframe.frame.worker.program import Program
 
+FUNCTIONS = "functions"
+
 
 class ProcessWorker:
-    """A `worker_server.RunningWorker` for a server of `servers.py`."""
+    """A `worker_server.RunningWorker` for a server of `servers.py`, or for `FUNCTIONS`."""
 
     def __init__(self, entry: str, heard: Callable[[str], None], ended: Callable[[str, str, bool], None]) -> None:
         command = [sys.executable, "-m", __name__, entry]
@@ -54,8 +57,7 @@ class ProcessWorker:
 
 
 async def main(entry: str) -> None:
-    """Serve in this process, until it is killed."""
-    found: Any = getattr(__import__("tests.unit.frame.worker.servers", fromlist=[entry]), entry)
+    """Serve in this process, or run functions, until it is killed."""
     loop, out = asyncio.get_running_loop(), sys.stdout
     sys.stdout = sys.stderr
 
@@ -64,13 +66,14 @@ async def main(entry: str) -> None:
         out.flush()
 
     async def serve(read: Any, write: Any, experimental: Any) -> None:
+        found: Any = getattr(__import__("tests.unit.frame.worker.servers", fromlist=[entry]), entry)
         await serving.serve(found, read, write, experimental=dict(experimental))
 
-    program = Program(serve, serving.messages(), post)
+    take = Program(serve, serving.messages(), post).take if entry != FUNCTIONS else FunctionRunner(post).take
 
     def read_lines() -> None:
         for line in sys.stdin:
-            loop.call_soon_threadsafe(program.take, json.loads(line))
+            loop.call_soon_threadsafe(take, json.loads(line))
 
     threading.Thread(target=read_lines, daemon=True).start()
     post(text_of("ready", {}))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import ConfigError
-from mcpframe.kit.bundle.code.page_use import can_run_in_worker, check_worker, uses_of_page
+from mcpframe.kit.bundle.code.page_use import can_run_in_worker, check_worker, starts_processes, uses_of_page
 from mcpframe.kit.project.project import Project, find_project
 
 PLAIN = """
@@ -76,3 +76,22 @@ def test_the_browser_of_python_is_the_pages(tmp_path: Path) -> None:
     code = f"import js\n{PLAIN}"
     assert not can_run_in_worker(*project(tmp_path, code=code))
     check_worker(*project(tmp_path, 'runs_in = "worker"', code))  # a worker has one of its own
+
+
+@pytest.mark.parametrize(
+    ("code", "starts"),
+    [
+        ("import anyio.to_process", True),
+        ("from anyio import to_process as away", True),
+        ("import anyio\nanyio.to_process.run_sync", True),
+        ("from concurrent.futures import ProcessPoolExecutor", True),
+        ("import concurrent.futures as futures\nfutures.ProcessPoolExecutor()", True),
+        ("from mcpframe import FrameServer, in_process", True),
+        ("import mcpframe\n@mcpframe.in_process\ndef work(): ...", True),
+        ("text = 'to_process, ProcessPoolExecutor and in_process'", False),
+        ("from anyio import to_thread", False),
+        ("not python in_process", False),
+    ],
+)
+def test_code_that_starts_processes(code: str, starts: bool) -> None:
+    assert starts_processes({"server.py": code.encode()}) is starts
