@@ -4,19 +4,10 @@
 // to that origin only. The host's is pinned with its first message; until then only the bundle's `ui/initialize`, which
 // is no secret, is posted to it, for any origin. At an opaque origin (a sandbox without `allow-same-origin`) everything
 // in this frame has an opaque origin, too, and there is no other target than "*"; so this ends if the frame navigates.
-import { dress, read } from "./stand-in.js";
-
-/**
- * How long the bundle may take, in ms: for its page to load, to call for the host after that, and then to draw; and to be
- * initialized once the host has answered, which a page that does not allow this host never is.
- */
-export const LOADING = 30_000;
-const CALLING = 100; // its call is in its first bytes: when the page has loaded, it has been posted
-const DRAWING = 1_000;
-const INITIALIZING = 60_000; // the usual `boot_timeout`
-const INITIALIZING_OPAQUE = 20_000; // most bundles do not allow an opaque origin
-/** How many messages of the host are kept until there is a listener for them. */
-export const MOST_KEPT = 100;
+//
+// A page that does not allow this origin says so at a port that it gets for that, before Python runs (../page/inbox.js).
+import { CALLING, DRAWING, LOADING, MOST_HELD, MOST_KEPT, STARTING } from "./limits.js";
+import { dress, read, textOf } from "./stand-in.js";
 
 /**
  * Frames the bundle.
@@ -24,12 +15,14 @@ export const MOST_KEPT = 100;
  * @param {object} listeners
  * @param {(why: string, early: MessageEvent[]) => void} listeners.onRefused there is no frame, and the host has been told
  *   nothing; `early` are its messages so far
- * @param {(why: string, session: Session) => void} listeners.onLeft the bundle has left its page, or is not initialized
+ * @param {(why: string, session: Session) => void} listeners.onLeft the bundle has left its page, does not allow this
+ *   origin, or does not start
  * @param {() => void} listeners.onShown the frame can be seen
  * @returns {(event: MessageEvent) => void} to be called with each message event of the host
  *
- * @typedef {{ host: string | null, answer: any, initialized: boolean, past: Map<string, any> }} Session The host's origin,
- *   its answer to `ui/initialize`, whether the bundle is initialized, and the host's last message about the tool
+ * @typedef {{ host: string | null, id: any, answer: any, initialized: boolean, last: any }} Session The host's origin, the
+ *   id of the bundle's `ui/initialize`, the host's answer to it, whether that is confirmed, and the host's last message
+ *   about the end of the tool call
  */
 export function frameBundle(url, { onRefused, onLeft, onShown }) {
   const { origin } = new URL(url);
@@ -37,9 +30,9 @@ export function frameBundle(url, { onRefused, onLeft, onShown }) {
   const frame = document.createElement("iframe");
   const early = []; // messages of the host before the bundle's first one
   /** @type {Session} */
-  const session = { host: null, answer: null, initialized: false, past: new Map() };
+  const session = { host: null, id: undefined, answer: null, initialized: false, last: null };
   let bundle = null; // its origin, once it has called
-  let initialId;
+  let runs = false;
   let loads = 0;
   let ended = false;
 
@@ -55,8 +48,8 @@ export function frameBundle(url, { onRefused, onLeft, onShown }) {
     inform(...details);
   }
   const left = () => end(onLeft, `The view has left its page ${url}.`, session);
-  const unserved = () =>
-    session.initialized || end(onLeft, `${url} does not start for this host, or does not allow it.`, session);
+  const disallowed = () => runs || end(onLeft, `${url} does not allow this host.`, session);
+  const unstarted = () => runs || end(onLeft, `${url} does not start for this host, or does not allow it.`, session);
   const refused = (why) => end(onRefused, why, early);
   const unanswered = () => {
     if (bundle !== null) return;
@@ -68,20 +61,26 @@ export function frameBundle(url, { onRefused, onLeft, onShown }) {
     onShown();
   }
 
+  function ask() {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = disallowed;
+    frame.contentWindow.postMessage(null, target(bundle), [port2]);
+  }
+
   function fromHost(event) {
     if (session.host !== null && event.origin !== session.host) return;
     const message = read(event);
     if (!message) return;
     session.host ??= event.origin;
     const { method } = message;
-    if (method === undefined && message.id === initialId && message.result) {
+    if (method === undefined && message.id === session.id && message.result) {
       session.answer = message.result;
-      setTimeout(unserved, isOpaque ? INITIALIZING_OPAQUE : INITIALIZING);
+      setTimeout(unstarted, STARTING);
       dress(message.result.hostContext);
     } else if (method === "ui/notifications/host-context-changed") {
       dress(message.params);
     } else if (method === "ui/notifications/tool-result" || method === "ui/notifications/tool-cancelled") {
-      session.past.set("tool", message);
+      session.last = runs ? held(message) : message;
     }
     if (bundle !== null) toBundle(event.data);
     else if (early.length < MOST_KEPT) early.push(event);
@@ -94,17 +93,22 @@ export function frameBundle(url, { onRefused, onLeft, onShown }) {
     const message = read(event);
     if (!message) return;
     const calls = message.method === "ui/initialize";
-    if (calls) initialId = message.id;
+    if (calls) session.id = message.id;
     if (session.host === null && !calls) return;
     if (bundle === null) {
       bundle = event.origin;
+      ask();
       setTimeout(show, DRAWING);
     }
     toHost(event.data);
     for (const { data } of early.splice(0)) toBundle(data);
-    if (message.method !== "ui/notifications/initialized") return;
-    session.initialized = true;
-    show();
+    if (message.method === "ui/notifications/initialized") {
+      session.initialized = true; // Python may not run yet
+    } else if (message.method === "ui/notifications/size-changed") {
+      runs = true;
+      session.last = session.last && held(session.last);
+      show();
+    }
   }
 
   function onViolation({ effectiveDirective }) {
@@ -129,6 +133,16 @@ export function frameBundle(url, { onRefused, onLeft, onShown }) {
   frame.src = url;
   document.body.append(frame);
   return fromHost;
+}
+
+/**
+ * Returns the part of a message about the end of the tool call that is held in case that the bundle leaves its page: its
+ * text, unless that is long. The bundle has the message.
+ */
+function held({ method, params }) {
+  if (method === "ui/notifications/tool-cancelled") return { method, params };
+  const text = textOf(params);
+  return text.length > MOST_HELD ? null : { method, params: { content: [{ type: "text", text }] } };
 }
 
 /** Returns the target of a message for an origin, which may be unknown or opaque. */

@@ -25,7 +25,7 @@ export function dress({ theme, styles } = {}) {
 }
 
 /** Returns the text of a tool's result. */
-function textOf({ content, structuredContent }) {
+export function textOf({ content, structuredContent }) {
   const texts = Array.isArray(content) ? content.filter(({ type }) => type === "text").map(({ text }) => text) : [];
   if (texts.length) return texts.join("\n");
   return structuredContent ? JSON.stringify(structuredContent, null, 2) : "The tool's result has no text.";
@@ -83,10 +83,12 @@ export function standIn(body, why, post, { id, answer, initialized, url }) {
     opened = true;
     dress(hostContext);
     if (!initialized) post({ jsonrpc: "2.0", method: "ui/notifications/initialized", params: {} });
-    if (!url || !hostCapabilities?.openLinks) return;
-    add(box, "button", "Open it in a page of its own", "margin-top:12px;font:inherit").addEventListener("click", () =>
-      post({ jsonrpc: "2.0", id: "mcpframe/open", method: "ui/open-link", params: { url } }),
-    );
+    if (url && hostCapabilities?.openLinks) {
+      add(box, "button", "Open it in a page of its own", "margin-top:12px;font:inherit").addEventListener("click", () =>
+        post({ jsonrpc: "2.0", id: "mcpframe/open", method: "ui/open-link", params: { url } }),
+      );
+    }
+    report();
   };
 
   const report = () => {
@@ -107,7 +109,6 @@ export function standIn(body, why, post, { id, answer, initialized, url }) {
     if (method === undefined) {
       if (opened || message.id !== id || !message.result) return;
       open(message.result);
-      report();
     } else if (message.id !== undefined) {
       const answer =
         method === "ui/resource-teardown" || method === "ping"

@@ -1,7 +1,8 @@
 // The text of a view of MCP Apps. It shows a published bundle in the best way that its host's policy allows: in a frame of
 // the bundle's own; else in this document, which needs WebAssembly; else the text of the tool's result, and why. The
 // host's policy decides, by what it refuses; its name does not.
-import { LOADING, MOST_KEPT, frameBundle, refusesFrames, target } from "./relay.js";
+import { LOADING, MOST_KEPT } from "./limits.js";
+import { frameBundle, refusesFrames, target } from "./relay.js";
 import { allowsWebAssembly, read, standIn } from "./stand-in.js";
 
 const ID = "mcpframe/view";
@@ -57,6 +58,7 @@ async function inDocument(noFrame) {
     const late = new Promise((_, reject) => setTimeout(reject, LOADING));
     const [text, { start }] = await Promise.race([Promise.all([page, script]), late]);
     start(text, { events: [...events], dropped, onShown });
+    events.length = 0;
     removeEventListener("message", onMessage); // the page listens itself
   } catch {
     await new Promise((done) => setTimeout(done)); // the event of a refusal comes later than its error
@@ -69,18 +71,17 @@ async function inDocument(noFrame) {
 /**
  * Shows the tool's result as text.
  * @param {string} why what a person reads
- * @param {import("./relay.js").Session} session what the bundle has said with the host
+ * @param {Partial<import("./relay.js").Session>} session what the bundle has said with the host
  */
-function inText(why, session = { host: null, answer: null, initialized: false, past: new Map() }) {
+function inText(why, { host = null, last, ...opening } = {}) {
   onShown();
-  let { host } = session;
   const post = (data) => parent.postMessage(data, target(host));
-  const { hear } = standIn(document.body, why, post, { ...session, id: ID, url });
-  if (!session.answer) {
+  const { hear } = standIn(document.body, why, post, { id: ID, ...opening, url });
+  if (opening.id === undefined) {
     const params = { appInfo: { name: "mcpframe", version: "0" }, appCapabilities: {}, protocolVersion: "2026-01-26" };
     post({ jsonrpc: "2.0", id: ID, method: "ui/initialize", params });
   }
-  for (const message of session.past.values()) hear(message);
+  if (last) hear(last);
   hand((event) => {
     if (host !== null && event.origin !== host) return;
     const message = read(event);

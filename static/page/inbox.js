@@ -1,53 +1,91 @@
-// In the page itself, before everything else: listens from the first byte, and calls for the host before Python runs. It
-// judges nothing. What it hears is kept unread and passes the gate once Python takes over (`take_inbox` in
-// mcpframe.frame.browser.window); what it posts, and for which address, the build has computed. None of it is secret.
-// Only if this page does not start, it reads messages, to stand in for the view that a host waits for.
+// In the page itself, before everything else: listens from the first byte, and calls for the host before Python runs. What
+// it hears passes the gate once Python takes over (`take_inbox` in mcpframe.frame.browser.window); what it posts, and for
+// which address, the build has computed. None of it is secret. It reads messages of hosts that may show the page as a view
+// only. It confirms their answer, because hosts hide a view until then; and if this page does not start, it stands in for
+// the view.
 import { allowsWebAssembly, read, standIn } from "../app/stand-in.js";
+
+const PARTIAL = "ui/notifications/tool-input-partial";
 
 /**
  * @param {{ events?: MessageEvent[], dropped?: number }} kept what the page's window has heard before: the messages, and
  *   how many more there were
  */
-export function listen({ events = [], dropped = 0 } = {}) {
+export function listen({ events: earlier = [], dropped = 0 } = {}) {
   const host = parent === self ? opener : parent;
   if (!host) return; // opened by itself
   const { phases, most, patience } = JSON.parse(document.getElementById("mcpframe-inbox").textContent);
   const isAsked = ({ fragment, query }) =>
     new RegExp(fragment).test(location.hash) && new RegExp(query).test(location.search);
   const { openings, failures, standIn: view } = phases.find(isAsked);
-  let standing = null;
-  const keep = (event) => {
-    if (events.length < most) events.push(event);
-    else dropped += 1;
-    standing?.take(event);
-  };
-  addEventListener("message", keep);
-  const post = (messages) => {
-    for (const message of messages) host.postMessage(message, "*");
-  };
-  post(openings);
-
   const isHost = (origin) => view.hosts.includes(origin) || (view.hosts.includes("*") && origin !== "null");
+  let events = [];
+  let answer = null; // of a host to the view's call, with its origin, which is pinned
+  let confirmed = false;
+  let others = false; // whether a message of another dialect has come, whose session Python may begin
+  let last = null; // the message of the last event, if it was read
+  let standing = null;
+  let failed = false;
 
-  /** Stands in for the view once a host of an allowed origin has answered, which is pinned. */
-  const stand = () => {
-    if (!globalThis.mcpframeInbox) return; // Python runs
-    let origin = null;
-    const reply = (message) => host.postMessage(message, origin === "null" ? "*" : origin);
-    const { hear, stop } = standIn(document.body, "", reply, view);
-    const take = (event) => {
-      if (event.source !== host || (origin === null ? !isHost(event.origin) : event.origin !== origin)) return;
+  const post = (messages, origin = "*") => {
+    for (const message of messages) host.postMessage(message, origin === "null" ? "*" : origin);
+  };
+
+  /** Returns a message of a host that may show this page as a view; null for all else, which stays unread. */
+  const readHost = (event) => {
+    if (!view || event.source !== host) return null;
+    if (answer) return event.origin === answer.origin ? read(event) : null;
+    if (isHost(event.origin)) {
       const message = read(event);
-      if (!message || (origin === null && !(message.id === view.id && message.result))) return;
-      origin = event.origin;
-      hear(message);
-    };
-    standing = { take, stop };
-    events.forEach(take);
+      others ||= message === null;
+      return message;
+    }
+    for (const port of event.ports) port.postMessage("refused"); // it has asked, see ../app/relay.js
+    return null;
+  };
+
+  const keep = (event) => {
+    if (events.length === most && !answer) {
+      dropped += 1;
+      return;
+    }
+    const message = readHost(event);
+    if (answer && message?.method === PARTIAL && last?.method === PARTIAL) events.pop(); // the later one has it all
+    if (events.length < most) {
+      events.push(event);
+      last = message;
+    } else {
+      dropped += 1;
+    }
+    if (message) hear(message, event.origin);
+  };
+
+  const hear = (message, origin) => {
+    if (answer) {
+      standing?.hear(message);
+    } else if (message.method === undefined && message.id === view.id && message.result) {
+      answer = { origin, result: message.result };
+      const isSpoken = view.versions.includes(answer.result.protocolVersion ?? view.versions[0]);
+      if (isSpoken && !others) confirm();
+      stand();
+    }
+  };
+
+  const confirm = () => {
+    if (!confirmed) post([view.confirmation], answer.origin);
+    confirmed = true;
+  };
+
+  /** Stands in for the view if this page does not start and a host has answered. */
+  const stand = () => {
+    if (!failed || !answer || standing || !document.body || !globalThis.mcpframeInbox) return; // or Python runs
+    confirm();
+    const reply = (message) => post([message], answer.origin);
+    standing = standIn(document.body, "", reply, { ...view, answer: answer.result, initialized: true });
+    for (const message of events.map(readHost)) if (message) standing.hear(message);
   };
 
   /** Tells a host that has answered and has no deadline that this page does not start; at the latest after `patience`. */
-  let failed = false;
   const fail = () => {
     post(failures.splice(0));
     if (failed || !view) return;
@@ -55,6 +93,10 @@ export function listen({ events = [], dropped = 0 } = {}) {
     if (document.body) stand();
     else addEventListener("DOMContentLoaded", stand);
   };
+
+  addEventListener("message", keep);
+  earlier.forEach(keep);
+  post(openings);
   const timer = setTimeout(fail, patience);
   // The page's script, which says what else is wrong, is blocked or missing.
   const onError = ({ target }) => {
@@ -67,15 +109,20 @@ export function listen({ events = [], dropped = 0 } = {}) {
   globalThis.mcpframeInbox = {
     fail,
 
-    /** Hands over to Python: what came so far, how many messages did not fit, and whether the host was called. */
+    /**
+     * Hands over to Python: what came so far, how many messages did not fit, whether the host was called, and what was
+     * posted in Python's place.
+     */
     take() {
       removeEventListener("message", keep);
       removeEventListener("error", onError, true);
       clearTimeout(timer);
       delete globalThis.mcpframeInbox;
       standing?.stop();
-      const taken = { events, dropped, called: openings.length > 0 };
+      const replies = confirmed ? [JSON.stringify(view.confirmation)] : [];
+      const taken = { events, dropped, called: openings.length > 0, replies };
       events = [];
+      last = null;
       return taken;
     },
   };

@@ -1,10 +1,8 @@
 // Starts a bundle's page in the document of a view, whose text `static/app/view.js` is. That finds this script by its name,
 // `app-inline.js`, so a text of an earlier build starts the page of this one.
+import { DRAWING } from "../app/limits.js";
 import { listen } from "./inbox.js";
 import { prefetch } from "./prefetch.js";
-
-/** How long a page may take to draw, in ms, until its progress is shown. */
-const DRAWING = 1_000;
 
 const absolute = (url) => new URL(url, import.meta.url).href;
 

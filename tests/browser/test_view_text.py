@@ -25,6 +25,7 @@ from tests.support.built import SNAPSHOTS
 from tests.support.suites import extended
 
 OPAQUE = {"sandbox": "allow-scripts"}
+LOADER = "**/loader.*.js"
 RESULT = {"content": [{"type": "text", "text": "21 °C\n" * 20}]}
 
 
@@ -75,6 +76,11 @@ class SandboxHost:
         given = options.pop("policy", None) or policy()
         html = html.replace("<head>", f'<head><meta http-equiv="Content-Security-Policy" content="{given}">')
         return await self._host.open(html=html, **options)
+
+    async def said(self, *methods: str) -> list[int]:
+        """Return how many messages of these methods the view has posted."""
+        seen = [await self.taken("wire") for _ in range(await self.page.evaluate("() => apps.count('wire')"))]
+        return [sum(message.get("method") == method for message in seen) for method in methods]
 
     async def height_of(self, pixels: int) -> None:
         """Wait until the view reports at least this height."""
@@ -158,16 +164,36 @@ async def test_a_bundle_that_does_not_answer(host: SandboxHost, viewed: Bundle, 
     assert await host.view.locator("iframe").count() == 0  # with the browser's error page
 
 
-@pytest.mark.extended  # it waits for 20 seconds
-async def test_a_bundle_that_does_not_allow_the_host(
+async def test_a_bundle_that_does_not_allow_the_host_says_so_before_python_runs(
     host: SandboxHost, bundle_of: BundleOf, troubles: Troubles
 ) -> None:
     """Any host, but none of opaque origin."""
     view = bundle_of("view", allowed_origins={"mcp_apps": ["*"]})
-    troubles.expect("")  # that its gate drops the host's messages
-    given = policy(frame_src=view.origin)
-    await host.open(view_html(view.url), policy=given, sandbox="allow-scripts")
-    await host.sees_the_result("does not start for this host, or does not allow it")
+    troubles.expect("WebAssembly")
+    async with held(host.page.context, LOADER):
+        await host.open(view_html(view.url), policy=policy(frame_src=view.origin), sandbox="allow-scripts")
+        await host.sees_the_result(f"{view.url} does not allow this host")
+    assert await host.said("ui/initialize", "ui/notifications/initialized") == [1, 1]
+
+
+@pytest.mark.parametrize("frames", [True, False], ids=["in a frame", "in the document"])
+async def test_a_view_is_initialized_once_and_before_python_runs(
+    host: SandboxHost, viewed: Bundle, frames: bool
+) -> None:
+    """Some hosts hide a view until then."""
+    given = asked(viewed.url, **({"frame_src": viewed.origin} if frames else {}))
+    async with held(host.page.context, LOADER) as release:
+        said = await host.open(view_html(viewed.url, first_paint="<p>Soon …</p>"), policy=given)
+        assert said["appInfo"] == {"name": "view", "version": "1.4", "title": "A view"}
+        for number in range(1000):
+            arguments = {"place": "Wien", "number": number}
+            await host.call("sendToolInputPartial" if number < 999 else "sendToolInput", {"arguments": arguments})
+        await host.call("sendToolResult", RESULT)
+        release()
+        heard = (await host.tool("told"))["heard"]
+    assert [kind for kind, _ in heard] == ["ToolInputPartial", "ToolInput", "ToolResult"]
+    assert [each["arguments"]["number"] for _, each in heard[:2]] == [998, 999]
+    assert await host.said("ui/initialize", "ui/notifications/initialized") == [1, 1]
 
 
 async def test_a_bundle_that_leaves_its_page_cannot_speak_for_it(
@@ -205,8 +231,7 @@ async def test_nobody_else_is_relayed(host: SandboxHost, viewed: Bundle, origins
     )
     assert await host.tool("add", a=2, b=3) == {"result": 5}  # a round trip after them
     assert await host.page.evaluate("apps.count('log')") == 0
-    wire = await host.page.evaluate("() => apps.count('wire')")
-    seen = [await host.taken("wire") for _ in range(wire)]
+    seen = [await host.taken("wire") for _ in range(await host.page.evaluate("() => apps.count('wire')"))]
     assert not [message for message in seen if message.get("id") == 99]
 
 

@@ -11,10 +11,12 @@ const element = () => ({
   style: { setProperty() {} },
   appendChild: (child) => child,
   setAttribute() {},
+  remove() {},
   getBoundingClientRect: () => ({ height: 7 }),
 });
 class ResizeObserver {
   observe() {}
+  disconnect() {}
 }
 
 /** A page at an address, framed or opened as a popup, or by itself. */
@@ -75,6 +77,7 @@ said.flooded = {
   kept: taken.events.map(({ number }) => number),
   dropped: taken.dropped,
   called: taken.called,
+  replies: taken.replies,
   left: [flooded.listeners.size, flooded.timers.size, "mcpframeInbox" in flooded.page],
 };
 
@@ -88,16 +91,38 @@ const failing = (hash) => {
 };
 said.failed = { setup: failing("#setup"), transport: failing("") };
 
-/** What a page that does not start posts to a host of this origin, which answers its call. */
-const answered = (origin) => {
+const ORIGINS = ["https://chat.example", "https://other.example", "null"];
+const ANSWER = { jsonrpc: "2.0", id: "mcpframe/initialize", result: {} };
+const partial = (number) => ({
+  jsonrpc: "2.0",
+  method: "ui/notifications/tool-input-partial",
+  params: { arguments: { number } },
+});
+
+/** What a page posts to a host that posts these messages to it, and what Python gets. */
+const answered = (messages, { origin = ORIGINS[0], fails = false, sender = null } = {}) => {
   const { page, host, posted, hear } = opened({ framed: true, body: element() });
-  const [call] = posted.find(([{ method }]) => method === "ui/initialize");
-  page.mcpframeInbox.fail();
-  posted.length = 0;
-  hear({ source: host, origin, data: { jsonrpc: "2.0", id: call.id, result: {} } });
-  return posted.map(([{ method }, target]) => [method, target]);
+  const calls = posted.length;
+  if (fails) page.mcpframeInbox.fail();
+  const asked = [];
+  const ports = [{ postMessage: (data) => asked.push(data) }];
+  for (const data of messages) hear({ source: sender ?? host, origin, data, ports });
+  const { events, dropped, replies } = page.mcpframeInbox.take();
+  const kept = events.map(({ data }) => data?.params?.arguments?.number ?? data?.method ?? data);
+  return { posted: posted.slice(calls).map(([{ method }, target]) => [method, target]), asked, kept, dropped, replies };
 };
-said.answered = {};
-for (const origin of ["https://chat.example", "https://other.example", "null"])
-  said.answered[origin] = answered(origin);
+const each = (options) =>
+  Object.fromEntries(ORIGINS.map((origin) => [origin, answered([ANSWER], { origin, ...options })]));
+said.confirmed = each();
+said.failing = each({ fails: true });
+said.stranger = answered([ANSWER], { sender: {} });
+said.otherVersion = answered([{ ...ANSWER, result: { protocolVersion: "1999-01-01" } }]);
+said.otherDialect = answered([{ type: "MCP_TRANSPORT_HANDSHAKE_REPLY" }, ANSWER]);
+said.refusal = answered([{ ...ANSWER, result: undefined, error: { code: -32601, message: "No" } }]);
+said.partials = answered([
+  ANSWER,
+  ...Array.from({ length: 1000 }, (_, number) => partial(number)),
+  { jsonrpc: "2.0", method: "end" },
+]);
+said.early = answered([partial(1), partial(2)]);
 console.log(JSON.stringify(said));

@@ -111,6 +111,7 @@ def test_a_flood_is_kept_in_part_unread_and_counted(said: dict[str, Any]) -> Non
         "kept": list(range(most)),
         "dropped": 100_000 - most,
         "called": True,
+        "replies": [],
         "left": [0, 0, False],
     }
 
@@ -125,19 +126,47 @@ def test_a_setup_that_does_not_start_is_told_once(said: dict[str, Any]) -> None:
     assert completed.result.error_code is SetupErrorCode.CONFIG_ERROR
 
 
-@pytest.mark.parametrize(
-    ("allowed", "answered"),
-    [
-        (("https://chat.example",), {"https://chat.example"}),
-        (("*",), {"https://chat.example", "https://other.example"}),
-        (("https://chat.example", "null"), {"https://chat.example", "null"}),
-    ],
-)
-def test_a_page_that_does_not_start_answers_allowed_hosts_only(allowed: tuple[str, ...], answered: set[str]) -> None:
-    posted = run(data(None, mcp_apps=allowed))["answered"]
+ALLOWED = [
+    (("https://chat.example",), {"https://chat.example"}),
+    (("*",), {"https://chat.example", "https://other.example"}),
+    (("https://chat.example", "null"), {"https://chat.example", "null"}),
+]
+
+
+@pytest.mark.parametrize(("allowed", "answered"), ALLOWED)
+def test_the_answer_of_an_allowed_host_is_confirmed_at_once(allowed: tuple[str, ...], answered: set[str]) -> None:
+    said = run(data(None, mcp_apps=allowed))
     for origin in ("https://chat.example", "https://other.example", "null"):
-        methods = ["ui/notifications/initialized", "ui/notifications/size-changed"] if origin in answered else []
-        assert posted[origin] == [[method, "*" if origin == "null" else origin] for method in methods]
+        target = "*" if origin == "null" else origin
+        confirmed, failing = said["confirmed"][origin], said["failing"][origin]
+        if origin in answered:
+            assert confirmed["posted"] == [["ui/notifications/initialized", target]]
+            assert [json.loads(text)["method"] for text in confirmed["replies"]] == ["ui/notifications/initialized"]
+            # and it stands in for a view that does not start
+            assert failing["posted"] == [*confirmed["posted"], ["ui/notifications/size-changed", target]]
+        else:
+            assert confirmed["posted"] == failing["posted"] == confirmed["replies"] == []
+
+
+@pytest.mark.parametrize(("allowed", "answered"), ALLOWED)
+def test_a_view_s_text_learns_at_once_that_its_origin_is_not_allowed(
+    allowed: tuple[str, ...], answered: set[str]
+) -> None:
+    said = run(data(None, mcp_apps=allowed))
+    for origin, confirmed in said["confirmed"].items():
+        assert confirmed["asked"] == ([] if origin in answered else ["refused"])
+    assert said["stranger"]["asked"] == []
+
+
+def test_the_script_confirms_nothing_else(said: dict[str, Any]) -> None:
+    for case in ("stranger", "otherVersion", "otherDialect", "refusal", "early"):
+        assert said[case]["posted"] == said[case]["replies"] == [], case
+
+
+def test_of_partial_arguments_the_last_is_kept(said: dict[str, Any]) -> None:
+    assert said["partials"]["dropped"] == 0
+    assert said["partials"]["kept"][1:] == [999, "end"]
+    assert said["early"]["kept"] == [1, 2]  # before the host's answer
 
 
 def test_the_openings_are_what_python_would_post() -> None:

@@ -63,7 +63,8 @@ class PeerWindow:
             return Inbox()
         inbound = self._reader()
         found = inbox.take()
-        return Inbox(tuple(inbound(event) for event in found.events), int(found.dropped), bool(found.called))
+        events = tuple(inbound(event) for event in found.events)
+        return Inbox(events, int(found.dropped), bool(found.called), tuple(map(str, found.replies)))
 
     def _reader(self) -> Callable[[Any], Inbound]:
         """Return a function that turns a message event into an `Inbound`."""

@@ -5,7 +5,7 @@ A dialect is a folder in `frame/dialects` whose `dialect.py` has a `DIALECT`. `d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,6 +49,9 @@ class Dialect:
         never_started: returns the message that it posts to `*` in a phase if Python does not start.
         view_opening: the method of the page's first message, if hosts show a page as the view of a tool. The build
             writes a file with the view, and a script takes the view's place if Python does not start. Empty for none.
+        view_confirmation: the page's reply to the host's answer to that. The script posts it before Python runs, as
+            hosts hide a view until then.
+        view_versions: the values of `protocolVersion` in the answer for which it does.
 
         initializes: whether a framed page may be a client, too: MCP's own handshake follows, from either side.
         shared: whether several clients may be behind one window, so that a server has to tell them apart.
@@ -80,6 +83,8 @@ class Dialect:
     last_words: Callable[[SessionBegun], Mapping[str, Any] | None] = lambda event: None
     never_started: Callable[[str], Mapping[str, Any] | None] = lambda phase: None
     view_opening: str = ""
+    view_confirmation: Mapping[str, Any] = field(default_factory=dict)
+    view_versions: Sequence[str] = ()
 
     initializes: bool = True
     shared: bool = False

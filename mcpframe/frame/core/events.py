@@ -60,11 +60,13 @@ class Inbox:
         inbound: the message events, in order, unread.
         dropped: the number of further events that were not kept.
         called: whether the openings of this page were already posted.
+        replies: JSON texts of the replies that were already posted to the host. They are not posted again.
     """
 
     inbound: tuple[Inbound, ...] = ()
     dropped: int = 0
     called: bool = False
+    replies: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ Writing has no queue and no task: an SDK message is posted before `send` returns
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import math
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -100,6 +101,7 @@ class Session:
         self._on_event = on_event
         self._on_wire = on_wire
         self._take_inbox = take_inbox
+        self._replied: list[Any] = []  # in Python's place
         self._intercept = intercept
         self._driver = Driver(connection, LoopClock(), self._post, self._take)
         self._stop_listening: Callable[[], None] = lambda: None
@@ -132,6 +134,7 @@ class Session:
         # All in one turn of the event loop, so that no new event comes between those of the inbox.
         self._stop_listening = self._window.listen(self._driver.receive, self._driver.gone)
         inbox = self._take_inbox()
+        self._replied = [json.loads(text) for text in inbox.replies]
         self._driver.start(called=inbox.called)
         if inbox.dropped:
             self.connection.dropped["inbox"] += inbox.dropped
@@ -190,7 +193,10 @@ class Session:
         self._driver.send(payload.encode(message), message)
 
     def _post(self, text: str, target_origin: str) -> None:
-        self._window.post(text, target_origin)
+        if self._replied and (message := json.loads(text)) in self._replied:
+            self._replied.remove(message)
+        else:
+            self._window.post(text, target_origin)
         if self._on_wire:
             self._on_wire(Wire("sent", text, target_origin))
 
@@ -222,6 +228,7 @@ class Session:
 
     def _note(self, event: Event) -> None:
         if isinstance(event, SessionBegun) and not self._begun.done():
+            self._replied.clear()
             self._begun.set_result(event)
             if self._intercept:
                 self._intercept.begun(self, event)

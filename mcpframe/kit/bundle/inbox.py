@@ -66,15 +66,21 @@ def _posted(
 
 
 def _stand_in(candidates: Sequence[Candidate]) -> dict[str, Any] | None:
-    """Return the id of the opening with which a page becomes a view; a script may take its answers.
+    """Return the data of a page that may become a view: the id of its opening, and the allowed hosts.
 
-    The script shows the tool's result in place of a view that does not start: see `static/app/stand-in.js`.
+    The script confirms the host's answer, and shows the tool's result in place of a view that does not start: see
+    `static/app/stand-in.js`.
     """
     for candidate in candidates:
-        if method := dialect(candidate.role.dialect).view_opening:
-            for opening in _openings([candidate]):
-                if opening.get("method") == method:
-                    return {"id": opening["id"], "hosts": list(candidate.allowed_origins)}
+        spoken = dialect(candidate.role.dialect)
+        for opening in _openings([candidate]):
+            if opening.get("method") == spoken.view_opening:
+                return {
+                    "id": opening["id"],
+                    "hosts": list(candidate.allowed_origins),
+                    "versions": list(spoken.view_versions),
+                    "confirmation": spoken.view_confirmation,
+                }
     return None
 
 

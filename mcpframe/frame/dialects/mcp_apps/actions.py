@@ -9,9 +9,9 @@ from mcpframe.frame.core.errors import HandshakeRefused, HandshakeTimeout, PeerG
 from mcpframe.frame.core.events import Opened, Output
 from mcpframe.frame.core.roles import Actor, Message
 from mcpframe.frame.dialects.mcp_apps.messages import (
+    CONFIRMATION,
     INITIALIZE,
     INITIALIZE_ID,
-    INITIALIZED,
     NAME,
     RESOURCE_READY,
     VERSIONS,
@@ -44,7 +44,7 @@ def call(actor: Actor, message: Message) -> Iterable[Output]:
 def begin(actor: Actor, message: Message) -> Iterable[Output]:
     actor.pin(message.origin)
     answer: InitializeAnswer = message.body
-    yield actor.say({"jsonrpc": "2.0", "method": INITIALIZED, "params": {}})
+    yield actor.say(CONFIRMATION)
     yield HostFound(
         dialect=NAME,
         origin=message.origin,

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from mcpframe.frame.core.dialect import TRANSPORT, Dialect
-from mcpframe.frame.dialects.mcp_apps.messages import ANSWER, INITIALIZE, INITIALIZED, NAME, PROXY_READY
+from mcpframe.frame.dialects.mcp_apps.messages import (
+    ANSWER,
+    CONFIRMATION,
+    INITIALIZE,
+    INITIALIZED,
+    NAME,
+    PROXY_READY,
+    VERSIONS,
+)
 from mcpframe.frame.dialects.mcp_apps.offers import ViewOffer
 from mcpframe.frame.dialects.mcp_apps.roles import HOST, VIEW
 
@@ -15,6 +23,8 @@ DIALECT = Dialect(
     outer={TRANSPORT: HOST},
     page_offer=lambda query="", **about: ViewOffer(**about),
     view_opening=INITIALIZE,
+    view_confirmation=CONFIRMATION,
+    view_versions=VERSIONS,
     initializes=False,
     host_api="mcpframe.frame.host_api.mcp_apps:AppsHost",
     steps={

@@ -31,6 +31,8 @@ ANSWER: Final = "answer to ui/initialize"
 MESSAGE: Final = "message"
 """The kind of all other JSON-RPC messages."""
 
+CONFIRMATION: Final = {"jsonrpc": "2.0", "method": INITIALIZED, "params": {}}
+"""A view's reply to the host's answer."""
 INITIALIZE_ID: Final = "mcpframe/initialize"
 """The id of a view's `ui/initialize`, also if it is repeated: other requests of a page have other ids."""
 

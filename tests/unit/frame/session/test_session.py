@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -18,7 +19,7 @@ from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPC
 
 from mcpframe.frame.core.connection import Connection, Options, parse_allowed_origins
 from mcpframe.frame.core.errors import HandshakeTimeout, PeerGone, SessionError, StateError, VersionMismatch
-from mcpframe.frame.core.events import Closed, Departure, Event, Inbound, Inbox, Opened
+from mcpframe.frame.core.events import Closed, Departure, Event, Inbound, Inbox, Opened, Wire
 from mcpframe.frame.core.roles import Role
 from mcpframe.frame.core.setup import SetupReason, SetupRequired, SetupResult, SetupStarted
 from mcpframe.frame.dialects.sep import roles as sep
@@ -353,6 +354,18 @@ async def test_a_host_that_answered_early_gets_its_session_without_a_second_hand
         assert isinstance(item.message, JSONRPCRequest)
     assert [kind["type"] for kind, _ in window.posted] == ["MCP_TRANSPORT_ACCEPTED"]
     assert window.posted[0][1] == HOST
+
+
+async def test_what_the_page_has_replied_before_is_not_posted_again() -> None:
+    _, (connection, window) = halves(options=Options(repeat_interval=1e6))
+    reply = {"type": "MCP_TRANSPORT_ACCEPTED", "sessionId": SESSION}
+    window.inbox = replace(early("MCP_TRANSPORT_HANDSHAKE_REPLY"), replies=(json.dumps(reply),))
+    wires: list[Wire] = []
+    async with open_session(connection, window, on_wire=wires.append, take_inbox=window.take_inbox) as session:
+        assert window.posted == []
+        assert [json.loads(wire.text or "") for wire in wires if wire.direction == "sent"][-1] == reply
+        session.post(reply)
+    assert [message["payload"] for message, _ in window.posted] == [reply]  # a later one of the same text is posted
 
 
 async def test_early_messages_come_before_live_ones_in_their_order() -> None:
