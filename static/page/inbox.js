@@ -35,13 +35,15 @@ export function listen({ events: earlier = [], dropped = 0 } = {}) {
   const readHost = (event) => {
     if (!view || event.source !== host) return null;
     if (answer) return event.origin === answer.origin ? read(event) : null;
-    if (isHost(event.origin)) {
-      const message = read(event);
-      others ||= message === null;
-      return message;
+    const isAllowed = isHost(event.origin);
+    if (event.ports.length) {
+      if (!isAllowed) event.ports[0].postMessage("refused"); // a view's text has asked, see ../app/relay.js
+      return null;
     }
-    for (const port of event.ports) port.postMessage("refused"); // it has asked, see ../app/relay.js
-    return null;
+    if (!isAllowed) return null;
+    const message = read(event);
+    others ||= message === null;
+    return message;
   };
 
   const keep = (event) => {

@@ -106,9 +106,11 @@ const answered = (messages, { origin = ORIGINS[0], fails = false, sender = null 
   if (fails) page.mcpframeInbox.fail();
   const asked = [];
   const ports = [{ postMessage: (data) => asked.push(data) }];
-  for (const data of messages) hear({ source: sender ?? host, origin, data, ports });
+  const source = sender ?? host;
+  hear({ source, origin, data: null, ports });
+  for (const data of messages) hear({ source, origin, data, ports: [] });
   const { events, dropped, replies } = page.mcpframeInbox.take();
-  const kept = events.map(({ data }) => data?.params?.arguments?.number ?? data?.method ?? data);
+  const kept = events.slice(1).map(({ data }) => data?.params?.arguments?.number ?? data?.method ?? data);
   return { posted: posted.slice(calls).map(([{ method }, target]) => [method, target]), asked, kept, dropped, replies };
 };
 const each = (options) =>
