@@ -30,6 +30,6 @@ def table(name: str) -> str:
 def _shown(name: str, value: float) -> str:
     if name.endswith("SECONDS"):
         return f"{value:g} s" if value < 600 else f"{value / 60:g} min"
-    if name.endswith("BYTES"):
+    if name.endswith("BYTES") and value % 1024 == 0:
         return f"{value // 1024**2:g} MiB" if value >= 1024**2 else f"{value // 1024:g} KiB"
-    return f"{value:,}"
+    return f"{value:,} bytes" if name.endswith("BYTES") else f"{value:,}"

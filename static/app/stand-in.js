@@ -15,7 +15,8 @@ function add(parent, tag, text, style) {
  * Applies the theme and the variables of a host's context to this document.
  * @param {{ theme?: string, styles?: { variables?: Record<string, string> } }} context
  */
-export function dress({ theme, styles } = {}) {
+export function dress(context) {
+  const { theme, styles } = context ?? {};
   const root = document.documentElement;
   if (theme === "light" || theme === "dark") {
     root.dataset.theme = theme;

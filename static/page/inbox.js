@@ -3,7 +3,7 @@
 // which address, the build has computed. None of it is secret. It reads messages of hosts that may show the page as a view
 // only. It confirms their answer, because hosts hide a view until then; and if this page does not start, it stands in for
 // the view.
-import { allowsWebAssembly, read, standIn } from "../app/stand-in.js";
+import { allowsWebAssembly, dress, read, standIn } from "../app/stand-in.js";
 
 const PARTIAL = "ui/notifications/tool-input-partial";
 
@@ -74,8 +74,10 @@ export function listen({ events: earlier = [], dropped = 0 } = {}) {
   };
 
   const confirm = () => {
-    if (!confirmed) post([view.confirmation], answer.origin);
+    if (confirmed) return;
     confirmed = true;
+    dress(answer.result.hostContext);
+    post([view.confirmation], answer.origin);
   };
 
   /** Stands in for the view if this page does not start and a host has answered. */

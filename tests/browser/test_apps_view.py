@@ -154,6 +154,7 @@ async def test_appearance_and_size(host: AppsHost) -> None:
     assert await frame.evaluate("element => element.style.colorScheme") == "dark"
     variable = "element => getComputedStyle(element).getPropertyValue('--color-text-primary')"
     assert await frame.evaluate(variable) == "rgb(1, 2, 3)"
+    await host.tool("add", a=1, b=2)  # once Python runs
     assert await frame.evaluate("() => document.adoptedStyleSheets[0].cssRules[0].style.fontFamily") == "Hosts"
     assert await frame.evaluate("element => element.style.padding") == "1px 2px 3px 4px"
     await host.tool("grow", pixels=2000)

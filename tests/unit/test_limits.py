@@ -9,9 +9,16 @@ import pytest
 from mcpframe.frame.core import limits
 from mcpframe.frame.session.places import HINT_AFTER
 from mcpframe.hub.core import limits as hub
+from mcpframe.kit.base import limits as kit
 from mcpframe.kit.base.data import static_dir
 
 OF_SCRIPTS = [
+    ("app/limits.js", "const LOADING = (.+);", kit.VIEW_LOADING_SECONDS * 1000),
+    ("app/limits.js", "const CALLING = (.+);", kit.VIEW_CALLING_SECONDS * 1000),
+    ("app/limits.js", "const DRAWING = (.+);", kit.VIEW_DRAWING_SECONDS * 1000),
+    ("app/limits.js", "const STARTING = (.+);", kit.VIEW_STARTING_SECONDS * 1000),
+    ("app/limits.js", "const MOST_KEPT = (.+);", kit.EARLY_MESSAGES),
+    ("app/limits.js", "const MOST_HELD = (.+);", kit.VIEW_HELD_CHARACTERS),
     ("host/host.js", "const DEFAULT_TIMEOUT = (.+);", limits.HANDSHAKE_SECONDS * 1000),
     ("host/host.js", "const SETUP_TIMEOUT = (.+);", limits.SETUP_SECONDS * 1000),
     ("host/host.js", "const DEFAULT_SILENCE = (.+);", limits.UNRESPONSIVE_SECONDS * 1000 / 2),

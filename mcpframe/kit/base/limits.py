@@ -10,3 +10,18 @@ SERVER_PAGES: Final = 1000
 """Pages of a list of the author's own server: more than `LISTED_PAGES`, as a complete list is the purpose."""
 START_SECONDS: Final = 60.0
 """How long a view under test may take to start: a cold start of Pyodide under load takes long."""
+
+FIRST_PAINT_BYTES: Final = 6_000
+"""The largest `first_paint` of `[tool.mcpframe.app]`: it is part of a view's text."""
+EARLY_MESSAGES: Final = 100
+"""Messages that a page, and a view's text, keep until there is a listener. Python calls an unanswered host again."""
+VIEW_LOADING_SECONDS: Final = 30.0
+"""How long the page of a bundle may take to load in a view."""
+VIEW_CALLING_SECONDS: Final = 0.1
+"""How long it may take to call its host after that; its first bytes do."""
+VIEW_DRAWING_SECONDS: Final = 1.0
+"""How long it may take to draw, until its progress is shown in place of the first paint."""
+VIEW_STARTING_SECONDS: Final = 60.0
+"""How long it may take to run once the host has answered, until the text of the result stands in for it."""
+VIEW_HELD_CHARACTERS: Final = 100_000
+"""The longest text of a result that a view's text still holds after the bundle has got the result."""

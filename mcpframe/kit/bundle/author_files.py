@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mcpframe.kit.base.errors import BuildError, ConfigError
+from mcpframe.kit.base.limits import FIRST_PAINT_BYTES
 from mcpframe.kit.bundle.packages.npm import npm_files
 from mcpframe.kit.project.project import Project
 
@@ -23,7 +24,6 @@ _NOT_SHIPPED = re.compile(r"(test_.*|.*_test|conftest|setup|noxfile)\.py$")
 _PRIVATE = re.compile(r"(pyproject\.toml|uv\.lock|.*mcpframe\.lock|.*\.pem|.*\.key|id_[a-z0-9]+)$")
 _COMPRESSED = (".gz", ".br", ".zst")  # web servers look for these beside a file
 _BROWSERS_ONLY = (".js", ".mjs", ".css", ".woff", ".woff2")
-_MOST_FIRST_PAINT = 6_000
 
 
 def author_files(project: Project, out: Path) -> dict[str, bytes]:
@@ -82,7 +82,7 @@ def first_paint(project: Project) -> str:
     if name is None:
         return ""
     data, key = _read(project.root / name), f"{project.file}: tool.mcpframe.app.first_paint: {name}"
-    if len(data) > _MOST_FIRST_PAINT:
+    if len(data) > FIRST_PAINT_BYTES:
         raise ConfigError(f"{key} has {len(data)} bytes: it is part of a view's text, so keep it below 6 KB.")
     try:
         return data.decode()

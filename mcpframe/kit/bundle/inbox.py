@@ -14,12 +14,11 @@ from mcpframe.frame.core.dialect import SETUP, TRANSPORT, Dialect
 from mcpframe.frame.core.events import Send
 from mcpframe.frame.core.origins import ANY, OriginLists
 from mcpframe.frame.dialects.available import dialect, dialects, inner_candidates
+from mcpframe.kit.base.limits import EARLY_MESSAGES
 from mcpframe.kit.bundle.server_import import Inspected, InspectedSetup
 from mcpframe.kit.project.pyproject import McpframeConfig
 
 _ANYONE = parse_allowed_origins([ANY])  # openings do not depend on the allowed origins
-_MOST = 100
-"""The number of message events kept until Python runs. Python calls an unanswered host again."""
 
 
 def inbox_data(
@@ -47,7 +46,7 @@ def inbox_data(
             phases.append(_posted("", each.query, _openings(named), []))
     stand_in = _stand_in(candidates)
     phases.append(_posted("", "", _openings(candidates), [], stand_in))
-    return {"phases": phases, "most": _MOST, "patience": config.boot_timeout * 1000}
+    return {"phases": phases, "most": EARLY_MESSAGES, "patience": config.boot_timeout * 1000}
 
 
 def _posted(
