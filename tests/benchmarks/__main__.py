@@ -36,8 +36,12 @@ from tests.benchmarks.sites import all_sites
 from tests.benchmarks.start import measure_opens, measure_start
 from tests.benchmarks.view_peers import measure_view_peers
 from tests.benchmarks.views import measure_views
+from tests.benchmarks.workers import measure_workers
 
-PARTS = ("start", "views", "dialects", "others", "opens", "build", "calls", "memory", "bridge", "hub", "dev", "tests")
+PARTS = (
+    *("start", "views", "workers", "dialects", "others", "opens", "build", "calls", "memory", "bridge", "hub", "dev"),
+    "tests",
+)
 PAGE = checkout_dir() / "docs" / "reference" / "benchmarks.md"
 ASKED_FOR = ("profile",)
 """Parts that are measured only where they are named."""
@@ -125,6 +129,9 @@ def measure(options: argparse.Namespace) -> tuple[list[Figure], Setting]:
             with step(f"Starting views {starts} times each"):
                 figures += measure_views(browser, sites, starts)
                 figures += measure_view_peers(browser, sites, starts)
+        if "workers" in parts:
+            with step(f"Starting {starts} times in a worker, and computing"):
+                figures += measure_workers(browser, sites, starts)
         if "dialects" in parts:
             with step(f"Starting {starts} times in each dialect, and calling"):
                 figures += measure_dialects(browser, sites, starts, calls, progress=step)

@@ -89,6 +89,8 @@ class Sites:
         stock_view: The same, started the stock way.
         app_view: The same with the App SDK of MCP Apps.
         acting: The bundle of `servers/acting`.
+        busy: The bundle of `servers/busy`, which runs in a worker.
+        busy_page: The same, in its page.
         modules: The folder `node_modules`.
         locked: Versions of the packages in the bundle of `pi-calculator`, by name.
     """
@@ -103,6 +105,8 @@ class Sites:
     stock_view: Framed
     app_view: Framed
     acting: Framed
+    busy: Framed
+    busy_page: Framed
     modules: Path
     locked: dict[str, str]
 
@@ -135,7 +139,8 @@ def all_sites(progress: Progress) -> Iterator[Sites]:
 
         template, view = templates_dir() / "pi-calculator", SERVERS / "view"
         with progress("Building the bundles"):
-            for project in (template, SERVERS / "echo", view, SERVERS / "acting"):
+            in_page = _in_its_page(SERVERS / "busy", scratch)
+            for project in (template, SERVERS / "echo", view, SERVERS / "acting", SERVERS / "busy", in_page):
                 build(project, bundles, allowed_origins=["*"], snapshot=True)
             build(template, plain, allowed_origins=["*"], snapshot=False)
         with progress("Making their peers"):
@@ -157,9 +162,20 @@ def all_sites(progress: Progress) -> Iterator[Sites]:
             stock_view=stock(f"stock.html?{view.name}"),
             app_view=served(folders["app"], "app")("app_view.html"),
             acting=bundle("acting/"),
+            busy=bundle("busy/"),
+            busy_page=bundle("busy-page/"),
             modules=modules,
             locked={package.name: package.version for package in _locked(template)},
         )
+
+
+def _in_its_page(project: Path, scratch: Path) -> Path:
+    """Return a copy of a project that runs in its page."""
+    copy = shutil.copytree(project, scratch / f"{project.name}-page")
+    settings = copy / "pyproject.toml"
+    text = settings.read_text("utf-8").replace(f'name = "{project.name}"', f'name = "{project.name}-page"')
+    settings.write_text(text.replace('runs_in = "worker"', 'runs_in = "page"'), "utf-8")
+    return copy
 
 
 def _write_host(folder: Path, client: Path) -> None:

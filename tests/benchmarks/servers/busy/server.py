@@ -1,0 +1,47 @@
+"""Computes for as long as it is told, in its own thread and in processes."""
+
+import time
+
+import anyio
+import anyio.to_process
+
+from mcpframe import FrameServer
+
+server = FrameServer("busy", allowed_origins=["*"])
+
+
+@server.tool()
+def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+@server.tool()
+def spin(seconds: float) -> str:
+    """Compute for a while."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
+    return "done"
+
+
+def count(steps: int) -> int:
+    """Count, which takes a while."""
+    found = 0
+    for number in range(steps):
+        found += number % 3
+    return found
+
+
+@server.tool()
+async def twice(steps: int, beside: bool) -> float:
+    """Count twice, one after the other or side by side, in processes; return the seconds."""
+    await anyio.to_process.run_sync(count, 1)
+    began = time.monotonic()
+    async with anyio.create_task_group() as tasks:
+        for _ in range(2):
+            if beside:
+                tasks.start_soon(anyio.to_process.run_sync, count, steps)
+            else:
+                await anyio.to_process.run_sync(count, steps)
+    return time.monotonic() - began

@@ -1,0 +1,127 @@
+"""A server in a worker, against the same one in its page; and functions in processes, against one after the other."""
+
+from __future__ import annotations
+
+import statistics
+from typing import Any
+
+from tests.benchmarks.browser import BenchmarkBrowser, BenchmarkError, host_page
+from tests.benchmarks.figures import Figure, Goal
+from tests.benchmarks.samples import take_turns
+from tests.benchmarks.sites import Sites
+
+WORKER, PAGE = "in a worker", "in its page"
+_COMPUTES = 2.0  # seconds
+_STEPS = 3_000_000
+
+_SESSION = """
+const session = async (url) => {
+  const { FrameTransport } = await import("/host.js");
+  const iframe = document.body.appendChild(document.createElement("iframe"));
+  const transport = new FrameTransport({ iframe, url, timeout: 120_000 });
+  const waiting = new Map();
+  transport.onmessage = (message) => waiting.get(message.id)?.(message);
+  let last = 0;
+  const send = (method, params, more = {}) => transport.send({ jsonrpc: "2.0", method, params, ...more });
+  const ask = (method, params) => {
+    const id = (last += 1);
+    const answered = new Promise((resolve) => waiting.set(id, resolve));
+    send(method, params, { id });
+    return Object.assign(answered, { id });
+  };
+  const call = (name, args) => ask("tools/call", { name, arguments: args });
+  await transport.start();
+  await ask("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "b", version: "1" } });
+  await send("notifications/initialized", {});
+  const close = async () => {
+    await transport.close();
+    iframe.remove();
+  };
+  return { ask, call, send, close };
+};
+"""
+
+_START = f"""async (url) => {{
+  {_SESSION}
+  const began = performance.now();
+  const {{ call, close }} = await session(url);
+  const answer = await call("add", {{ a: 2, b: 3 }});
+  const time = performance.now() - began;
+  await close();
+  return {{ time, value: answer.result.structuredContent.result }};
+}}"""
+
+_BUSY = f"""async ([url, seconds]) => {{
+  {_SESSION}
+  const {{ ask, call, send, close }} = await session(url);
+  await call("add", {{ a: 1, b: 1 }});
+  let longest = 0;
+  let last = performance.now();
+  const look = () => {{
+    longest = Math.max(longest, performance.now() - last);
+    last = performance.now();
+  }};
+  const timer = setInterval(look, 4);
+  const spinning = call("spin", {{ seconds }});
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const asked = performance.now();
+  await ask("ping", {{}});
+  const ping = performance.now() - asked;
+  await spinning;
+  clearInterval(timer);
+  let next = null;
+  if (url.endsWith("busy/")) {{
+    const endless = call("spin", {{ seconds: 3600 }});
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const stopped = performance.now();
+    send("notifications/cancelled", {{ requestId: endless.id }});
+    await call("add", {{ a: 1, b: 1 }});
+    next = performance.now() - stopped - 1000;
+  }}
+  await close();
+  return {{ ping, longest, next }};
+}}"""
+
+_TWICE = f"""async ([url, steps, beside]) => {{
+  {_SESSION}
+  const {{ call, close }} = await session(url);
+  await call("twice", {{ steps: 1, beside: true }});
+  const answer = await call("twice", {{ steps, beside }});
+  await close();
+  return answer.result.structuredContent.result * 1000;
+}}"""
+
+
+def measure_workers(browser: BenchmarkBrowser, sites: Sites, rounds: int) -> list[Figure]:
+    """The figures about servers in workers, and about processes."""
+    urls = {WORKER: sites.busy.url, PAGE: sites.busy_page.url}
+    with browser.profile() as context, host_page(context, sites.host) as host:
+
+        def start(peer: str) -> float:
+            found: dict[str, Any] = host.page.evaluate(_START, urls[peer])
+            if found["value"] != 5:
+                raise BenchmarkError(f"add(2, 3) is {found['value']} {peer}")
+            return float(found["time"])
+
+        starts = take_turns((WORKER, PAGE), rounds, start, warm_up=2)
+        few = max(3, rounds // 3)
+        busy = take_turns((WORKER, PAGE), few, lambda peer: host.page.evaluate(_BUSY, [urls[peer], _COMPUTES]))
+
+        def twice(way: str) -> float:
+            return float(host.page.evaluate(_TWICE, [sites.busy_page.url, _STEPS, way == "side by side"]))
+
+        counts = take_turns(("side by side", "one after the other"), few, twice)
+
+    def median(peer: str, what: str) -> float:
+        return statistics.median(found[what] for found in busy[peer])
+
+    worker, page = (statistics.median(starts[peer]) for peer in (WORKER, PAGE))
+    beside, after = (statistics.median(counts[way]) for way in ("side by side", "one after the other"))
+    answered, paused = "a ping's answer while a tool computes", "the host's longest pause meanwhile"
+    return [
+        Figure("page start → first answer, in a worker", "ms", worker, page, PAGE, Goal(ratio=1.15), dict(starts)),
+        Figure(answered, "ms", median(WORKER, "ping"), median(PAGE, "ping"), PAGE, Goal(value=50)),
+        Figure(paused, "ms", median(WORKER, "longest"), median(PAGE, "longest"), PAGE, Goal(value=50)),
+        Figure("a worker's end → the next call's answer", "ms", median(WORKER, "next"), goal=Goal(value=700)),
+        Figure("two functions side by side", "ms", beside, after, "one after the other", Goal(ratio=0.6)),
+    ]
