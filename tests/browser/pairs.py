@@ -47,10 +47,10 @@ def build_dashboard(folder: Path, work: Path, *, copilot: str, frame_src: str, s
     assert build(project, folder, snapshot=snapshot).warnings == ()
 
 
-def build_copilot(folder: Path, dashboard_origins: list[str]) -> None:
+def build_copilot(folder: Path, dashboard_origins: list[str], *, snapshot: bool = SNAPSHOTS) -> None:
     """Build the copilot for dashboards of these origins."""
     assert (
-        build(templates_dir() / "copilot", folder, allowed_origins=dashboard_origins, snapshot=SNAPSHOTS).warnings == ()
+        build(templates_dir() / "copilot", folder, allowed_origins=dashboard_origins, snapshot=snapshot).warnings == ()
     )
 
 
