@@ -30,7 +30,7 @@
   class Shown {
     constructor(call, within) {
       this.call = call;
-      this.text = squeezed(call.result.content.find(({ type }) => type === "text")?.text ?? "").slice(0, 80);
+      this.text = squeezed(call.result?.content.find(({ type }) => type === "text")?.text ?? "").slice(0, 80);
       this.start = now();
       this.times = {};
       this.violations = new Set();
@@ -43,6 +43,7 @@
       this.frame.style.cssText = "display: block; width: 100%; height: 200px; border: 0";
       if (isHidden) this.frame.style.visibility = "hidden";
       this.frame.src = sandboxUrl;
+      this.initialized = new Promise((resolve) => (this.onInitialized = resolve));
       this.over = new Promise((resolve) => (this.finish = resolve));
       this.ended = new Promise((resolve) => (this.onEnded = resolve));
       setTimeout(this.finish, within);
@@ -82,6 +83,7 @@
         this.post({ method: "ui/notifications/sandbox-resource-ready", params: { html, sandbox, policy: [] } });
       } else if (method === "ui/notifications/initialized") {
         this.note("initialized");
+        this.onInitialized();
         this.frame.style.visibility = "";
         if (!isEarly) this.tell();
       } else if (method === "ui/notifications/size-changed" && params.height > 0) {
@@ -105,7 +107,7 @@
 
     /** Tells the view the tool call. */
     tell() {
-      if (this.isTold) return;
+      if (this.isTold || !this.call.result) return;
       this.isTold = true;
       const { arguments: complete, partial, result } = this.call;
       if (!isEarly) this.post({ method: "ui/notifications/tool-input-partial", params: { arguments: partial } });
@@ -148,25 +150,33 @@
       return { outcome: this.outcome(), ...this.times, drawn, violations: [...this.violations] };
     }
 
+    /** Ends the view. Returns whether it has answered. */
     async end() {
       this.post({ id: ENDED, method: "ui/resource-teardown", params: { reason: "The check is over." } });
-      await Promise.race([this.ended, new Promise((resolve) => setTimeout(resolve, ENDING))]);
+      const answered = this.ended.then(() => true);
+      const isAnswered = await Promise.race([answered, new Promise((resolve) => setTimeout(resolve, ENDING, false))]);
       this.frame.remove();
+      return isAnswered;
     }
   }
 
   const all = [];
   return {
-    /** Shows a tool call for at most `within` ms, and returns the outcome. */
-    async show(call, within) {
+    /** Opens the view of a tool call. Without a result, the view is told nothing of the call but by `post`. */
+    open(call, within) {
       const shown = new Shown(call, within);
       all.push(shown);
+      return shown;
+    },
+    /** Shows a tool call for at most `within` ms, and returns the outcome. */
+    async show(call, within) {
+      const shown = this.open(call, within);
       await shown.over;
       return shown.summary();
     },
-    /** Ends the views. */
+    /** Ends the views. Returns whether each has answered. */
     async end() {
-      await Promise.all(all.splice(0).map((shown) => shown.end()));
+      return await Promise.all(all.splice(0).map((shown) => shown.end()));
     },
   };
 };

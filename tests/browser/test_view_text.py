@@ -13,7 +13,7 @@ from typing import Any
 
 import anyio
 import pytest
-from playwright.async_api import BrowserContext, FrameLocator, expect
+from playwright.async_api import BrowserContext, Frame, FrameLocator, Page, expect
 
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
@@ -27,6 +27,7 @@ from tests.support.suites import extended
 OPAQUE = {"sandbox": "allow-scripts"}
 LOADER = "**/loader.*.js"
 CITY = {"city": "Wien"}
+LONG = 5_000_000
 RESULT = {"content": [{"type": "text", "text": "21 °C\n" * 20}]}
 
 
@@ -198,6 +199,45 @@ async def test_a_view_is_initialized_once_and_before_python_runs(
     assert [kind for kind, _ in heard] == ["ToolInput", "ToolResult"]  # the page has come late
     assert heard[0][1]["arguments"] == CITY
     assert await host.said("ui/initialize", "ui/notifications/initialized") == [1, 1]
+
+
+async def test_a_long_result_is_posted_once_and_held_once(host: SandboxHost, viewed: Bundle) -> None:
+    """The view's text, which relays it, keeps neither the result nor what came with it."""
+    await host.open(view_html(viewed.url), policy=policy(frame_src=viewed.origin))
+    await host.tool("add", a=2, b=3)
+    bundle = host.view.frame_locator("iframe")
+    for frame in (host.view, bundle):
+        await frame.locator("html").evaluate(
+            """() => {
+                globalThis.results = 0;
+                addEventListener("message", ({ data }) => { if (data?.method?.endsWith("tool-result")) results += 1; });
+            }"""
+        )
+    sending = """length => {
+        const piece = () => Math.random().toString(36).padEnd(12, "0").slice(2);
+        const text = Array.from({ length: length / 10 }, piece).join("");
+        const image = { type: "image", mimeType: "image/png", data: text };
+        return apps.bridge.sendToolResult({ content: [{ type: "text", text }, image] });
+    }"""
+    await host.page.evaluate(sending, LONG)
+    await expect(bundle.locator("#told")).to_contain_text("'type': 'text'")
+    for frame in (host.view, bundle):
+        assert await frame.locator("html").evaluate("() => results") == 1
+    relay = next(frame for frame in host.page.frames if frame.url == "about:blank")
+    assert await long_strings(host.page, relay) == 0
+
+
+async def long_strings(page: Page, frame: Frame) -> int:
+    """Return how many strings as long as the long result are in the memory of a frame's process."""
+    session = await page.context.new_cdp_session(frame.parent_frame or page)
+    chunks: list[str] = []
+    session.on("HeapProfiler.addHeapSnapshotChunk", lambda event: chunks.append(event["chunk"]))
+    await session.send("HeapProfiler.takeHeapSnapshot")  # after a collection of garbage
+    await session.detach()
+    snapshot = json.loads("".join(chunks))
+    fields = snapshot["snapshot"]["meta"]["node_fields"]
+    sizes = snapshot["nodes"][fields.index("self_size") :: len(fields)]
+    return sum(size >= LONG for size in sizes)
 
 
 async def test_a_bundle_that_leaves_its_page_cannot_speak_for_it(

@@ -55,7 +55,12 @@ _Call = TypeVar("_Call", ToolInput, ToolResult)
 
 
 class AppsHost(Host):
-    """The host of a view."""
+    """The host of a view.
+
+    A request is posted even if the host does not declare its capability. The official `AppBridge` answers whatever its
+    host has a handler for, and declares only the list that the host gives it; so what a host declares may be less than
+    what it answers. If such a request fails, the error names the capability.
+    """
 
     def __init__(self, found: HostFound, messages: HostMessages) -> None:
         """Created by boot.
@@ -290,7 +295,6 @@ class AppsHost(Host):
         except HostError as error:
             if capability is None or capability in self.capabilities:
                 raise
-            # Asked all the same: hosts that declare too little do answer.
             text = f"{error} It does not name {capability} among its capabilities."
             raise type(error)(text, method, error.code, error.data) from error
         if result.get("isError") is True:

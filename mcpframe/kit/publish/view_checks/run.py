@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urljoin
 
-from playwright.async_api import BrowserContext, Error, Frame, Page
+from playwright.async_api import BrowserContext, Error, Frame, JSHandle, Page
 from pydantic import TypeAdapter
 
 from mcpframe.frame.dialects.available import view_dialects
@@ -200,31 +201,14 @@ async def check_view(
 async def _under(
     context: BrowserContext, stood: Stage, profile: HostProfile, view: ViewText, call: SampleCall, patience: float
 ) -> Row:
-    page = await context.new_page()
-    scripts = {name: (static_dir() / "apps_hosts" / f"{name}.js").read_text("utf-8") for name in ("host", "probe")}
-    framed = profile.top == "file"
-    origin = f"https://{profile.name}.{HOST}"
-    await page.add_init_script(f"({scripts['probe'].rstrip().rstrip(';')})({int(framed)}, {json.dumps(origin)})")
-    address = f"{origin}/"
-    errors = _ErrorPages(page)
-    try:
-        await page.goto(stood.page_above(profile.name) if framed else address)
-        host = next(frame for frame in page.frames if frame.url == address)
-        options = {
-            "sandboxUrl": f"https://{profile.name}.{SANDBOX}/sandbox.html",
-            "sandbox": profile.sandbox,
-            "html": profile.document(view.html, view.ui.get("csp")),
-            "isHidden": profile.hidden,
-            "isEarly": profile.early,
-            "context": _CONTEXT,
-        }
-        shown = {
-            "tool": call.tool,
-            "arguments": call.arguments,
-            "partial": dict(list(call.arguments.items())[:1]),
-            "result": call.result,
-        }
-        hosting = await host.evaluate_handle(scripts["host"].rstrip().rstrip(";"), options)
+    shown = {
+        "tool": call.tool,
+        "arguments": call.arguments,
+        "partial": dict(list(call.arguments.items())[:1]),
+        "result": call.result,
+    }
+    async with hosted(context, stood, profile, view) as (host, hosting):
+        errors = _ErrorPages(host.page)
         rows = []
         for turn in range(2):
             async with asyncio.timeout(patience + _ENDING):
@@ -236,11 +220,40 @@ async def _under(
                 async with asyncio.timeout(_ENDING):
                     await hosting.evaluate("host => host.end()")
         error_page = await errors.seen()
-    finally:
-        await page.close()
     worst = max(rows, key=lambda row: list(IN_WORDS).index(row.outcome))
     last = rows[-1] if rows[-1].outcome == worst.outcome else worst
     return Row(**{**vars(last), "error_page": error_page})
+
+
+@asynccontextmanager
+async def hosted(
+    context: BrowserContext, stood: Stage, profile: HostProfile, view: ViewText
+) -> AsyncIterator[tuple[Frame, JSHandle]]:
+    """Open a page that is the host of a profile, for the duration of the block.
+
+    Yields:
+        The host's page, which may be a frame, and its functions; see `static/apps_hosts/host.js`.
+    """
+    page = await context.new_page()
+    scripts = {name: (static_dir() / "apps_hosts" / f"{name}.js").read_text("utf-8") for name in ("host", "probe")}
+    framed = profile.top == "file"
+    origin = f"https://{profile.name}.{HOST}"
+    await page.add_init_script(f"({scripts['probe'].rstrip().rstrip(';')})({int(framed)}, {json.dumps(origin)})")
+    address = f"{origin}/"
+    try:
+        await page.goto(stood.page_above(profile.name) if framed else address)
+        host = next(frame for frame in page.frames if frame.url == address)
+        options = {
+            "sandboxUrl": f"https://{profile.name}.{SANDBOX}/sandbox.html",
+            "sandbox": profile.sandbox,
+            "html": profile.document(view.html, view.ui.get("csp")),
+            "isHidden": profile.hidden,
+            "isEarly": profile.early,
+            "context": _CONTEXT,
+        }
+        yield host, await host.evaluate_handle(scripts["host"].rstrip().rstrip(";"), options)
+    finally:
+        await page.close()
 
 
 class _ErrorPages:
