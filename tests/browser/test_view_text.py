@@ -225,6 +225,8 @@ async def test_a_long_result_is_posted_once_and_held_once(host: SandboxHost, vie
         assert await frame.locator("html").evaluate("() => results") == 1
     relay = next(frame for frame in host.page.frames if frame.url == "about:blank")
     assert await long_strings(host.page, relay) == 0
+    await relay.evaluate("length => { globalThis.held = JSON.stringify('x'.repeat(length)); }", LONG)
+    assert await long_strings(host.page, relay) == 1  # one that is held is found
 
 
 async def long_strings(page: Page, frame: Frame) -> int:
