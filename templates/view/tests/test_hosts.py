@@ -1,0 +1,28 @@
+"""Shows the view as each known host would, under that host's policy: in headless Chromium, within a minute."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from mcpframe import HOST_PROFILES
+
+TEXT = {"default"}
+"""Hosts that allow neither frames of other sites nor WebAssembly: the text of the result stands in for the view."""
+
+
+@pytest.fixture(scope="module")
+def outcomes(pytestconfig):
+    if pytestconfig.getoption("--mcpframe-memory"):
+        pytest.skip("needs a browser, and --mcpframe-memory is given")
+    command = [sys.executable, "-m", "mcpframe", "check", "--views", "--json"]
+    checked = subprocess.run(command, cwd=pytestconfig.rootpath, stdout=subprocess.PIPE, text=True)
+    (report,) = json.loads(checked.stdout)
+    return {row["profile"]: row for row in report["rows"]}
+
+
+@pytest.mark.parametrize("host", HOST_PROFILES)
+def test_the_view_in_each_host(host, outcomes):
+    assert outcomes[host]["outcome"] == ("text" if host in TEXT else "draws"), outcomes[host]
+    assert not outcomes[host]["error_page"]
