@@ -15,36 +15,32 @@ from mcpframe.views import View
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import SERVERS, Origins, Troubles
 from tests.browser.embedded import asked
-from tests.browser.ui_hosts import bundle_ui_client
+from tests.browser.ui_hosts import open_app_renderer
 from tests.support.built import build_plain
+
+SUNNY = {"content": [{"type": "text", "text": "sunny"}]}
 
 
 async def test_the_current_client_shows_it_as_a_view(
     context: BrowserContext, troubles: Troubles, origins: Origins, site: Path, tmp_path: Path
 ) -> None:
     troubles.expect("Not connected")  # the component's own: it tells the view its context before it has connected
-    bundle_ui_client(site, "app_renderer_page.js", "mcp-ui-7")
-    proxy = f"http://sandbox.localhost:{origins.port}"
     with serve_folder(tmp_path) as served:
-        lists = {"mcp_ui": [origins.host], "mcp_apps": [proxy, "null"]}
+        lists = {"mcp_ui": [origins.host], "mcp_apps": [f"http://sandbox.localhost:{origins.port}", "null"]}
         built = build_plain(SERVERS / "embedded", tmp_path, allowed_origins=lists)
         view = View(f"http://bundle.localhost:{served.port}/{built.url_path}", uri="ui://test/ours")
-        page = await context.new_page()
-        await page.goto(f"{origins.host}/app_renderer.html")
-        await page.wait_for_function("document.documentElement.dataset.state === 'loaded'")
         props = {
             "toolInput": {"day": "today"},
             "toolResult": {"content": [], "structuredContent": {"tasks": ["Buy milk"]}},
             "hostContext": {"theme": "dark"},
         }
-        opening = "([html, proxy, props]) => ui.open(html, proxy, props)"
-        await page.evaluate(opening, [view.html, f"{proxy}/apps_sandbox.html", props])
+        page = await open_app_renderer(context, origins, site, view.html, props, answer=SUNNY)
         frame = page.frame_locator("iframe").frame_locator("iframe").frame_locator("iframe")
         await frame.locator("#ready").wait_for(timeout=BOOT_PATIENCE * 1000)
         await expect(frame.locator("#drawn")).to_have_text('{"tasks": ["Buy milk"]}')
         await expect(frame.locator("html")).to_have_attribute("data-theme", "dark")
         answer = await asked(frame, "call_tool", name="get-weather", arguments={"city": "Tokyo"})
-        assert answer["result"]["content"] == [{"type": "text", "text": "sunny"}]
+        assert answer["result"]["content"] == SUNNY["content"]
         assert (await asked(frame, "send_message", content="Hi"))["result"] is None
         assert (await asked(frame, "open_link", url="https://example.org/"))["result"] is None
         assert (await asked(frame, "intent", intent="go"))["error"] == "HostLacks"

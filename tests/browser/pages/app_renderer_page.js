@@ -12,12 +12,12 @@ const note = (kind, answer) => async (params) => {
 window.ui = {
   notes,
 
-  /** Renders the text of a view behind a sandbox proxy. */
-  open(html, proxy, props) {
+  /** Renders the text of a view behind a sandbox proxy. Each call of a tool has this answer. */
+  open(html, proxy, props, answer) {
     const handlers = {
       onOpenLink: note("link", {}),
       onMessage: note("message", {}),
-      onCallTool: note("tool", { content: [{ type: "text", text: "sunny" }] }),
+      onCallTool: note("tool", answer),
       onSizeChanged: note("size"),
       onError: (error) => note("error")(String(error)),
     };
