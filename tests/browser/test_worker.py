@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -15,8 +16,11 @@ from playwright.async_api import Frame, Page, Route, expect
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
+from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import BundleOf, Troubles
+from tests.browser.conftest import BundleOf, Origins, Troubles
+from tests.support.built import build_plain
+from tests.support.suites import extended
 
 PATIENCE = 2 * BOOT_PATIENCE
 SHORT = 0.5
@@ -164,3 +168,58 @@ async def test_a_host_of_the_same_site_does_not_stand_still(host_page: Page, bun
                 assert time.monotonic() - began < BOOT_PATIENCE
                 await (await page.frame()).get_by_role("button", name="Stop").click()
             assert json.dumps(await page.call("keep", text="on")) == '["on"]'
+
+
+PROGRAM = """
+import time
+
+from mcp.server.fastmcp import FastMCP
+
+mcp = FastMCP("program")
+
+
+@mcp.tool()
+def spin() -> str:
+    while True:
+        pass
+
+
+@mcp.tool()
+def nap(seconds: float) -> str:
+    time.sleep(seconds)
+    return "slept"
+
+
+def main() -> None:
+    mcp.run()
+"""
+
+SETTINGS = """
+[project]
+name = "program"
+version = "1.0"
+dependencies = ["mcp<2"]
+scripts = { program = "program:main" }
+
+[tool.mcpframe]
+entry = "ENTRY"
+runs_in = "worker"
+"""
+
+
+@pytest.mark.parametrize("entry", ["program", extended("program:mcp")], ids=["a console script", "an object"])
+async def test_an_unmodified_server_runs_in_a_worker_without_a_snapshot_too(
+    host_page: Page, origins: Origins, tmp_path: Path, entry: str
+) -> None:
+    project = tmp_path / "project"
+    (project / "program").mkdir(parents=True)
+    (project / "program" / "__init__.py").write_text(PROGRAM)
+    (project / "pyproject.toml").write_text(SETTINGS.replace("ENTRY", entry))
+    built = build_plain(project, tmp_path / "bundles", allowed_origins=[origins.host])
+    with serve_folder(tmp_path / "bundles") as served:
+        page = Framed(host_page, f"http://bundle.localhost:{served.port}/{built.url_path}")
+        with anyio.fail_after(PATIENCE):
+            async with page.client as client:
+                with pytest.raises(MCPError, match=r"[Tt]imed out"):
+                    await client.call_tool("spin", {}, read_timeout_seconds=SHORT)
+                assert await page.call("nap", seconds=0.2) == "slept"
