@@ -386,7 +386,7 @@ async def host(
 @pytest.fixture(scope="session")
 def inspecting() -> Iterator[Inspecting]:
     """The inspector, being served, with servers as its examples; built in the user's cache, once for all runs."""
-    servers = [SERVERS / name for name in ("everything", "authored", "inspected")]
+    servers = [SERVERS / name for name in ("everything", "authored", "inspected", "computing")]
     templates = [templates_dir() / name for name in ("pi-calculator", "json-analyzer")]
     with ExitStack() as stack:
         with pytest.MonkeyPatch.context() as patch:

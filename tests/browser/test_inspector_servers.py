@@ -289,3 +289,16 @@ async def test_a_link_connects_to_nothing_until_the_person_agrees(
     await inspector.ready()
     await inspector.button("Add it").click()
     await expect(inspector.servers).to_have_text([re.compile(r"page\.html")])
+
+
+async def test_a_tool_that_computes_for_ever_is_stopped(inspector: InspectorPage) -> None:
+    await inspector.add(inspector.site.servers["computing"])
+    computing = await inspector.server("Computing")
+    await computing.call("keep", text="lost")
+    await computing.answers("lost")
+    await computing.call("spin")
+    cancel = computing.view.get_by_role("tabpanel", name="Tools").get_by_role("button", name="Cancel", exact=True)
+    await cancel.click()
+    await expect(computing.view.get_by_text("Cancelled.", exact=True)).to_be_visible()
+    await computing.call("keep", text="new")
+    await computing.answers("new")
