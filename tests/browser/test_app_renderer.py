@@ -8,15 +8,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from mcp import Client
 from playwright.async_api import BrowserContext, expect
 
 from mcpframe.kit.web.serve import serve_folder
 from mcpframe.views import View
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
+from tests.browser.conftest import SERVERS, Origins, Troubles
 from tests.browser.embedded import asked
-from tests.browser.test_views_of_servers import bundle, client  # noqa: F401  fixtures
 from tests.browser.ui_hosts import open_app_renderer
 from tests.support.built import build_plain
 
@@ -52,21 +50,3 @@ async def test_the_current_client_shows_it_as_a_view(
         assert notes["link"] == {"url": "https://example.org/"}
         assert "error" not in notes, json.dumps(notes["error"])
         assert notes["size"]["height"] > 0
-
-
-async def test_the_current_client_draws_the_view_of_a_server_over_stdio(
-    context: BrowserContext,
-    troubles: Troubles,
-    origins: Origins,
-    site: Path,
-    bundle: Bundle,  # noqa: F811
-    client: Client,  # noqa: F811
-) -> None:
-    troubles.expect("Not connected")
-    arguments = {"place": "Wien", "days": 4}
-    result = await client.call_tool("get_forecast", arguments)
-    props = {"toolInput": arguments, "toolResult": result.model_dump(mode="json", by_alias=True, exclude_none=True)}
-    html = View(bundle.url, uri="ui://weather/forecast").html
-    page = await open_app_renderer(context, origins, site, html, props, answer=SUNNY)
-    frame = page.frame_locator("iframe").frame_locator("iframe").frame_locator("iframe")
-    await expect(frame.locator("[data-day]")).to_have_count(4, timeout=BOOT_PATIENCE * 1000)
