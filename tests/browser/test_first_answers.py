@@ -27,6 +27,7 @@ from tests.support.wheels import use_index, write_unmodified
 FIRST_CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "everything": ("test_simple_text", {}),
     "forecast": ("get_forecast", {"place": "Wien"}),
+    "fractal": ("draw", {"detail": 10}),
     "json-analyzer": ("evaluate_jsonpath", {"path": "$"}),
     "mermaid-editor": ("get_source", {}),
     "minimal": ("add", {"a": 1, "b": 2}),
