@@ -113,7 +113,13 @@
       if (!isEarly) this.post({ method: "ui/notifications/tool-input-partial", params: { arguments: partial } });
       this.post({ method: "ui/notifications/tool-input", params: { arguments: complete } });
       this.post({ method: "ui/notifications/tool-result", params: result });
-      setTimeout(() => this.outcome() !== "blank" && this.finish(), REACTING);
+      this.awaitReaction();
+    }
+
+    /** Is done once a view that draws has not changed for a while: it may show nothing of the result. */
+    awaitReaction() {
+      clearTimeout(this.reacting);
+      this.reacting = setTimeout(() => this.outcome() !== "blank" && this.finish(), REACTING);
     }
 
     onSeen(page, { painted, violation, heard, changed, standIn, isDrawn }) {
@@ -123,6 +129,7 @@
       if (!changed) return;
       this.standIn.set(page, standIn);
       this.drawn.set(page, isDrawn);
+      if (this.isTold) this.awaitReaction(); // hosts tell a view before its Python runs
       const isShown = isDrawn || standIn !== null;
       if (isShown && this.heard !== null && changed >= this.heard && this.outcome() !== "blank")
         this.onChange(changed - this.start);
