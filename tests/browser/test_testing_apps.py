@@ -64,4 +64,4 @@ def test_a_failure_keeps_the_picture_and_the_wire(outcome: Outcome, project: Pat
     sent = [entry["message"].get("method") for entry in wire if entry["direction"] == "→"]
     heard = [entry["message"].get("method") for entry in wire if entry["direction"] == "←"]
     assert "tools/call" in sent
-    assert [name for name in heard if name and name.startswith("ui/")][-1] == "ui/open-link"
+    assert "ui/open-link" in heard  # a change of size may follow
