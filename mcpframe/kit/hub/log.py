@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 
 from mcpframe.kit.base.cache import writing
 from mcpframe.kit.base.terminal import VisibleFormatter
@@ -77,14 +77,14 @@ class _Complaints(logging.Filter):
 
     def __init__(self) -> None:
         super().__init__()
-        self._since = time.monotonic()
+        self._since = monotonic()
         self._counts: dict[str, int] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.levelno < logging.WARNING:
             return True
-        if time.monotonic() - self._since > _PER_SECONDS:
-            self._since = time.monotonic()
+        if monotonic() - self._since > _PER_SECONDS:
+            self._since = monotonic()
             self._counts.clear()
         count = self._counts[record.msg] = self._counts.get(record.msg, 0) + 1
         return count <= _BURST
