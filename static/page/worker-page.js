@@ -30,7 +30,4 @@ export const workerPage = {
   fail(title, detail) {
     postMessage({ title, detail: detail || "" });
   },
-
-  /** Imports one of the author's JavaScript modules, which Python cannot do itself. */
-  import_module: (url) => import(new URL(url, given.base).href),
 };

@@ -63,10 +63,12 @@ class One {
     for (const report of this.#kept.splice(0)) report();
   }
 
+  /** Sends its Python a text. */
   post(text) {
     this.#worker?.postMessage(text);
   }
 
+  /** Ends it at once. */
   end() {
     this.#over = true;
     this.#worker?.terminate();
@@ -118,14 +120,15 @@ export class Workers {
    * @param {(text: string) => void} onText is called with each text of its Python
    * @param {(title: string, detail: string, begun: boolean) => void} onEnd is called once if it cannot start, or has ended
    *   by itself; `begun` is false if this page can have no worker
-   * @returns `post`, which sends its Python a text, and `end`, which ends it at once
+   * @returns {One} the worker
    */
   start(kind, onText, onEnd) {
     const one = (kind === "server" && this.#next) || this.#create(kind);
     if (kind === "server") this.#next = null;
     one.handle(onText, onEnd);
-    return { post: (text) => one.post(text), end: () => one.end() };
+    return one;
   }
+
   #create(kind) {
     return new One(kind, this.#loader, this.#restores, this.#compiled.promise, this.#image.promise);
   }

@@ -11,7 +11,7 @@ from mcp.shared.exceptions import MCPError
 from playwright.async_api import Page
 
 from tests.browser.conftest import BundleOf, Troubles
-from tests.browser.test_worker import PATIENCE, SHORT, Framed
+from tests.browser.test_worker import PATIENCE, SHORT, Framed, forbid_workers
 
 
 @pytest.fixture(scope="module")
@@ -88,14 +88,9 @@ async def test_what_a_function_prints_reaches_the_client(host_page: Page, pooled
 async def test_a_page_without_workers_runs_them_itself(
     host_page: Page, bundle_of: BundleOf, troubles: Troubles
 ) -> None:
-    for complaint in ("Content Security Policy", "worker-src", "run in the page"):
-        troubles.expect(complaint)
+    troubles.expect("run in the page")
     bundle = bundle_of("pooled")
-    headers = {"content-security-policy": "worker-src 'none'"}
-    index = bundle.folder / bundle.path / "index.html"
-    await host_page.route(
-        bundle.url, lambda route: route.fulfill(path=index, headers=headers, content_type="text/html")
-    )
+    await forbid_workers(host_page, bundle, troubles)
     page = Framed(host_page, bundle.url)
     with anyio.fail_after(PATIENCE):
         async with page.client:

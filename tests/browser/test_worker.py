@@ -11,14 +11,14 @@ import anyio
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
-from playwright.async_api import Frame, Page, Route, expect
+from playwright.async_api import Frame, Page, expect
 
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import BundleOf, Origins, Troubles
+from tests.browser.conftest import Bundle, BundleOf, Origins, Troubles
 from tests.support.built import build_plain
 from tests.support.suites import extended
 
@@ -53,6 +53,15 @@ class Framed:
     async def busy(self) -> None:
         """Wait until the page shows that a tool computes."""
         await expect((await self.frame()).locator("#mcpframe-computing")).to_be_visible()
+
+
+async def forbid_workers(page: Page, bundle: Bundle, troubles: Troubles) -> None:
+    """Serve a bundle with a policy that allows no worker."""
+    for complaint in ("Content Security Policy", "worker-src"):
+        troubles.expect(complaint)
+    index = bundle.folder / bundle.path / "index.html"
+    headers = {"content-security-policy": "worker-src 'none'"}
+    await page.route(bundle.url, lambda route: route.fulfill(path=index, headers=headers, content_type="text/html"))
 
 
 async def test_a_ping_is_answered_while_a_tool_computes_and_a_person_stops_it(host_page: Page, computing: str) -> None:
@@ -127,16 +136,9 @@ async def test_python_that_ends_in_the_worker_is_replaced(host_page: Page, compu
 async def test_a_page_that_can_have_no_worker_serves_itself(
     host_page: Page, bundle_of: BundleOf, troubles: Troubles
 ) -> None:
-    for complaint in ("Content Security Policy", "worker-src", "runs in the page"):
-        troubles.expect(complaint)
+    troubles.expect("runs in the page")
     bundle = bundle_of("computing")
-
-    async def forbid(route: Route) -> None:
-        page = bundle.folder / bundle.path / "index.html"
-        headers = {"content-security-policy": "worker-src 'none'"}
-        await route.fulfill(path=page, headers=headers, content_type="text/html")
-
-    await host_page.route(bundle.url, forbid)
+    await forbid_workers(host_page, bundle, troubles)
     page = Framed(host_page, bundle.url)
     with anyio.fail_after(PATIENCE):
         async with page.client:

@@ -85,8 +85,8 @@ async def main_in_worker(config_json: str, port: Any) -> None:
     """
     _running.add(asyncio.current_task())
     config = BootConfig.read(config_json)
+    _prepare(config, port)
     if port.kind == "process":
-        _prepare(config, port)
         entries.set_environment(**config.environment)
         await import_module("mcpframe.frame.boot.in_worker").run_functions(port)
         return
@@ -111,7 +111,6 @@ def _prepare(config: BootConfig, loader: Loader) -> None:
 
 async def _opened(config: BootConfig, loader: Loader) -> Any:
     """Return the author's server, or the main function of a page; None if its module raised an error. That is shown."""
-    _prepare(config, loader)
     servers = server_module(config.program)
     try:
         if config.world:
@@ -130,8 +129,8 @@ async def _opened(config: BootConfig, loader: Loader) -> Any:
 
 
 async def _run(config: BootConfig, loader: Loader) -> None:
+    _prepare(config, loader)
     if config.runs_in == "worker":
-        _prepare(config, loader)
         in_worker = import_module("mcpframe.frame.boot.in_worker")
         target = await in_worker.server(config, loader, lambda: _opened(config, loader))
     else:

@@ -56,5 +56,5 @@ def listen(port: Any, take: Callable[[str], None]) -> None:
 
 
 def offer_stop(loader: Any, stop: Callable[[], None]) -> None:
-    """Give the page the function for its button that stops a tool."""
+    """Set the function of the page's button that stops a tool."""
     loader.offer_stop(create_proxy(stop))

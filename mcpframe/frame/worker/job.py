@@ -27,7 +27,7 @@ class RemoteTraceback(Exception):
 
 @dataclass(frozen=True)
 class Returned:
-    """What a function has returned or raised.
+    """The result of a function, or its exception.
 
     Attributes:
         result: the result.

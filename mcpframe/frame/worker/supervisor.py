@@ -165,6 +165,7 @@ class Supervisor:
         self._clients: dict[int, _Client] = {}
         self._numbers = itertools.count(1)
         self._questions = itertools.count(1)
+        self._order = itertools.count()
         self._generation = 1
         self._ready = False
         self._question: _Question | None = None
@@ -223,9 +224,9 @@ class Supervisor:
                 return [_deliver(client, {"jsonrpc": "2.0", "id": message["id"], "result": {}})]
             call = client.calls[message["id"]] = _Call(client, message)
             if (limit := self._limit(message)) is not None:
-                heapq.heappush(self._limited, (now + limit, next(self._questions), call))
+                heapq.heappush(self._limited, (now + limit, next(self._order), call))
             self._note(client, message)
-            return [*self._send(client, message, wall), *self._probe(now)]
+            return self._send(client, message, wall)
         if method == "notifications/cancelled":
             return self._cancelled(client, message, now, wall)
         if method == "notifications/progress":
@@ -285,7 +286,8 @@ class Supervisor:
         if kind == "took":
             if call := self._call(*fields):
                 self._running[call] = call.taken = True
-            return self._probe(now)
+                self._probe(now)
+            return []
         if kind == "asks":
             return [Post(text_of("go", *fields))] if self._call(*fields) else []
         if kind == "alive":
@@ -352,9 +354,8 @@ class Supervisor:
         if client.closing:
             return [*outputs, Post(text_of("close", client.number))]
         known = [client.introduction[method] for method in _REPLAYED if method in client.introduction]
-        waiting = {id_ for id_, call in client.calls.items()}
         for number, message in enumerate((*known, *client.subscriptions.values())):
-            if message.get("id") in waiting:
+            if message.get("id") in client.calls:
                 continue  # it is still to be answered
             replayed = {**message, "id": f"mcpframe:replay/{number}"} if "id" in message else message
             outputs += self._send(client, replayed, wall)
@@ -425,10 +426,9 @@ class Supervisor:
         self._question = _Question(next(self._questions), asked, now + self._grace, why)
         return [Post(text_of("ask", self._question.number))]
 
-    def _probe(self, now: float) -> list[Output]:
+    def _probe(self, now: float) -> None:
         if self._probe_at is None and not self._question and self._running:
             self._probe_at = now + PROBE_SECONDS
-        return []
 
     def _alive(self, number: int, now: float) -> list[Output]:
         """Note the worker's answer to a question."""
@@ -436,10 +436,11 @@ class Supervisor:
             self._question = None
         outputs: list[Output] = [Computing((), now)] if self._computing and not self._question else []
         self._computing = self._computing and not outputs
-        return [*outputs, *self._probe(now)]
+        self._probe(now)
+        return outputs
 
     def _tell_who_waits(self) -> list[Output]:
-        """Tell the clients whose calls wait for the worker."""
+        """Send progress to the clients whose calls wait for the worker."""
         outputs: list[Output] = []
         for client in self._clients.values():
             for call in client.calls.values():

@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/workers.js", "page/zstd.js"], "sha256": "aee65ce1bc85d0ae86d4b0e4b141a8cb6d793de9040a50595c5dac09511fc21e"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/workers.js", "page/zstd.js"], "sha256": "094cc3deaeeb3aea734b1c8b034eb46900c807c9bb93e2f27be5a261584e5942"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -1030,9 +1030,7 @@ var workerPage = {
   /** Reports that this Python has ended, or cannot start. */
   fail(title, detail) {
     postMessage({ title, detail: detail || "" });
-  },
-  /** Imports one of the author's JavaScript modules, which Python cannot do itself. */
-  import_module: (url) => import(new URL(url, given.base).href)
+  }
 };
 
 // static/page/workers.js
@@ -1089,9 +1087,11 @@ var One = class {
     this.#onEnd = onEnd;
     for (const report of this.#kept.splice(0)) report();
   }
+  /** Sends its Python a text. */
   post(text) {
     this.#worker?.postMessage(text);
   }
+  /** Ends it at once. */
   end() {
     this.#over = true;
     this.#worker?.terminate();
@@ -1138,13 +1138,13 @@ var Workers = class {
    * @param {(text: string) => void} onText is called with each text of its Python
    * @param {(title: string, detail: string, begun: boolean) => void} onEnd is called once if it cannot start, or has ended
    *   by itself; `begun` is false if this page can have no worker
-   * @returns `post`, which sends its Python a text, and `end`, which ends it at once
+   * @returns {One} the worker
    */
   start(kind, onText, onEnd) {
     const one = kind === "server" && this.#next || this.#create(kind);
     if (kind === "server") this.#next = null;
     one.handle(onText, onEnd);
-    return { post: (text) => one.post(text), end: () => one.end() };
+    return one;
   }
   #create(kind) {
     return new One(kind, this.#loader, this.#restores, this.#compiled.promise, this.#image.promise);
