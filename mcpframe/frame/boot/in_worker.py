@@ -9,7 +9,7 @@ import traceback
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from mcpframe.frame.serving.framed import Framed, browser_capability
+from mcpframe.frame.serving.framed import Framed
 from mcpframe.frame.serving.server_module import server_module
 
 if TYPE_CHECKING:
@@ -96,6 +96,6 @@ async def serve(target: Any, config: BootConfig, port: Any) -> None:
 
     program = Program(serve_one, servers.messages(), port.post)
     workers.listen(port, program.take)
-    facts = {"browser": browser_capability(target)} if isinstance(target, Framed) else {}
+    facts = {"browser": target.browser} if isinstance(target, Framed) else {}
     port.post(text_of("ready", facts))
     await asyncio.get_running_loop().create_future()

@@ -151,7 +151,11 @@ class _Question:
 
 
 class Supervisor:
-    """The page's half of a server in a worker."""
+    """The page's half of a server in a worker.
+
+    Attributes:
+        facts: the properties of the server, from its last worker that was ready: `browser`, see `FrameServer`.
+    """
 
     def __init__(self, *, grace: float, limits: Mapping[str, float] | None = None) -> None:
         """Begin before the worker is ready; its first one is started by its owner.
@@ -160,6 +164,7 @@ class Supervisor:
             grace: seconds that the worker's event loop has for an answer before the worker is ended.
             limits: the time limits of calls in seconds, by the name of the tool; `"*"` for all others.
         """
+        self.facts: Json = {}
         self._grace = grace
         self._limits = dict(limits or {})
         self._clients: dict[int, _Client] = {}
@@ -293,7 +298,7 @@ class Supervisor:
         if kind == "alive":
             return self._alive(fields[0], now)
         if kind == "ready":
-            self._ready = True
+            self._ready, self.facts = True, fields[0]
             return [each for client in self._clients.values() for each in self._resume(client, wall)]
         if kind == "closed":
             return [Left(fields[0])] if self._clients.pop(fields[0], None) else []

@@ -133,6 +133,7 @@ class WorkerServer(Framed):
             if is_current():
                 self._carry_out(self._supervisor.heard(text, self._clock.now(), time.time()))
                 if self._supervisor.is_ready and not self._ready.done():
+                    self.browser = self._supervisor.facts.get("browser")
                     self._ready.set_result(None)
 
         def ended(title: str, detail: str, begun: bool) -> None:

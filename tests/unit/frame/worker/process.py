@@ -76,7 +76,7 @@ async def main(entry: str) -> None:
             loop.call_soon_threadsafe(take, json.loads(line))
 
     threading.Thread(target=read_lines, daemon=True).start()
-    post(text_of("ready", {}))
+    post(text_of("ready", {"browser": {"cacheSupported": True}}))
     await loop.create_future()
 
 

@@ -15,6 +15,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from mcpframe.frame.compat.sdk import SdkMessages
+from mcpframe.frame.serving.framed import browser_capability
 from mcpframe.frame.session.streams import WriteStream
 from mcpframe.frame.worker import worker_server
 from mcpframe.frame.worker.supervisor import Supervisor
@@ -96,6 +97,7 @@ async def test_a_client_calls_tools(rig: Rig) -> None:
         result = await client.call_tool("note", {"text": "one"})
     assert result.structured_content == {"result": "one"}
     assert len(rig.workers) == 1
+    assert browser_capability(rig.server) == {"browser": {"cacheSupported": True}}
 
 
 async def test_clients_share_the_worker(rig: Rig) -> None:
