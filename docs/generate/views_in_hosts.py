@@ -23,8 +23,8 @@ from mcpframe.kit.web.serve import serve_folder
 PAGE = ROOT / "docs" / "how-to" / "views.md"
 TEMPLATES = ("forecast", "view", "pi-calculator")
 ADDRESS = "https://tools.example"
-ANY_VIEW = {"sep": ["https://chat.example"], "mcp_apps": ["*"]}
-"""Who may embed them: any host of MCP Apps."""
+ANY_VIEW = {"sep": ["https://chat.example"], "mcp_apps": ["*", "null"]}
+"""Who may embed them: any host of MCP Apps, also at an opaque origin."""
 
 _BLOCK = re.compile(
     r"(<!-- measured: python -m docs\.generate\.views_in_hosts -->\n\n)(.*?)(\n<!-- end measured -->)", re.S

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from mcpframe.frame.core.errors import ViewError
+from mcpframe.frame.core.limits import FIRST_PAINT_BYTES, FIRST_PAINT_HEIGHT
 from mcpframe.views.html import PERMISSIONS, Form, view_html, view_meta
 
 EXTENSION_ID = "io.modelcontextprotocol/ui"
@@ -35,6 +36,9 @@ class View:
     Args:
         source: The URL at which the bundle is published, or a folder that `mcpframe build` has written.
         uri: The resource's URI, by which tools name the view: `ui://…`.
+        first_paint: HTML with inline styles, of at most 6 KB, that is shown until the bundle has drawn; by default two
+            grey bars. Of a folder, the project of the build has it, as `first_paint` in `[tool.mcpframe.app]`.
+        height: The height of the larger bar, in CSS pixels: that of what will be drawn. Of a folder as `first_paint`.
         form: `app`, a text that shows the bundle in the best way that its host allows; or `inline`, one that shows it
             in the view's own document, as hosts of mcp-ui need it.
         title: A title of the resource, for people.
@@ -45,7 +49,7 @@ class View:
         domain: The origin that the view asks its host for; see the host's documentation.
 
     Raises:
-        ViewError: The URL or the folder cannot be used, or the URI is not one of `ui://`.
+        ViewError: The URL or the folder cannot be used, the URI is not one of `ui://`, or the first paint is too large.
 
     Attributes:
         uri: The resource's URI.
@@ -63,6 +67,8 @@ class View:
         *,
         uri: str,
         form: Form = "app",
+        first_paint: str = "",
+        height: int = 0,
         title: str | None = None,
         description: str | None = None,
         prefers_border: bool | None = None,
@@ -75,9 +81,11 @@ class View:
         if form not in get_args(Form):
             raise ViewError(f"form={form!r}: write 'app' or 'inline'.")
         if isinstance(source, Path) or not _has_scheme(source):
+            if first_paint or height:
+                raise ViewError(f"{source} has its first paint already: write it into [tool.mcpframe.app] and build.")
             self.html, self.url, meta = _read_folder(Path(source), form)
         else:
-            self.html, self.url, meta = _of_url(source, form)
+            self.html, self.url, meta = _of_url(source, form, first_paint, height)
         ui = dict(meta.get("ui") or {})
         if permissions is not None:
             ui["permissions"] = {name: {} for name in _checked_permissions(permissions)}
@@ -118,9 +126,14 @@ def _has_scheme(source: str) -> bool:
     return re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", source) is not None
 
 
-def _of_url(url: str, form: Form) -> tuple[str, str, dict[str, Any]]:
+def _of_url(url: str, form: Form, first_paint: str, height: int) -> tuple[str, str, dict[str, Any]]:
+    if (size := len(first_paint.encode())) > FIRST_PAINT_BYTES:
+        raise ViewError(f"first_paint has {size} bytes: it is part of the view's text, so keep it below 6 KB.")
+    if not 0 <= height <= FIRST_PAINT_HEIGHT:
+        raise ViewError(f"height={height}: write 1 to {FIRST_PAINT_HEIGHT} pixels.")
     try:
-        return view_html(url, form=form), url if form == "app" else "", view_meta(url)
+        html = view_html(url, form=form, first_paint=first_paint, height=height)
+        return html, url if form == "app" else "", view_meta(url)
     except ValueError as error:
         raise ViewError(
             f"A view is a published bundle, or a folder that `mcpframe build` has written. {error}"

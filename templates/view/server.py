@@ -13,7 +13,10 @@ PUBLISHED = os.environ.get("VIEW_URL", "https://tools.example/view/")
 """Where the view is published: what `mcpframe build` wrote to `dist/`. Replace it by your own address."""
 
 server = MCPServer("view", version="0.1.0")
-views = Views(server, View(PUBLISHED, uri="ui://dice/rolled", prefers_border=True))
+
+# Until the view has drawn, it shows two grey bars, the larger of this height in CSS pixels. `first_paint="<p>…</p>"` is
+# HTML of your own in their place: with inline styles, without scripts, of at most 6 KB.
+views = Views(server, View(PUBLISHED, uri="ui://dice/rolled", prefers_border=True, height=120))
 
 
 class Roll(BaseModel):

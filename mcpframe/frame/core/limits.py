@@ -37,3 +37,8 @@ LISTED_PAGES: Final = 100
 """The most pages of a list that are read: a page may be empty, and a list endless."""
 LISTED_TOOLS: Final = 1000
 """The most tools of a list that are read, for WebMCP and for a hub, which accepts fewer."""
+
+FIRST_PAINT_BYTES: Final = 6_000
+"""The largest HTML of a view's first paint: it is part of the view's text."""
+FIRST_PAINT_HEIGHT: Final = 10_000
+"""The greatest height of the bars in its place, in CSS pixels."""

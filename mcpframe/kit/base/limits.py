@@ -11,8 +11,6 @@ SERVER_PAGES: Final = 1000
 START_SECONDS: Final = 60.0
 """How long a view under test may take to start: a cold start of Pyodide under load takes long."""
 
-FIRST_PAINT_BYTES: Final = 6_000
-"""The largest `first_paint` of `[tool.mcpframe.app]`: it is part of a view's text."""
 EARLY_MESSAGES: Final = 100
 """Messages that a page, and a view's text, keep until there is a listener. Python calls an unanswered host again."""
 VIEW_LOADING_SECONDS: Final = 30.0

@@ -14,8 +14,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from mcpframe.frame.core.limits import FIRST_PAINT_BYTES
 from mcpframe.kit.base.errors import BuildError, ConfigError
-from mcpframe.kit.base.limits import FIRST_PAINT_BYTES
 from mcpframe.kit.bundle.packages.npm import npm_files
 from mcpframe.kit.project.project import Project
 

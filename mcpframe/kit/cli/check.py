@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mcpframe.kit.cli.common_options import AsJson, Origin, Timeout, Where
+from mcpframe.kit.cli.common_options import AsJson, Origin, Timeout, Where, words_of
 from mcpframe.kit.cli.output import escape, out, silently, step
 from mcpframe.kit.cli.served_target import served, served_bundles
 
@@ -20,11 +20,19 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "Examples:  mcpframe check  |  mcpframe check dist  |  mcpframe check https://tools.example/pi/ --json  |  "
-    "mcpframe check --views"
+    'mcpframe check --views  |  mcpframe check --views --server "python server.py"'
 )
 Views = Annotated[
     bool,
     typer.Option("--views", help="Show a tool call in its view instead, under the policies of hosts such as Claude."),
+]
+Server = Annotated[
+    str,
+    typer.Option(
+        "--server",
+        metavar="COMMAND",
+        help="With --views: the stdio server whose tool is called; by default the bundle is it.",
+    ),
 ]
 _COLOURS = {"error": "red", "warning": "yellow"}
 
@@ -34,6 +42,7 @@ def check(
     origin: Origin = None,
     timeout: Timeout = 30.0,
     views: Views = False,
+    server: Server = "",
     as_json: AsJson = False,
 ) -> None:
     """Find problems of a server: headers, policy, types, origins, sizes, handshake, tools.
@@ -45,9 +54,12 @@ def check(
     from mcpframe.kit.publish.bundle_checks import check_url
 
     check_origin(origin)
+    command = words_of(server, "--server")
+    if command and not views:
+        raise typer.BadParameter("it names the server whose tool is shown by --views: add that.", param_hint="--server")
     progress = silently if as_json else step
     if views:
-        _check_views(target, origin, timeout, as_json=as_json, progress=progress)
+        _check_views(target, command, origin, timeout, as_json=as_json, progress=progress)
         return
     with served(target, pages=True, progress=progress) as urls:
         reports = [check_url(url, origin=origin, timeout=timeout, progress=progress) for url in urls]
@@ -60,13 +72,16 @@ def check(
         raise typer.Exit(1)
 
 
-def _check_views(target: str, origin: str | None, timeout: float, *, as_json: bool, progress: Progress) -> None:
+def _check_views(
+    target: str, server: list[str], origin: str | None, timeout: float, *, as_json: bool, progress: Progress
+) -> None:
     from mcpframe.kit.publish.view_checks.run import check_url_views
     from mcpframe.kit.publish.view_checks.stage import BUNDLE
 
     with served_bundles(target, root=BUNDLE, progress=progress) as targets:
         reports = [
-            check_url_views(url, bundle, origin=origin, patience=timeout, progress=progress) for url, bundle in targets
+            check_url_views(url, bundle, server=server, origin=origin, patience=timeout, progress=progress)
+            for url, bundle in targets
         ]
     if as_json:
         typer.echo(json.dumps([asdict(report) for report in reports], indent=2))

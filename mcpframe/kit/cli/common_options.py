@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -67,6 +68,14 @@ def is_folder(value: Path | None) -> Path | None:
     if not above.is_dir():
         raise typer.BadParameter(f"{above} is a file, and no folder.")
     return value
+
+
+def words_of(text: str, option: str) -> list[str]:
+    """Return the words of an option's value, split as a shell would; raise `typer.BadParameter` if that fails."""
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"{text!r} cannot be split into words: {error}.", param_hint=option) from None
 
 
 def port(text: str) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -43,10 +42,6 @@ def make_project(
         if not name or not equals:
             raise typer.BadParameter(f"{item!r} is not a variable: write NAME=VALUE.", param_hint="--env")
         variables[name] = value
-    try:
-        words = shlex.split(args or "")
-    except ValueError as error:
-        raise typer.BadParameter(f"{args!r} cannot be split into words: {error}.", param_hint="--args") from None
     from pydantic import ValidationError
 
     from mcpframe.kit.project.pyproject import CspConfig
@@ -64,7 +59,7 @@ def make_project(
     return package_project(
         package,
         folder,
-        args=words,
+        args=words_of(args or "", "--args"),
         env=variables,
         allowed_origins=origins,
         persist=persist,

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
 
 from mcpframe.frame.core.errors import OriginError
-from mcpframe.frame.core.limits import DEEPEST_NESTING
+from mcpframe.frame.core.limits import DEEPEST_NESTING, FIRST_PAINT_HEIGHT
 from mcpframe.frame.core.origins import ANY, OPAQUE, parse_origin
 from mcpframe.frame.dialects.available import entries_of, offered_names
 from mcpframe.kit.base.errors import ConfigError
@@ -226,7 +226,7 @@ class AppConfig(_Section):
     permissions: list[Literal["camera", "microphone", "geolocation", "clipboardWrite"]] = []
     prefers_border: bool | None = None
     first_paint: RelativePath | None = None
-    height: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    height: Annotated[int, Field(ge=1, le=FIRST_PAINT_HEIGHT)] | None = None
 
 
 class NpmConfig(_Section):

@@ -1,6 +1,7 @@
-"""Shows the view as each known host would, under that host's policy: in headless Chromium, within a minute."""
+"""Shows a roll of the server in the view as each known host would, under its policy: in headless Chromium."""
 
 import json
+import shlex
 import subprocess
 import sys
 
@@ -16,9 +17,11 @@ TEXT = {"default"}
 def outcomes(pytestconfig):
     if pytestconfig.getoption("--mcpframe-memory"):
         pytest.skip("needs a browser, and --mcpframe-memory is given")
-    command = [sys.executable, "-m", "mcpframe", "check", "--views", "--json"]
+    server = shlex.join([sys.executable, "server.py"])
+    command = [sys.executable, "-m", "mcpframe", "check", "--views", "--server", server, "--json"]
     checked = subprocess.run(command, cwd=pytestconfig.rootpath, stdout=subprocess.PIPE, text=True)
     (report,) = json.loads(checked.stdout)
+    assert (report["tool"], report["note"]) == ("roll_dice", "")
     return {row["profile"]: row for row in report["rows"]}
 
 

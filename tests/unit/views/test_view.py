@@ -34,6 +34,17 @@ def test_of_a_url() -> None:
     assert (inline.html, inline.url, inline.meta) == (view_html(URL, form="inline"), "", view.meta)
 
 
+def test_the_first_paint_of_a_url(tmp_path: Path) -> None:
+    view = View(URL, uri=URI, first_paint="<p>Soon</p>", height=200)
+    assert view.html == view_html(URL, first_paint="<p>Soon</p>", height=200)
+    assert View(URL, uri=URI, height=200).html != View(URL, uri=URI).html
+    for wrong in ({"first_paint": "ä" * 3001}, {"height": -1}, {"height": 10_001}):
+        with pytest.raises(ViewError, match=next(iter(wrong))):
+            View(URL, uri=URI, **wrong)  # type: ignore[arg-type]
+        with pytest.raises(ViewError, match=r"tool\.mcpframe\.app"):
+            View(built(tmp_path), uri=URI, **wrong)  # type: ignore[arg-type]
+
+
 def test_what_it_asks_of_its_host() -> None:
     view = View(URL, uri=URI, prefers_border=False, permissions=["geolocation"], domain="weather.host.example")
     assert view.meta["ui"] == {

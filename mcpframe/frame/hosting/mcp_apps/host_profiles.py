@@ -102,6 +102,22 @@ _WITH_EVAL: Final = """
 """
 """The policy of ext-apps' own example host."""
 
+_INSPECTOR: Final = """
+    default-src  'none'
+    connect-src  {connectDomains:'none'}
+    script-src   'unsafe-inline' {resourceDomains}
+    style-src    'unsafe-inline' {resourceDomains}
+    img-src      {resourceDomains:'none'}
+    font-src     {resourceDomains:'none'}
+    media-src    {resourceDomains:'none'}
+    frame-src    {frameDomains:'none'}
+    base-uri     {baseUriDomains:'self'}
+    form-action  'none'
+    object-src   'none'
+    worker-src   'none'
+"""
+"""From its source, 2.12.0."""
+
 _VS_CODE_PARENT: Final = """<script>(() => {
   const real = window.parent;
   const post = (message) => real.postMessage(message, "*");
@@ -147,6 +163,8 @@ class HostProfile:
         same_origin: whether a view has an origin, rather than an opaque one.
         storage: whether the browser gives a view storage.
         top: the scheme of the page at the top.
+        in_body: whether it writes the view's text into the body of a document of its own, so that a policy in that text
+            has no effect.
         replaces_parent: whether it puts VS Code's object in the place of `window.parent`.
         hidden: whether a view is hidden until it is initialized.
         early: whether the tool's input and result come with the answer to `ui/initialize`, before the view is
@@ -164,6 +182,7 @@ class HostProfile:
     same_origin: bool = True
     storage: bool = True
     top: str = "https"
+    in_body: bool = False
     replaces_parent: bool = False
     hidden: bool = False
     early: bool = False
@@ -188,6 +207,8 @@ class HostProfile:
         """Return the view's HTML text with what the host writes into its head."""
         policy = self.policies(csp)[1]
         head = f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">' if policy else ""
+        if self.in_body:
+            html = f"<!doctype html><html><head></head><body>{html}</body></html>"
         return with_head(html, head + (_VS_CODE_PARENT if self.replaces_parent else ""))
 
     def _policy(self, table: str, csp: Mapping[str, Any]) -> str:
@@ -296,6 +317,15 @@ HOST_PROFILES: Final[Mapping[str, HostProfile]] = {
             header=_WITH_EVAL,
             same_origin=False,
             sources=(f"{_EXT_APPS}/blob/main/specification/draft/apps.mdx",),
+        ),
+        HostProfile(
+            "inspector",
+            "The official Inspector",
+            meta=_INSPECTOR,
+            in_body=True,
+            same_origin=False,
+            sources=("https://github.com/modelcontextprotocol/inspector: clients/web/src/utils/sandbox-csp.ts",),
+            read_on=date(2026, 11, 25),
         ),
     )
 }

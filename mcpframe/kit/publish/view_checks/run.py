@@ -22,7 +22,7 @@ from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import ConfigError, NoFramedServer
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.bundle.output.write import MANIFEST
-from mcpframe.kit.publish.view_checks.sample_call import SampleCall, call_to_show
+from mcpframe.kit.publish.view_checks.sample_call import SampleCall, call_of_program, call_to_show
 from mcpframe.kit.publish.view_checks.stage import HOST, SANDBOX, Stage, stage
 from mcpframe.kit.web.published import fetch, not_offered, read_manifest
 
@@ -115,27 +115,38 @@ class ViewReport:
 
 
 def check_url_views(
-    url: str, bundle: Path | None, *, origin: str | None = None, patience: float = 30.0, progress: Progress = silent
+    url: str,
+    bundle: Path | None,
+    *,
+    server: Sequence[str] = (),
+    origin: str | None = None,
+    patience: float = 30.0,
+    progress: Progress = silent,
 ) -> ViewReport:
-    """Show a call of the bundle at a URL in its view, under all profiles.
+    """Show a tool call in the view of the bundle at a URL, under all profiles.
 
     Args:
         url: The address of its page.
         bundle: Its folder; None if it is published there.
+        server: The program, and its arguments, of the server whose tool is called; by default the bundle is it.
         origin: The origin of the page that frames it for the call; by default the first that it allows.
         patience: Seconds that the page, the call and each view may take.
         progress: Called with a description of each step.
 
     Raises:
         ConfigError: It has no view.
-        KitError: The browser or a web server does not start, or no web server answers.
+        KitError: The browser, a web server or the program does not start, or no web server answers.
     """
     manifest = read_manifest(url)
     if manifest is None:
         raise NoFramedServer(f"{url} is not the page of an mcpframe bundle: there is no {MANIFEST} beside it.")
     view = read_view(url, manifest)
     with progress("Calling a tool of the view"):
-        call = asyncio.run(call_to_show(url, manifest, origin=origin, patience=patience))
+        call = asyncio.run(
+            call_of_program(server, patience=patience)
+            if server
+            else call_to_show(url, manifest, origin=origin, patience=patience)
+        )
     rows = asyncio.run(check_view(view, call, bundle=bundle, patience=patience, progress=progress))
     return ViewReport(view.url, call.tool["name"], call.arguments, call.note, tuple(rows))
 

@@ -32,13 +32,14 @@ def test_the_table(
     def served(word: str, **_: Any) -> Iterator[list[tuple[str, Path | None]]]:
         yield [("https://tools.example/a/", None)]
 
-    def shown(url: str, bundle: Path | None, **_: Any) -> ViewReport:
+    def shown(url: str, bundle: Path | None, *, server: list[str], **_: Any) -> ViewReport:
+        assert server == ["python", "my server.py"]
         return ViewReport(url, "ask", {"place": "Sample"}, "It is destructive.", rows)
 
     monkeypatch.setattr(check, "served_bundles", served)
     monkeypatch.setattr(run, "check_url_views", shown)
     for more in ([], ["--json"]):
-        monkeypatch.setattr(sys, "argv", ["mcpframe", "check", "--views", *more])
+        monkeypatch.setattr(sys, "argv", ["mcpframe", "check", "--views", "--server", "python 'my server.py'", *more])
         with pytest.raises(SystemExit) as ended:
             main()
         assert ended.value.code == code
@@ -57,3 +58,11 @@ def test_the_table(
             assert ("403 ms" in line) is (row.drawn == 402.6)
             for violation in row.violations:
                 assert f"{row.title} refuses {violation}" in out
+
+
+@pytest.mark.parametrize("options", [["--server", "python server.py"], ["--views", "--server", "'"]])
+def test_a_server_without_views_or_of_no_words(monkeypatch: pytest.MonkeyPatch, options: list[str]) -> None:
+    monkeypatch.setattr(sys, "argv", ["mcpframe", "check", *options])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2

@@ -40,6 +40,7 @@ REACHES = {
     "no-storage": (WITH_WORKERS, None),
     "frame-per-call": (WITH_WORKERS, None),
     "opaque": (WITH_WORKERS, None),
+    "inspector": (None, AS_SPECIFIED),
 }
 # Whether a view that declares its bundle may frame it, load its files, and compile WebAssembly.
 ALLOWS = {
@@ -53,6 +54,7 @@ ALLOWS = {
     "no-storage": (True, True, True),
     "frame-per-call": (True, True, True),
     "opaque": (True, True, True),
+    "inspector": (True, True, False),
 }
 
 
@@ -124,6 +126,13 @@ def test_the_documents_of_vs_code_begin_with_its_policy_and_its_parent() -> None
     assert "window.parent =" in script
     assert rest == "A view</title></head></html>"
     assert HOST_PROFILES["claude"].document("<p>", CSP) == "<p>"
+
+
+def test_the_official_inspector_writes_a_text_into_a_body() -> None:
+    text = HOST_PROFILES["inspector"].document("<!doctype html><html><head><p>", CSP)
+    start = '<!doctype html><html><head><meta http-equiv="Content-Security-Policy"'
+    assert text.startswith(start)
+    assert text.endswith("</head><body><!doctype html><html><head><p></body></html>")
 
 
 @pytest.mark.parametrize(

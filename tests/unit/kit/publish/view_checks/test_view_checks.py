@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from mcpframe.kit.base.errors import ConfigError
+from mcpframe.kit.base.errors import ConfigError, ToolFailed
 from mcpframe.kit.publish.view_checks.run import Row, read_view
-from mcpframe.kit.publish.view_checks.sample_call import call_to_show, shown_tool
+from mcpframe.kit.publish.view_checks.sample_call import call_of_program, call_to_show, shown_tool
 from mcpframe.kit.publish.view_checks.stage import stage, write_certificate
 from mcpframe.kit.web.serve import serve_folder
 
@@ -50,6 +50,36 @@ async def test_a_result_that_is_made_up_says_why(manifest: dict[str, Any], said:
     assert call.result["content"][0]["type"] == "text"
     if "outputSchema" in call.tool:
         assert call.result["structuredContent"] == {"b": None}
+
+
+async def test_the_call_of_a_server_beside_the_bundle(tmp_path: Path) -> None:
+    server = tmp_path / "a server.py"
+    lines = [
+        "from mcp.server.mcpserver import MCPServer",
+        "from mcpframe.views import View, Views",
+        "server = MCPServer('dice')",
+        "views = Views(server, View('https://tools.example/dice/', uri='ui://dice'))",
+        "@server.tool()",
+        "def plain() -> str: return 'plain'",
+        "@views.tool('ui://dice')",
+        "def roll(count: int = 2) -> dict[str, int]: return {'total': 7 * count}",
+        "server.run()",
+    ]
+    server.write_text("\n".join(lines))
+    call = await call_of_program([sys.executable, str(server)])
+    assert (call.tool["name"], call.arguments, call.note) == ("roll", {}, "")
+    assert call.result["structuredContent"] == {"total": 14}
+    server.write_text("\n".join([*lines[:3], *lines[4:6], lines[-1]]))
+    with pytest.raises(ToolFailed, match="no tool with a view"):
+        await call_of_program([sys.executable, str(server)])
+
+
+async def test_a_program_that_is_no_server() -> None:
+    for command in ([sys.executable, "-c", "print('Hello')"], ["a-program-that-is-missing"]):
+        with pytest.raises(ToolFailed, match="does not serve MCP over stdio"):
+            await call_of_program(command)
+    with pytest.raises(ToolFailed, match=r"not answered within 0\.5 s"):
+        await call_of_program([sys.executable, "-c", "import time; time.sleep(60)"], patience=0.5)
 
 
 def test_the_text_of_a_view(tmp_path: Path) -> None:
