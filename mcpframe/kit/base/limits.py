@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+ANSWER_SECONDS: Final = 30.0
+"""How long a web server may be silent where no option of the command says so."""
 LIST_SECONDS: Final = 60.0
 """How long a server may take for all pages of one list."""
 SERVER_PAGES: Final = 1000

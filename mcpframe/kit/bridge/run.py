@@ -107,7 +107,7 @@ def run_bridge(options: BridgeOptions, serve: Callable[[Pages], Awaitable[None]]
     """
     chromium = ensure_chromium()
     with ExitStack() as stack:
-        target = stack.enter_context(open_target(options.where, progress=options.progress))
+        target = stack.enter_context(open_target(options.where, patience=options.patience, progress=options.progress))
         folder = options.profile or default_folder(target.key)
         profile = stack.enter_context(open_profile(folder, alone=options.setup))
         if profile.is_copy:

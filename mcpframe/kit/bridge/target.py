@@ -13,6 +13,7 @@ from urllib.parse import quote
 from mcpframe.frame.dialects.available import dialect
 from mcpframe.kit.base.cache import cache_dir, writing
 from mcpframe.kit.base.errors import BridgeError, InstallError, KitError, NoFramedServer
+from mcpframe.kit.base.limits import ANSWER_SECONDS
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.bridge.chromium.profile import slug
 from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
@@ -40,11 +41,12 @@ class Target:
 
 
 @contextmanager
-def open_target(where: str, *, progress: Progress = silent) -> Iterator[Target]:
+def open_target(where: str, *, patience: float = ANSWER_SECONDS, progress: Progress = silent) -> Iterator[Target]:
     """Find the server of `where`; a folder is served for the duration of the block.
 
     Args:
         where: as for `named_server`.
+        patience: seconds that the web server of an address may be silent.
         progress: called with a line of text about each step of a build.
 
     Raises:
@@ -54,20 +56,20 @@ def open_target(where: str, *, progress: Progress = silent) -> Iterator[Target]:
     """
     named = named_server(where)
     if isinstance(named, Published):
-        yield _published(named)
+        yield _published(named, patience)
     elif isinstance(named, Built):
         yield from _serve_built(named.only)
     else:
         yield from _serve_project(named.path, progress)
 
 
-def _published(named: Published) -> Target:
+def _published(named: Published, patience: float) -> Target:
     if named.origin == HOST_ORIGIN:
         raise BridgeError(f"{named.origin} is the bridge's own origin: give the address of a server.")
 
     def checked() -> str:
         with suppress(NoFramedServer):  # the browser reports the reason itself
-            check_published(named.url, HOST_ORIGIN)
+            check_published(named.url, HOST_ORIGIN, patience=patience)
         return named.url
 
     return Target(named.url, {}, checked)
@@ -117,23 +119,24 @@ def host_name(path: Path) -> str:
     return f"{slug(path.stem)}-{digest}.mcpframe.localhost"
 
 
-def check_published(url: str, origin: str) -> None:
+def check_published(url: str, origin: str, *, patience: float = ANSWER_SECONDS) -> None:
     """Check the page at an address, and its manifest.
 
     Args:
         url: The address, as `parse_address` returns it.
         origin: The origin that the server has to allow.
+        patience: Seconds that the web server may be silent.
 
     Raises:
         BridgeError: The page does not allow the origin, or has no server.
         NoFramedServer: The address has no page, or does not answer.
     """
-    page = fetch(url)
+    page = fetch(url, patience=patience)
     if page.status != 200:
         raise NoFramedServer(f"{url} answers with status {page.status}: is it the address of a server's page?")
     if "html" not in page.headers.get("content-type", "html"):
         raise NoFramedServer(f"{url} is {page.headers['content-type']}, not a web page: give a server's address.")
-    check_manifest(url, read_manifest(page.url), origin)
+    check_manifest(url, read_manifest(page.url, patience=patience), origin)
 
 
 def check_manifest(where: str, manifest: Mapping[str, Any] | None, origin: str) -> None:

@@ -80,7 +80,7 @@ def call(
     entries = entries_of(setup, enter)
     with ExitStack() as stack:
         address = stack.enter_context(addressed(url, progress=silently if as_json else step))
-        _check_early(address, tool, pairs or [], given)
+        _check_early(address, tool, pairs or [], given, timeout)
         meter = stack.enter_context(Meter(tool))
         session = one_session(
             address, origin=origin, era=era, patience=timeout, setup=entries, logs=_logs(log, meter.clear)
@@ -147,11 +147,11 @@ def _arguments(pairs: list[str], given: dict[str, Any] | None, schema: Mapping[s
     return arguments
 
 
-def _check_early(address: str, tool: str, pairs: list[str], given: dict[str, Any] | None) -> None:
+def _check_early(address: str, tool: str, pairs: list[str], given: dict[str, Any] | None, patience: float) -> None:
     """Check the arguments by the server's manifest, before a browser is started; the server may have further tools."""
     from mcpframe.kit.web.published import fetch, read_manifest
 
-    manifest = read_manifest(fetch(address).url) or {}
+    manifest = read_manifest(fetch(address, patience=patience).url, patience=patience) or {}
     for listed in manifest.get("tools") or ():
         if listed["name"] == tool:
             _arguments(pairs, given, listed["inputSchema"])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from mcpframe.kit.cli.common_options import words_of
 from mcpframe.kit.cli.output import err as _err
 from mcpframe.kit.cli.output import escape
 from mcpframe.kit.cli.output import out as _out

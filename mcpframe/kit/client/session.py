@@ -61,7 +61,7 @@ async def one_session(
         url: The page's address.
         origin: The origin of the page that frames it; by default the first that its manifest allows.
         era: The `mode` of `mcp.Client`.
-        patience: The deadline for the page's first message, in seconds.
+        patience: The deadline for the page's first message, in seconds, and for the web server to answer.
         setup: The entries for the server's setup, from `parse_entries`, which runs first; None runs no setup.
         logs: Handles the messages that the server logs, including its `print`; they are requested only if given.
 
@@ -77,10 +77,10 @@ async def one_session(
     from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 
     address, _ = parse_address(url)
-    page = fetch(address)
+    page = fetch(address, patience=patience)
     if page.status != 200:
         raise NoFramedServer(f"{url} answers with status {page.status}: give the address of a server's page.")
-    manifest = read_manifest(page.url)
+    manifest = read_manifest(page.url, patience=patience)
     if reason := not_offered(manifest):
         raise NoFramedServer(f"{url} {reason}.")
     host = origin or host_for(manifest)

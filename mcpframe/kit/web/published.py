@@ -16,10 +16,10 @@ from mcpframe.frame.core.origins import ANY, OPAQUE
 from mcpframe.frame.dialects.available import dialect, offered_names, offers
 from mcpframe.frame.session.places import parse_address
 from mcpframe.kit.base.errors import NoFramedServer
+from mcpframe.kit.base.limits import ANSWER_SECONDS
 
 _ANY_HOST = "https://host.example"
-_ANSWER_TIMEOUT = 30.0
-_WHOLE_TIMEOUT = 120.0  # seconds; also for a server that sends a byte now and then
+_WHOLE = 4  # a whole response may take this many times the patience, also if a byte arrives now and then
 _MOST_BYTES = 4 * 1024 * 1024
 _CHUNK = 1 << 16
 _URL_SAFE = "%/:=&?~#+!$,;'@()*[]"
@@ -42,8 +42,16 @@ class Fetched:
     body: bytes
 
 
-def fetch(url: str, *, headers: dict[str, str] | None = None, limit: int = _MOST_BYTES) -> Fetched:
+def fetch(
+    url: str, *, headers: dict[str, str] | None = None, limit: int = _MOST_BYTES, patience: float = ANSWER_SECONDS
+) -> Fetched:
     """Fetch an http or https URL.
+
+    Args:
+        url: The address.
+        headers: Headers of the request.
+        limit: The most bytes of the body that are read.
+        patience: Seconds that the web server may be silent.
 
     Raises:
         NoFramedServer: No response arrives.
@@ -52,9 +60,9 @@ def fetch(url: str, *, headers: dict[str, str] | None = None, limit: int = _MOST
     address, _ = parse_address(url)
     request = urllib.request.Request(quote(address, safe=_URL_SAFE), headers=headers or {})  # noqa: S310
     try:
-        with urllib.request.urlopen(request, timeout=_ANSWER_TIMEOUT) as answer:  # noqa: S310
+        with urllib.request.urlopen(request, timeout=patience) as answer:  # noqa: S310
             found = {name.lower(): value for name, value in answer.headers.items()}
-            return Fetched(answer.url, answer.status, found, _read(answer, limit))
+            return Fetched(answer.url, answer.status, found, _read(answer, limit, time.monotonic() + _WHOLE * patience))
     except urllib.error.HTTPError as error:
         return Fetched(url, error.code, {name.lower(): value for name, value in error.headers.items()}, b"")
     except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
@@ -62,8 +70,7 @@ def fetch(url: str, *, headers: dict[str, str] | None = None, limit: int = _MOST
         raise NoFramedServer(f"{url} does not answer ({reason}): is the address right, and the server up?") from error
 
 
-def _read(answer: http.client.HTTPResponse, limit: int) -> bytes:
-    deadline = time.monotonic() + _WHOLE_TIMEOUT
+def _read(answer: http.client.HTTPResponse, limit: int, deadline: float) -> bytes:
     body = bytearray()
     while len(body) < limit and (chunk := answer.read1(min(_CHUNK, limit - len(body)))):
         body += chunk
@@ -74,13 +81,13 @@ def _read(answer: http.client.HTTPResponse, limit: int) -> bytes:
     return bytes(body)
 
 
-def read_manifest(url: str) -> dict[str, Any] | None:
-    """Return the manifest of the bundle whose page is at `url`; None if there is none.
+def read_manifest(url: str, *, patience: float = ANSWER_SECONDS) -> dict[str, Any] | None:
+    """Return the manifest of the bundle whose page is at `url`; None if there is none. See `fetch`.
 
     Raises:
         NoFramedServer: No response arrives.
     """
-    answer = fetch(urljoin(url, "manifest.json"))
+    answer = fetch(urljoin(url, "manifest.json"), patience=patience)
     try:
         manifest = json.loads(answer.body) if answer.status == 200 else None
     except (ValueError, RecursionError):

@@ -14,7 +14,6 @@ from mcpframe.kit.base.errors import WriteError
 from mcpframe.kit.bundle.output.assets import asset
 from mcpframe.kit.bundle.output.write import write_bundle
 from mcpframe.kit.cli.main import main
-from mcpframe.kit.web import published
 from mcpframe.kit.web.serve import serve_folder
 
 
@@ -43,11 +42,13 @@ def test_a_url_that_is_no_page_to_frame(refused) -> None:  # type: ignore[no-unt
     assert "is not the origin of a page" in refused("list", "http://127.0.0.1:1/", "--origin", "*")
 
 
-def test_nobody_answers(refused, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(published, "_ANSWER_TIMEOUT", 0.2)
+def test_nobody_answers(refused) -> None:  # type: ignore[no-untyped-def]
     with socket.create_server(("127.0.0.1", 0)) as silent:  # it listens, and says nothing
         address = f"http://127.0.0.1:{silent.getsockname()[1]}/pi/"
-        assert re.search(r"does not answer \(.*timed out\): is the address right", refused("check", address))
+        assert re.search(
+            r"does not answer \(.*timed out\): is the address right", refused("check", address, "--timeout", "1")
+        )
+        assert "timed out" in refused("call", address, "add", "--timeout", "1")
     assert "does not answer" in refused("list", address)
 
 

@@ -52,10 +52,10 @@ def check_url(url: str, *, origin: str | None = None, timeout: float = 30.0, pro
     Raises:
         NoFramedServer: No web server answers, or the page is not a bundle's.
     """
-    page = fetch(url)
+    page = fetch(url, patience=timeout)
     if page.status != 200:
         raise NoFramedServer(f"{url} answers with status {page.status}: pass the address of a server's page.")
-    manifest = read_manifest(page.url)
+    manifest = read_manifest(page.url, patience=timeout)
     if manifest is None:
         raise NoFramedServer(
             f"{url} is not the page of an mcpframe bundle: there is no {MANIFEST} beside it. "

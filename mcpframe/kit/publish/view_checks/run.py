@@ -137,7 +137,7 @@ def check_url_views(
         ConfigError: It has no view.
         KitError: The browser, a web server or the program does not start, or no web server answers.
     """
-    manifest = read_manifest(url)
+    manifest = read_manifest(url, patience=patience)
     if manifest is None:
         raise NoFramedServer(f"{url} is not the page of an mcpframe bundle: there is no {MANIFEST} beside it.")
     view = read_view(url, manifest)

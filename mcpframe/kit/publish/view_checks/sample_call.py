@@ -97,12 +97,14 @@ async def call_of_program(command: Sequence[str], *, patience: float = 30.0) -> 
         tool = shown_tool(await list_all(client.list_tools, "tools", patience=patience))
         if tool is None or not resource_uri(tool):
             raise ToolFailed(f"{name} has no tool with a view: add one by Views.tool of mcpframe.views.")
-        return await _called(tool, partial(nullcontext, client), patience)
+        return await _called(tool, lambda: nullcontext(client), patience)
     finally:
         await client.__aexit__(None, None, None)  # with the error, it would come out as a group
 
 
-async def _called(tool: Json, session: Callable[[], AbstractAsyncContextManager[Client]], patience: float) -> SampleCall:
+async def _called(
+    tool: Json, session: Callable[[], AbstractAsyncContextManager[Client]], patience: float
+) -> SampleCall:
     """Call a tool with sample arguments in a session."""
     try:
         arguments = sample(tool["inputSchema"])

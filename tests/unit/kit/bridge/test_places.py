@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import socket
+import time
 from pathlib import Path
 
 import pytest
 
 from mcpframe.frame.core.errors import OriginError
 from mcpframe.kit.base.errors import BridgeError, ConfigError, ProfileInUse
+from mcpframe.kit.base.limits import ANSWER_SECONDS
 from mcpframe.kit.bridge.chromium.profile import Remembered, default_folder, open_profile
 from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
 from mcpframe.kit.bridge.target import host_name, open_target
@@ -21,6 +24,15 @@ def test_an_address_is_taken_as_it_is() -> None:
     with open_target("HTTPS://tools.example/pi/?a=1") as target:
         assert target.find() == target.key == "HTTPS://tools.example/pi/?a=1"
         assert target.addresses == {}
+
+
+def test_a_silent_address_is_waited_for_as_long_as_asked() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}/pi/"
+        with open_target(address, patience=0.1) as target:
+            begun = time.monotonic()
+            assert target.find() == address  # the browser reports the reason
+            assert time.monotonic() - begun < ANSWER_SECONDS
 
 
 @pytest.mark.parametrize("where", ["https://", "http://user@tools.example/", "http://a b/", "http://x:99999/"])
