@@ -1,7 +1,8 @@
 """The texts between a page and the worker in which its server runs: a line of JSON, then a message of MCP or nothing.
 
-To the worker: `open` a client with experimental capabilities, a message that a client has `said` and when it was sent,
-`close` a client, `ask` whether the worker's event loop runs, `go` on with a request that it asks about.
+To the worker, after a line with the time of sending: `open` a client with experimental capabilities, a message that a
+client has `said`, `close` a client, `ask` whether the worker's event loop runs, `go` on with a request that it asks
+about.
 From it: `ready`, a message that the server has `said`, the request that it `took`, the request that it `asks` about,
 `alive`, a client is `closed`, a `problem` for people.
 """
@@ -9,6 +10,7 @@ From it: `ready`, a message that the server has `said`, the request that it `too
 from __future__ import annotations
 
 import json
+import time
 from typing import Any, Final
 
 STALE_SECONDS: Final = 0.05
@@ -31,3 +33,14 @@ def read(text: str) -> tuple[str, list[Any], str]:
     head, _, message = text.partition("\n")
     kind, *fields = json.loads(head)
     return kind, fields, message
+
+
+def stamped(text: str) -> str:
+    """Return a text to a worker, with the time of sending."""
+    return f"{time.time()}\n{text}"
+
+
+def age_of(text: str) -> tuple[float, str]:
+    """Return how many seconds ago a text to a worker was sent, and the text."""
+    sent, _, rest = text.partition("\n")
+    return time.time() - float(sent), rest

@@ -6,7 +6,6 @@ import asyncio
 import json
 import logging
 import math
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ import anyio
 from mcpframe.frame.core import jsonrpc
 from mcpframe.frame.session.session import encoded, refusal
 from mcpframe.frame.session.streams import WriteStream
-from mcpframe.frame.worker.port import STALE_SECONDS, read, text_of
+from mcpframe.frame.worker.port import STALE_SECONDS, age_of, read, text_of
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectSendStream
@@ -48,10 +47,10 @@ class Program:
 
     def take(self, text: str) -> None:
         """Handle a text of the page."""
+        age, text = age_of(text)
         kind, fields, message = read(text)
         if kind == "said":
-            number, sent = fields
-            self._said(number, sent, json.loads(message))
+            self._said(fields[0], age, json.loads(message))
         elif kind == "go":
             if held := self._held.pop((fields[0], fields[1]), None):
                 self._hand_over(fields[0], held)
@@ -81,8 +80,8 @@ class Program:
             self._held = {key: message for key, message in self._held.items() if key[0] != number}
             self._post(text_of("closed", number))
 
-    def _said(self, number: int, sent: float, message: Mapping[str, Any]) -> None:
-        if jsonrpc.is_request(message) and time.time() - sent > STALE_SECONDS:
+    def _said(self, number: int, age: float, message: Mapping[str, Any]) -> None:
+        if jsonrpc.is_request(message) and age > STALE_SECONDS:
             self._held[number, message["id"]] = message
             self._post(text_of("asks", number, message["id"]))
         else:

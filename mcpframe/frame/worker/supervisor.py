@@ -10,6 +10,9 @@ and which of its requests have not been answered. So a worker may be ended at an
 
 The worker is ended if its event loop does not answer within the grace period, after a call was cancelled, has exceeded
 its time limit, was stopped by a person, or has lost its client. Pings of clients are answered here.
+
+A new worker that ends before it is ready, or is not ready in time, is not followed by another at once: the requests
+that wait for it fail with -32000, and the next request starts one.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from typing import Any, Final
 
 from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.jsonrpc import CONNECTION_CLOSED, RequestId, answered_as, asked_as
+from mcpframe.frame.core.limits import WORKER_START_SECONDS
 from mcpframe.frame.worker.port import read, text_of
 
 Json = Mapping[str, Any]
@@ -47,6 +51,11 @@ _REPLAYED = ("initialize", "notifications/initialized", "logging/setLevel")
 @dataclass(frozen=True)
 class Start:
     """Output: start a worker; one that runs is ended at once."""
+
+
+@dataclass(frozen=True)
+class End:
+    """Output: end the worker at once; there is none until the next `Start`."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +108,7 @@ class Computing:
     since: float
 
 
-Output = Start | Post | Deliver | Left | Problem | Computing
+Output = Start | End | Post | Deliver | Left | Problem | Computing
 
 
 @dataclass(eq=False)
@@ -173,6 +182,9 @@ class Supervisor:
         self._order = itertools.count()
         self._generation = 1
         self._ready = False
+        self._awaited = True
+        """Whether there is a worker, or one is being started."""
+        self._start_by: float | None = None
         self._question: _Question | None = None
         self._running: dict[_Call, bool] = {}
         self._limited: list[tuple[float, int, _Call]] = []
@@ -196,7 +208,8 @@ class Supervisor:
         while self._limited and not self._is_open(self._limited[0][2]):
             heapq.heappop(self._limited)
         question = self._question
-        times = [self._limited[0][0] if self._limited else None, self._probe_at, question.ends if question else None]
+        limited = self._limited[0][0] if self._limited else None
+        times = [limited, self._start_by, self._probe_at, question.ends if question else None]
         if question and self._running and not self._computing:
             times.append(question.asked + PROBE_SECONDS)
         return min((time for time in times if time is not None), default=None)
@@ -209,21 +222,20 @@ class Supervisor:
         self._clients[client.number] = client
         return client.number, [self._open(client)] if self._ready else []
 
-    def said(self, number: int, message: Json, now: float, wall: float) -> list[Output]:
+    def said(self, number: int, message: Json, now: float) -> list[Output]:
         """Pass on a message of a client.
 
         Args:
             number: the client's.
             message: a well-formed JSON-RPC message.
             now: seconds of the clock of deadlines.
-            wall: seconds since 1970.
         """
         client = self._clients[number]
         method = message.get("method")
         if client.closing:
             return []
         if method is None:
-            return self._answered(client, message, wall)
+            return self._answered(client, message)
         if jsonrpc.is_request(message):
             if method == "ping":
                 return [_deliver(client, {"jsonrpc": "2.0", "id": message["id"], "result": {}})]
@@ -231,14 +243,14 @@ class Supervisor:
             if (limit := self._limit(message)) is not None:
                 heapq.heappush(self._limited, (now + limit, next(self._order), call))
             self._note(client, message)
-            return self._send(client, message, wall)
+            return [*self._start(now), *self._send(client, message)]
         if method == "notifications/cancelled":
-            return self._cancelled(client, message, now, wall)
+            return self._cancelled(client, message, now)
         if method == "notifications/progress":
             token = jsonrpc.usable_id((message.get("params") or {}).get("progressToken"))
             message = answered_as(message, lambda wire: client.tokens.get(wire, wire)) if token is not None else message
         self._note(client, message)
-        return self._send(client, message, wall)
+        return self._send(client, message)
 
     def left(self, number: int, now: float) -> list[Output]:
         """End the session of a client; `Left` follows once the worker has ended it."""
@@ -251,24 +263,26 @@ class Supervisor:
         outputs: list[Output] = [Post(text_of("close", number))]
         return [*outputs, *self._ask(now, "its client has left")] if calls else outputs
 
-    def stopped(self, now: float, wall: float) -> list[Output]:
+    def stopped(self, now: float) -> list[Output]:
         """Stop every call of a tool that the worker handles, as a person has asked for."""
         running = [call for call in self._running if call.tool]
         why = "It was stopped by a person."
-        outputs = [each for call in running for each in self._give_up(call, CONNECTION_CLOSED, why, "stopped", wall)]
+        outputs = [each for call in running for each in self._give_up(call, CONNECTION_CLOSED, why, "stopped")]
         return [*outputs, *self._ask(now, "it was stopped by a person")] if running else []
 
-    def tick(self, now: float, wall: float) -> list[Output]:
+    def tick(self, now: float) -> list[Output]:
         """Act on the deadlines that have passed."""
         outputs: list[Output] = []
         question = self._question
         if question and question.ends is not None and question.ends <= now:
-            return self._end(question.why, wall)
+            return self._end(question.why, now)
+        if self._start_by is not None and self._start_by <= now:
+            return self._end(f"it was not ready within {WORKER_START_SECONDS:g} s", now)
         while self._limited and self._limited[0][0] <= now:
             *_, call = heapq.heappop(self._limited)
             if self._is_open(call):
                 why = f"The tool {call.tool!r} was stopped, as it took longer than {self._limit(call.message):g} s."
-                outputs += self._give_up(call, REQUEST_TIMEOUT, why, "timeout", wall)
+                outputs += self._give_up(call, REQUEST_TIMEOUT, why, "timeout")
                 outputs += self._ask(now, f"its tool {call.tool!r} took too long")
         if question and self._running and question.asked + PROBE_SECONDS <= now and not self._computing:
             self._computing = True
@@ -283,7 +297,7 @@ class Supervisor:
 
     # --- from the worker
 
-    def heard(self, text: str, now: float, wall: float) -> list[Output]:
+    def heard(self, text: str, now: float) -> list[Output]:
         """Handle a text of the worker."""
         kind, fields, message = read(text)
         if kind == "said":
@@ -298,15 +312,15 @@ class Supervisor:
         if kind == "alive":
             return self._alive(fields[0], now)
         if kind == "ready":
-            self._ready, self.facts = True, fields[0]
-            return [each for client in self._clients.values() for each in self._resume(client, wall)]
+            self._ready, self._start_by, self.facts = True, None, fields[0]
+            return [each for client in self._clients.values() for each in self._resume(client)]
         if kind == "closed":
             return [Left(fields[0])] if self._clients.pop(fields[0], None) else []
         return [Problem(*fields)]
 
-    def ended(self, why: str, wall: float) -> list[Output]:
-        """Start another worker, as this one has ended by itself."""
-        return self._end(why, wall)
+    def ended(self, why: str, now: float) -> list[Output]:
+        """Start another worker, as this one has ended by itself; only for the next request if it was never ready."""
+        return self._end(why, now)
 
     # ---
 
@@ -335,10 +349,10 @@ class Supervisor:
     def _open(self, client: _Client) -> Output:
         return Post(text_of("open", client.number, client.experimental))
 
-    def _send(self, client: _Client, message: Json, wall: float) -> list[Output]:
+    def _send(self, client: _Client, message: Json) -> list[Output]:
         if self._ready:
-            return [Post(text_of("said", client.number, wall, message=payload.encode(message)))]
-        if not jsonrpc.is_request(message) and message.get("method") not in _REPLAYED:
+            return [Post(text_of("said", client.number, message=payload.encode(message)))]
+        if self._awaited and not jsonrpc.is_request(message) and message.get("method") not in _REPLAYED:
             client.waiting.append(message)  # the others are among the calls, or in the introduction
         return []
 
@@ -353,7 +367,7 @@ class Supervisor:
         elif method == "resources/unsubscribe":
             client.subscriptions.pop(uri, None)
 
-    def _resume(self, client: _Client, wall: float) -> list[Output]:
+    def _resume(self, client: _Client) -> list[Output]:
         """Continue the session of a client in a worker that is ready."""
         outputs = [self._open(client)]
         if client.closing:
@@ -363,11 +377,11 @@ class Supervisor:
             if message.get("id") in client.calls:
                 continue  # it is still to be answered
             replayed = {**message, "id": f"mcpframe:replay/{number}"} if "id" in message else message
-            outputs += self._send(client, replayed, wall)
+            outputs += self._send(client, replayed)
         calls = sorted(client.calls.values(), key=lambda call: call.method != "initialize")
         held, client.waiting = client.waiting, []
         for message in (*(call.message for call in calls), *held):
-            outputs += self._send(client, message, wall)
+            outputs += self._send(client, message)
         return outputs
 
     def _server_said(self, number: int, text: str) -> list[Output]:
@@ -395,23 +409,23 @@ class Supervisor:
         """Return the id of a server's request for its client; each worker counts from the beginning."""
         return id_ if self._generation == 1 else f"{self._generation}/{id_}"
 
-    def _answered(self, client: _Client, message: Json, wall: float) -> list[Output]:
+    def _answered(self, client: _Client, message: Json) -> list[Output]:
         id_ = jsonrpc.usable_id(message.get("id"))
         if id_ is None or id_ not in client.asked:
             return []  # of an earlier worker
         own = client.asked.pop(id_)
-        return self._send(client, answered_as(message, lambda _: own), wall)
+        return self._send(client, answered_as(message, lambda _: own))
 
-    def _cancelled(self, client: _Client, message: Json, now: float, wall: float) -> list[Output]:
+    def _cancelled(self, client: _Client, message: Json, now: float) -> list[Output]:
         id_ = jsonrpc.cancelled_id(message)
         if id_ is None or id_ not in client.calls:
             return []
         self._forget(client.calls[id_])
         if not self._ready:
             return []
-        return [*self._send(client, message, wall), *self._ask(now, "a call was cancelled")]
+        return [*self._send(client, message), *self._ask(now, "a call was cancelled")]
 
-    def _give_up(self, call: _Call, code: int, why: str, reason: str, wall: float) -> list[Output]:
+    def _give_up(self, call: _Call, code: int, why: str, reason: str) -> list[Output]:
         """Answer a call with an error, and cancel it in the worker."""
         client, id_ = self._forget(call).client, call.message["id"]
         data = {"reason": reason, "mayHaveRun": call.taken}
@@ -419,7 +433,7 @@ class Supervisor:
         if self._ready:
             params = {"requestId": id_, "reason": why}
             cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
-            outputs += self._send(client, cancelled, wall)
+            outputs += self._send(client, cancelled)
         return outputs
 
     def _ask(self, now: float, why: str) -> list[Output]:
@@ -460,12 +474,20 @@ class Supervisor:
                 )
         return outputs
 
-    def _end(self, why: str, wall: float) -> list[Output]:
-        outputs: list[Output] = [Start()]
-        self._ready, self._question, self._probe_at = False, None, None
+    def _start(self, now: float) -> list[Output]:
+        """Start a worker if there is none."""
+        if self._awaited:
+            return []
+        self._awaited, self._start_by = True, now + WORKER_START_SECONDS
+        return [Start()]
+
+    def _end(self, why: str, now: float) -> list[Output]:
+        was_ready, self._ready = self._ready, False
+        self._awaited, self._start_by, self._question, self._probe_at = False, None, None, None
         self._running.clear()
+        outputs: list[Output] = self._start(now) if was_ready else [End()]
         for client in tuple(self._clients.values()):
-            outputs += self._interrupted(client, why)
+            outputs += self._interrupted(client, why) if was_ready else self._refused(client, why)
             if client.closing:
                 del self._clients[client.number]
                 outputs.append(Left(client.number))
@@ -474,6 +496,17 @@ class Supervisor:
             self._computing = False
             outputs.append(Computing((), 0.0))
         return outputs
+
+    def _refused(self, client: _Client, why: str) -> list[Output]:
+        """Answer what waits for a worker that could not be started."""
+        text = f"The worker of this server could not be started: {why.rstrip('.')}."
+        data = {"reason": "worker_failed", "mayHaveRun": False}
+        calls = [self._forget(call) for call in tuple(client.calls.values())]
+        client.waiting.clear()
+        return [
+            _deliver(client, jsonrpc.error_response(call.message["id"], CONNECTION_CLOSED, text, data))
+            for call in calls
+        ]
 
     def _interrupted(self, client: _Client, why: str) -> list[Output]:
         """End what the old worker had begun for a client."""

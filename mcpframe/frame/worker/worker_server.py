@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,7 +15,8 @@ import anyio
 from mcpframe.frame.serving.framed import Framed
 from mcpframe.frame.session.lines import PlainMessages
 from mcpframe.frame.waiting.clock import Alarm, LoopClock
-from mcpframe.frame.worker.supervisor import Computing, Deliver, Left, Output, Post, Problem, Start, Supervisor
+from mcpframe.frame.worker.port import stamped
+from mcpframe.frame.worker.supervisor import Computing, Deliver, End, Left, Output, Post, Problem, Start, Supervisor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -99,7 +99,7 @@ class WorkerServer(Framed):
 
     def stop(self) -> None:
         """Stop every call of a tool, as a person asks."""
-        self._carry_out(self._supervisor.stopped(self._clock.now(), time.time()))
+        self._carry_out(self._supervisor.stopped(self._clock.now()))
 
     async def serve(self, read: Any, write: Any, experimental: Mapping[str, Any]) -> None:
         """Serve a client; see `ServerModule.serve`."""
@@ -111,7 +111,7 @@ class WorkerServer(Framed):
             async with read, write:
                 async for message in read:
                     if not isinstance(message, Exception):  # rejected, and answered
-                        self._carry_out(self._supervisor.said(number, message, self._clock.now(), time.time()))
+                        self._carry_out(self._supervisor.said(number, message, self._clock.now()))
         finally:
             self._carry_out(self._supervisor.left(number, self._clock.now()))
             await asyncio.wait({sending})
@@ -131,7 +131,7 @@ class WorkerServer(Framed):
 
         def heard(text: str) -> None:
             if is_current():
-                self._carry_out(self._supervisor.heard(text, self._clock.now(), time.time()))
+                self._carry_out(self._supervisor.heard(text, self._clock.now()))
                 if self._supervisor.is_ready and not self._ready.done():
                     self.browser = self._supervisor.facts.get("browser")
                     self._ready.set_result(None)
@@ -143,14 +143,14 @@ class WorkerServer(Framed):
                 self._ready.set_exception(WorkerFailed(title, detail) if begun else NoWorker(title))
                 return
             self._on_problem(title, detail)
-            self._carry_out(self._supervisor.ended(title, time.time()))
+            self._carry_out(self._supervisor.ended(title, self._clock.now()))
 
         return self._start_worker(heard, ended)
 
     def _carry_out(self, outputs: Iterable[Output]) -> None:
         for output in outputs:
             if isinstance(output, Post):
-                self._worker.post(output.text)
+                self._worker.post(stamped(output.text))
             elif isinstance(output, Deliver):
                 self._outgoing[output.client].put_nowait(output)
             elif isinstance(output, Left):
@@ -158,6 +158,8 @@ class WorkerServer(Framed):
             elif isinstance(output, Start):
                 self._worker.end()
                 self._worker = self._new_worker()
+            elif isinstance(output, End):
+                self._worker.end()
             elif isinstance(output, Problem):
                 self._on_problem(output.title, output.detail)
             elif isinstance(output, Computing):
@@ -165,7 +167,7 @@ class WorkerServer(Framed):
         self._alarm.set(self._supervisor.deadline)
 
     def _tick(self) -> None:
-        self._carry_out(self._supervisor.tick(self._clock.now(), time.time()))
+        self._carry_out(self._supervisor.tick(self._clock.now()))
 
 
 def messages() -> PlainMessages:

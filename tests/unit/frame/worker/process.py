@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 from mcpframe.frame.serving import server as serving
@@ -65,8 +66,9 @@ async def main(entry: str) -> None:
         out.write(json.dumps(text) + "\n")
         out.flush()
 
+    found: Any = None if entry == FUNCTIONS else getattr(import_module("tests.unit.frame.worker.servers"), entry)
+
     async def serve(read: Any, write: Any, experimental: Any) -> None:
-        found: Any = getattr(__import__("tests.unit.frame.worker.servers", fromlist=[entry]), entry)
         await serving.serve(found, read, write, experimental=dict(experimental))
 
     take = Program(serve, serving.messages(), post).take if entry != FUNCTIONS else FunctionRunner(post).take

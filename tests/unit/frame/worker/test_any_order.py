@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, precondition, rule
 
 from mcpframe.frame.worker.port import read, text_of
-from mcpframe.frame.worker.supervisor import Deliver, Left, Output, Post, Start, Supervisor
+from mcpframe.frame.worker.supervisor import Deliver, End, Left, Output, Post, Start, Supervisor
 
 METHODS = ("tools/call", "tools/list", "initialize", "resources/read", "ping")
 
@@ -29,6 +29,7 @@ class Talk(RuleBasedStateMachine):
         self.posted: list[str] = []
         self.sessions: set[int] = set()
         self.taken: list[tuple[int, Any]] = []
+        self.alive = True
         self.ready = False
         self.waits: dict[int, set[Any]] = {}
         self.cancelled: set[tuple[int, Any]] = set()
@@ -40,9 +41,10 @@ class Talk(RuleBasedStateMachine):
             if isinstance(output, Post):
                 assert self.ready
                 self.posted.append(output.text)
-            elif isinstance(output, Start):
+            elif isinstance(output, (Start, End)):
                 self.posted, self.taken, self.ready = [], [], False
                 self.sessions = set()
+                self.alive = isinstance(output, Start)
             elif isinstance(output, Deliver):
                 message = output.message
                 if "method" not in message:
@@ -55,7 +57,7 @@ class Talk(RuleBasedStateMachine):
                 self.waits.pop(output.client, None)
 
     def tick(self) -> None:
-        self.carry_out(self.supervisor.tick(self.now, 0.0))
+        self.carry_out(self.supervisor.tick(self.now))
 
     @rule(target=clients)
     def open(self) -> int:
@@ -69,7 +71,7 @@ class Talk(RuleBasedStateMachine):
         self.number += 1
         self.waits[client].add(self.number)
         message = {"jsonrpc": "2.0", "id": self.number, "method": method, "params": {"name": tool}}
-        self.carry_out(self.supervisor.said(client, message, self.now, 0.0))
+        self.carry_out(self.supervisor.said(client, message, self.now))
 
     @rule(client=clients, data=st.data())
     def cancel(self, client: int, data: st.DataObject) -> None:
@@ -79,18 +81,18 @@ class Talk(RuleBasedStateMachine):
         self.waits[client].discard(id_)
         self.cancelled.add((client, id_))
         message = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id_}}
-        self.carry_out(self.supervisor.said(client, message, self.now, 0.0))
+        self.carry_out(self.supervisor.said(client, message, self.now))
 
     @rule(client=consumes(clients))
     def leave(self, client: int) -> None:
         self.waits[client].clear()
         self.carry_out(self.supervisor.left(client, self.now))
 
-    @precondition(lambda self: not self.ready)
+    @precondition(lambda self: self.alive and not self.ready)
     @rule()
     def begin(self) -> None:
         self.ready = True
-        self.carry_out(self.supervisor.heard(text_of("ready", {}), self.now, 0.0))
+        self.carry_out(self.supervisor.heard(text_of("ready", {}), self.now))
 
     @precondition(lambda self: self.posted)
     @rule(asks=st.booleans())
@@ -128,20 +130,21 @@ class Talk(RuleBasedStateMachine):
     def answer(self, data: st.DataObject) -> None:
         client, id_ = self.taken.pop(data.draw(st.integers(0, len(self.taken) - 1)))
         body = json.dumps({"jsonrpc": "2.0", "id": id_, "result": {}})
-        self.carry_out(self.supervisor.heard(text_of("said", client, message=body), self.now, 0.0))
+        self.carry_out(self.supervisor.heard(text_of("said", client, message=body), self.now))
 
     def hear(self, kind: str, *fields: Any) -> None:
-        self.carry_out(self.supervisor.heard(text_of(kind, *fields), self.now, 0.0))
+        self.carry_out(self.supervisor.heard(text_of(kind, *fields), self.now))
 
+    @precondition(lambda self: self.alive)
     @rule()
     def crash(self) -> None:
-        self.carry_out(self.supervisor.ended("It has crashed", 0.0))
+        self.carry_out(self.supervisor.ended("It has crashed", self.now))
 
     @rule()
     def stop(self) -> None:
-        self.carry_out(self.supervisor.stopped(self.now, 0.0))
+        self.carry_out(self.supervisor.stopped(self.now))
 
-    @rule(seconds=st.sampled_from((0.1, 1.0, 6.0)))
+    @rule(seconds=st.sampled_from((0.1, 1.0, 6.0, 70.0)))
     def pass_time(self, seconds: float) -> None:
         until = self.now + seconds
         while (deadline := self.supervisor.deadline) is not None and deadline <= until:
@@ -154,7 +157,7 @@ class Talk(RuleBasedStateMachine):
         assert all(count == 1 for count in self.answered.values())
 
     def teardown(self) -> None:
-        if not self.ready:
+        if self.alive and not self.ready:
             self.begin()
         while self.posted or self.taken:
             while self.posted:
@@ -162,7 +165,7 @@ class Talk(RuleBasedStateMachine):
             while self.taken:
                 client, id_ = self.taken.pop()
                 body = json.dumps({"jsonrpc": "2.0", "id": id_, "result": {}})
-                self.carry_out(self.supervisor.heard(text_of("said", client, message=body), self.now, 0.0))
+                self.carry_out(self.supervisor.heard(text_of("said", client, message=body), self.now))
         assert not any(self.waits.values()), "these have no answer"
 
 

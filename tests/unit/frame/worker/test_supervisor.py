@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from mcpframe.frame.core.limits import WORKER_START_SECONDS
 from mcpframe.frame.worker.port import read, text_of
 from mcpframe.frame.worker.supervisor import (
     PROBE_SECONDS,
     Computing,
     Deliver,
+    End,
     Left,
     Output,
     Post,
@@ -42,10 +44,10 @@ class Rig:
 
     def say(self, client: int, method: str, id_: Any = None, **params: Any) -> None:
         message = {"jsonrpc": "2.0", "method": method, **({} if id_ is None else {"id": id_}), "params": params}
-        self.take(self.supervisor.said(client, message, self.now, 0.0))
+        self.take(self.supervisor.said(client, message, self.now))
 
     def answer(self, client: int, id_: Any) -> None:
-        self.take(self.supervisor.said(client, {"jsonrpc": "2.0", "id": id_, "result": {}}, self.now, 0.0))
+        self.take(self.supervisor.said(client, {"jsonrpc": "2.0", "id": id_, "result": {}}, self.now))
 
     def call(self, client: int, id_: Any, tool: str = "add", **params: Any) -> None:
         self.say(client, "tools/call", id_, name=tool, **params)
@@ -55,7 +57,7 @@ class Rig:
 
     def hear(self, kind: str, *fields: Any, **message: Any) -> None:
         text = text_of(kind, *fields, message=json.dumps(message) if message else "")
-        self.take(self.supervisor.heard(text, self.now, 0.0))
+        self.take(self.supervisor.heard(text, self.now))
 
     def later(self, seconds: float) -> None:
         """Let time pass, with a tick at each deadline."""
@@ -63,7 +65,7 @@ class Rig:
         while (deadline := self.supervisor.deadline) is not None and deadline <= until:
             assert deadline >= self.now
             self.now = deadline
-            self.take(self.supervisor.tick(self.now, 0.0))
+            self.take(self.supervisor.tick(self.now))
         self.now = until
 
     def posted(self) -> list[tuple[Any, ...]]:
@@ -250,18 +252,62 @@ def test_an_introduction_that_has_no_answer_yet_is_repeated_as_it_was(rig: Rig) 
     client = rig.open()
     rig.say(client, "initialize", 5)
     rig.hear("took", client, 5)
-    rig.take(rig.supervisor.ended("It has crashed.", 0.0))
+    rig.take(rig.supervisor.ended("It has crashed.", rig.now))
     assert rig.is_ended()
     rig.posted()
     rig.hear("ready", {})
     assert rig.posted() == [("open", client, {}), ("said", client, "initialize", 5)]
 
 
+@pytest.mark.parametrize("late", [False, True])
+def test_a_new_worker_that_does_not_serve_is_followed_by_one_only_for_a_request(rig: Rig, late: bool) -> None:
+    client = introduced(rig)
+    rig.call(client, 1, "spin")
+    rig.hear("took", client, 1)
+    rig.cancel(client, 1)
+    rig.later(GRACE)
+    assert rig.is_ended()
+    rig.call(client, 2)
+    rig.say(client, "notifications/roots/list_changed")
+    if late:
+        rig.later(WORKER_START_SECONDS)
+    else:
+        rig.take(rig.supervisor.ended("It has crashed.", rig.now))
+    assert rig.others() == [End()]
+    [failed] = rig.delivered()
+    assert (failed["id"], failed["error"]["code"]) == (2, -32000)
+    assert failed["error"]["data"] == {"reason": "worker_failed", "mayHaveRun": False}
+    assert rig.supervisor.deadline is None
+    rig.say(client, "notifications/roots/list_changed")
+    assert rig.others() == []
+    rig.posted()
+    rig.call(client, 3)
+    assert rig.others() == [Start()]
+    rig.call(client, 4)
+    assert rig.others() == []
+    rig.hear("ready", {})
+    assert [entry[2:] for entry in rig.posted()[1:]] == [
+        ("initialize", "mcpframe:replay/0"),
+        ("notifications/initialized", None),
+        ("tools/call", 3),
+        ("tools/call", 4),
+    ]
+
+
+def test_a_client_that_leaves_while_there_is_no_worker(rig: Rig) -> None:
+    client = introduced(rig)
+    for _ in range(2):
+        rig.take(rig.supervisor.ended("It has crashed.", rig.now))
+    assert rig.others() == [Start(), End()]
+    rig.take(rig.supervisor.left(client, rig.now))
+    assert rig.others() == [Left(client)]
+
+
 def test_requests_of_an_ended_worker_are_cancelled_and_later_ones_have_other_ids(rig: Rig) -> None:
     client = introduced(rig)
     rig.hear("said", client, jsonrpc="2.0", id=0, method="elicitation/create", params={"_meta": {"progressToken": 0}})
     rig.delivered()
-    rig.take(rig.supervisor.ended("It has crashed.", 0.0))
+    rig.take(rig.supervisor.ended("It has crashed.", rig.now))
     [cancelled] = rig.delivered()
     assert (cancelled["method"], cancelled["params"]["requestId"]) == ("notifications/cancelled", 0)
     rig.hear("ready", {})
@@ -312,7 +358,7 @@ def test_a_person_stops_what_is_handled(rig: Rig) -> None:
     rig.call(client, 1, "spin")
     rig.hear("took", client, 1)
     rig.call(client, 2)
-    rig.take(rig.supervisor.stopped(rig.now, 0.0))
+    rig.take(rig.supervisor.stopped(rig.now))
     [failed] = rig.delivered()
     assert (failed["id"], failed["error"]["data"]["reason"]) == (1, "stopped")
     rig.later(GRACE)
@@ -325,7 +371,7 @@ def test_a_person_stops_what_is_handled(rig: Rig) -> None:
 
 def test_stopping_nothing_does_nothing(rig: Rig) -> None:
     introduced(rig)
-    rig.take(rig.supervisor.stopped(rig.now, 0.0))
+    rig.take(rig.supervisor.stopped(rig.now))
     assert rig.outputs == []
 
 

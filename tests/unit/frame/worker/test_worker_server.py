@@ -32,6 +32,7 @@ class Rig:
     """The page's half, and clients of it."""
 
     def __init__(self, **limits: float) -> None:
+        self.entry = "computing"
         self.problems: list[str] = []
         self.computing: list[tuple[str, ...]] = []
         self.computes = anyio.Event()
@@ -48,7 +49,7 @@ class Rig:
         self.computes.set()
 
     def _start(self, heard: Callable[[str], None], ended: Callable[[str, str, bool], None]) -> ProcessWorker:
-        self.workers.append(ProcessWorker("computing", heard, ended))
+        self.workers.append(ProcessWorker(self.entry, heard, ended))
         return self.workers[-1]
 
     @asynccontextmanager
@@ -125,6 +126,18 @@ async def test_a_cancelled_tool_that_waits_keeps_the_worker(rig: Rig) -> None:
         result = await client.call_tool("note", {"text": "again"})
     assert result.structured_content == {"result": "kept, again"}
     assert len(rig.workers) == 1
+
+
+async def test_a_worker_that_fails_to_start_again_is_started_anew_for_a_later_request(rig: Rig) -> None:
+    async with Client(rig.transport()) as client:
+        rig.entry = "missing"
+        with pytest.raises(MCPError, match="was ended while"):
+            await client.call_tool("crash", {})
+        with pytest.raises(MCPError, match="could not be started"):
+            await client.call_tool("note", {"text": "lost"})
+        rig.entry = "computing"
+        result = await client.call_tool("note", {"text": "new"})
+    assert result.structured_content == {"result": "new"}
 
 
 async def test_a_cancelled_tool_that_computes_is_ended_and_the_session_continues(rig: Rig) -> None:
