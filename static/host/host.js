@@ -289,7 +289,8 @@ export class FrameTransport {
   #phases = new Map();
   #strangeOrigins = new Set();
   /** Pending requests: ours to the page, and the page's to us. */
-  #asked = new Set();
+  #asked = new Map(); // each with its method
+  #cancelled = new Set();
   #owed = new Set();
   #onWire;
   /** @type {any} */
@@ -500,6 +501,23 @@ export class FrameTransport {
   }
 
   /**
+   * Stop the page's tools: their calls fail at once with -32000 and `data.reason` "stopped", and the page is told. The
+   * session continues. A server in a worker ends what computes. Before and after the session nothing happens.
+   * @param {string} [reason] a sentence for the caller and for the server
+   */
+  stop(reason = "The host's user has stopped it.") {
+    if (this.#state !== "open") return;
+    for (const [id, method] of [...this.#asked]) {
+      if (method !== "tools/call") continue;
+      const params = { requestId: id, reason };
+      this.#noteCancelled(id);
+      this.#post({ type: "MCP_MESSAGE", payload: { jsonrpc: "2.0", method: "notifications/cancelled", params } });
+      const failed = errorResponse(id, CONNECTION_CLOSED, reason, { reason: "stopped" });
+      this.#attempt(() => this.onmessage?.(failed));
+    }
+  }
+
+  /**
    * End this session, for a page that is unresponsive or has stopped, and make the transport of the next one: it loads the
    * page anew, in the same place and with the same session id. Connect another client to it. A popup is opened anew: call
    * this in answer to a click.
@@ -633,6 +651,7 @@ export class FrameTransport {
     if ("method" in payload && "id" in payload) {
       this.#owed.add(payload.id);
     } else if (!("method" in payload)) {
+      if (this.#cancelled.has(payload.id)) return; // "the sender SHOULD ignore any response that arrives afterward"
       this.#asked.delete(payload.id);
     } else if (payload.method === "notifications/cancelled") {
       this.#owed.delete(payload.params?.requestId);
@@ -670,14 +689,21 @@ export class FrameTransport {
     if ("method" in payload && "id" in payload) {
       const isNew = !this.#asked.has(payload.id);
       if (isNew && this.#asked.size >= this.#limits.maxPending) throw tooManyPending(this.#limits);
-      this.#asked.add(payload.id);
+      this.#asked.set(payload.id, payload.method);
+      this.#cancelled.delete(payload.id);
       this.#alive.expect();
     } else if (!("method" in payload)) {
       this.#owed.delete(payload.id);
     } else if (payload.method === "notifications/cancelled") {
-      this.#asked.delete(payload.params?.requestId);
+      this.#noteCancelled(payload.params?.requestId);
     }
     return payload;
+  }
+
+  #noteCancelled(id) {
+    if (!this.#asked.delete(id)) return;
+    this.#cancelled.add(id);
+    if (this.#cancelled.size > this.#limits.maxPending) this.#cancelled.delete(this.#cancelled.values().next().value);
   }
 
   #post(message) {
@@ -823,7 +849,7 @@ export class FrameTransport {
     this.#leave();
     this.#state = "closed";
     const reason = error?.message ?? "The session was closed before the answer came.";
-    const unanswered = [...this.#asked];
+    const unanswered = [...this.#asked.keys()];
     this.#asked.clear();
     for (const id of unanswered) {
       this.#attempt(() => this.onmessage?.(errorResponse(id, CONNECTION_CLOSED, reason)));
@@ -882,7 +908,11 @@ const OTHER_WINDOW = "It came from another window than the one that is talked to
 const OTHER_ORIGIN = "Pages of this origin are not heard.";
 const NOISE = "It is no message of this protocol.";
 const clip = (text) => (text.length > 64 ? `${text.slice(0, 64)}…` : text);
-const errorResponse = (id, code, message) => ({ jsonrpc: "2.0", id, error: { code, message } });
+const errorResponse = (id, code, message, data) => ({
+  jsonrpc: "2.0",
+  id,
+  error: { code, message, ...(data && { data }) },
+});
 const tooManyPending = ({ maxPending }) =>
   new FrameError("TooManyPending", `${maxPending} requests are already waiting for an answer (maxPending).`);
 

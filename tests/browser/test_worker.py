@@ -90,6 +90,53 @@ async def test_a_ping_is_answered_while_a_tool_computes_and_a_person_stops_it(ho
             await expect(shown).to_be_hidden()
 
 
+async def test_a_host_in_python_stops_a_tool_that_computes(host_page: Page, computing: str) -> None:
+    page = Framed(host_page, computing)
+    with anyio.fail_after(PATIENCE):
+        async with page.client as client:
+
+            async def spin() -> None:
+                with pytest.raises(MCPError, match="The host has had enough") as raised:
+                    await client.call_tool("spin", {})
+                assert raised.value.error.data == {"reason": "stopped"}
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(spin)
+                await page.busy()
+                page.outer.stop("The host has had enough.")
+            assert await page.call("keep", text="new") == ["new"]
+
+
+BEGIN = """async (url) => {
+  const { FrameTransport } = await import("/host.js");
+  const iframe = document.body.appendChild(document.createElement("iframe"));
+  const transport = new FrameTransport({ iframe, url, timeout: 90_000 });
+  const waiting = new Map();
+  transport.onmessage = (message) => waiting.get(message.id)(message);
+  globalThis.call = (id, name, args) => new Promise((resolve) => {
+    waiting.set(id, resolve);
+    transport.send({ jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: args } });
+  });
+  await transport.start();
+  iframe.style.display = "block";
+  globalThis.stopped = call(1, "spin", {});
+  globalThis.transport = transport;
+}"""
+STOP = """async () => {
+  transport.stop();
+  const failed = await stopped;
+  const kept = await call(2, "keep", { text: "new" });
+  return [failed.error.code, failed.error.data, kept.result.structuredContent.result];
+}"""
+
+
+async def test_a_host_in_javascript_stops_a_tool_that_computes(host_page: Page, computing: str) -> None:
+    with anyio.fail_after(PATIENCE):
+        await host_page.evaluate(BEGIN, computing)
+        await expect(host_page.frame_locator("iframe").locator("#mcpframe-computing")).to_be_visible()
+        assert await host_page.evaluate(STOP) == [-32000, {"reason": "stopped"}, ["new"]]
+
+
 @pytest.mark.parametrize("tool", ["spin", "hang"])
 async def test_a_cancelled_call_ends_a_worker_that_computes_only(host_page: Page, computing: str, tool: str) -> None:
     page = Framed(host_page, computing, mode="legacy")

@@ -194,6 +194,15 @@ class Connection:
             raise StateError(f"Cannot {act} now: nobody has answered yet.")
         return self._adopted.act(act, body, now=now)
 
+    def stop_calls(self, reason: str) -> list[Output]:
+        """Cancel the calls of tools that the peer has not answered: each fails at once, with -32000.
+
+        Args:
+            reason: a sentence for both sides.
+        """
+        is_open = self._adopted is not None and self._adopted.state is State.OPEN
+        return self._adopted.exchange.stop_calls(reason) if self._adopted and is_open else []
+
     def peer_gone(self, departure: Departure, now: float) -> list[Output]:
         """Handle the replacement of the peer's document, or the removal of its window."""
         local = Local.PEER_REPLACED if departure is Departure.REPLACED else Local.PEER_REMOVED

@@ -76,6 +76,8 @@ class Exchange:
             self._asked_by_peer.asked(message)
         except TooManyPending as error:
             return [Refused(error, origin), *self._answer(message["id"], jsonrpc.INTERNAL_ERROR, error)]
+        if "method" not in message and not self._asked_by_us.wants(message):
+            return []  # cancelled: "the sender SHOULD ignore any response that arrives afterward"
         self._asked_by_us.answered(message)
         return [Received(message)]
 
@@ -117,6 +119,17 @@ class Exchange:
         failed = jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, f"The answer was refused: {error}")
         self._asked_by_us.answered(failed)
         return [Received(failed)]
+
+    def stop_calls(self, reason: str) -> list[Output]:
+        """Cancel each of our unanswered calls of tools, and fail it at once."""
+        outputs: list[Output] = []
+        for id_ in self._asked_by_us.calls:
+            params = {"requestId": id_, "reason": reason}
+            cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
+            self._asked_by_us.asked(cancelled)
+            failed = jsonrpc.error_response(id_, jsonrpc.CONNECTION_CLOSED, reason, {"reason": "stopped"})
+            outputs += [*self._say(cancelled), Received(failed)]
+        return outputs
 
     def end(self, reason: str) -> list[Output]:
         """Fail each of our pending requests."""

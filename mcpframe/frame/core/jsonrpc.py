@@ -185,6 +185,7 @@ class Pending:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._ids: dict[RequestId, RequestId | None] = {}  # each with its progress token
+        self._calls: set[RequestId] = set()
         self._cancelled: dict[RequestId, RequestId | None] = {}
 
     def __len__(self) -> int:
@@ -192,6 +193,11 @@ class Pending:
 
     def __iter__(self) -> Iterator[RequestId]:
         return iter(tuple(self._ids))
+
+    @property
+    def calls(self) -> tuple[RequestId, ...]:
+        """The ids of the unanswered calls of tools, in order."""
+        return tuple(id_ for id_ in self._ids if id_ in self._calls)
 
     def asked(self, payload: Mapping[str, Any]) -> None:
         """Record a message of the requesting side.
@@ -204,6 +210,8 @@ class Pending:
                 raise TooManyPending(f"{self._limit:,} requests are already waiting for an answer (max_pending).")
             id_, token = payload["id"], progress_token(payload)
             self._ids[id_] = token
+            if payload["method"] == "tools/call":
+                self._calls.add(id_)
             if self._cancelled:  # ids and tokens may be reused
                 self._cancelled = {
                     old: its for old, its in self._cancelled.items() if old != id_ and (its is None or its != token)
@@ -212,6 +220,7 @@ class Pending:
             cancelled = cancelled_id(payload)
             if cancelled is not None and cancelled in self._ids:
                 self._cancelled[cancelled] = self._ids.pop(cancelled)
+                self._calls.discard(cancelled)
                 if len(self._cancelled) > self._limit:
                     del self._cancelled[next(iter(self._cancelled))]
 
@@ -229,3 +238,4 @@ class Pending:
         id_ = usable_id(payload.get("id"))
         if "method" not in payload and id_ is not None:
             self._ids.pop(id_, None)
+            self._calls.discard(id_)

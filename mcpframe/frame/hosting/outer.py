@@ -183,6 +183,18 @@ class OuterFrame:
         """Hide the framed page; it keeps running. Raises `StateError` if nothing is framed."""
         self._set_visible(False)
 
+    def stop(self, reason: str = "The host's user has stopped it.") -> None:
+        """Stop the page's tools: their calls fail at once with -32000 and the reason `stopped`, and the page is told.
+
+        The session continues. A server in a worker ends what computes; see docs/how-to/long-tools.md. Without a
+        session nothing happens.
+
+        Args:
+            reason: a sentence for the caller and for the server.
+        """
+        if self.session:
+            self.session.stop_calls(reason)
+
     @asynccontextmanager
     async def setup(self, place: Any) -> AsyncIterator[RunningSetup]:
         """Run the page's setup phase for the duration of the block.

@@ -173,6 +173,10 @@ class Session:
         """
         self._driver.act(act, body)
 
+    def stop_calls(self, reason: str) -> None:
+        """Cancel the unanswered calls of tools; see `Connection.stop_calls`."""
+        self._driver.stop_calls(reason)
+
     def close(self) -> None:
         """End the session: pending requests fail, and the streams end. Closing again does nothing."""
         self._driver.close()

@@ -58,6 +58,10 @@ class Driver:
         """Perform an act of this dialect alone. Raises `StateError` if it is not possible now."""
         self._carry_out(self.connection.act(act, body, now=self._clock.now()))
 
+    def stop_calls(self, reason: str) -> None:
+        """Cancel the unanswered calls of tools; see `Connection.stop_calls`."""
+        self._carry_out(self.connection.stop_calls(reason))
+
     def close(self) -> None:
         """End the connection. Closing again does nothing."""
         self._carry_out(self.connection.close(self._clock.now()))

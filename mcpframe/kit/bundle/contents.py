@@ -266,7 +266,8 @@ def _worker(config: McpframeConfig) -> dict[str, Any]:
     """Return the part of the boot config for a server that runs in a worker."""
     given = config.tool_timeout
     limits = given if isinstance(given, dict) else {"*": given}
-    return {"runs_in": config.runs_in, **({"tool_timeout": limits} if limits else {})}
+    settings = {"runs_in": config.runs_in, "tool_timeout": limits, "grace": config.tool_grace}
+    return {name: value for name, value in settings.items() if value}
 
 
 def _unlinked(files: Files) -> Files:

@@ -278,6 +278,8 @@ class McpframeConfig(_Section):
             stopped; or `page`.
         tool_timeout: The longest that a tool may run in a worker, in seconds; or a table of limits by the tool's name,
             `"*"` for all others.
+        tool_grace: Seconds that a tool in a worker may go on computing after it was stopped, until the worker is
+            ended; by default 1.
         boot_timeout: Seconds after which the page reports that it has not started.
         inspect: Import the server during the build, to check it and to list its tools.
         import_timeout: Seconds for importing the server during the build.
@@ -309,6 +311,7 @@ class McpframeConfig(_Section):
     options: OptionsConfig = OptionsConfig()
     runs_in: Literal["worker", "page"] = "page"
     tool_timeout: Seconds | dict[str, Seconds] = {}
+    tool_grace: Seconds | None = None
     boot_timeout: Seconds = 60.0
     inspect: bool = True
     import_timeout: Seconds = 120.0

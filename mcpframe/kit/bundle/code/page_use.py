@@ -30,8 +30,9 @@ def check_worker(project: Project, author: Mapping[str, bytes]) -> None:
     """
     config = project.config
     if config.runs_in != "worker":
-        if config.tool_timeout:
-            raise ConfigError('tool.mcpframe.tool_timeout needs runs_in = "worker": a page cannot stop a tool.')
+        for name in ("tool_timeout", "tool_grace"):
+            if getattr(config, name):
+                raise ConfigError(f'tool.mcpframe.{name} needs runs_in = "worker": a page cannot stop a tool.')
         return
     reasons = [*_configured(project), *(f"{place} uses {what}" for place, what in uses_of_page(author))]
     if reasons:

@@ -398,6 +398,35 @@ def test_answered_and_cancelled_requests_do_not_fail_at_the_end() -> None:
     assert [o.payload["id"] for o in outputs if isinstance(o, Received)] == [3]
 
 
+def test_calls_of_tools_are_stopped_and_their_late_answers_dropped() -> None:
+    made = connection_in(sep.OUTER_TRANSPORT, State.OPEN)
+    call = REQUEST | {"method": "tools/call", "params": {"name": "add"}}
+    for message in (REQUEST | {"id": 1}, call | {"id": 2}, call | {"id": 3}, call | {"id": "four"}):
+        made.send(json.dumps(message), message, 0.0)
+    hear(made, {"type": "MCP_MESSAGE", "payload": RESPONSE | {"id": 3}})
+    outputs = made.stop_calls("Enough.")
+    told = [json.loads(output.text)["payload"] for output in outputs if isinstance(output, Send)]
+    assert [(each["method"], each["params"]) for each in told] == [
+        ("notifications/cancelled", {"requestId": 2, "reason": "Enough."}),
+        ("notifications/cancelled", {"requestId": "four", "reason": "Enough."}),
+    ]
+    failed = [output.payload for output in outputs if isinstance(output, Received)]
+    error = {"code": -32000, "message": "Enough.", "data": {"reason": "stopped"}}
+    assert [(each["id"], each["error"]) for each in failed] == [(2, error), ("four", error)]
+    assert made.stop_calls("Again.") == []
+    assert hear(made, {"type": "MCP_MESSAGE", "payload": RESPONSE | {"id": 2}}) == []
+    [still] = hear(made, {"type": "MCP_MESSAGE", "payload": RESPONSE | {"id": 1}})
+    assert isinstance(still, Received)
+    made.send(json.dumps(call | {"id": 2}), call | {"id": 2}, 0.0)  # an id may be used again
+    [again] = hear(made, {"type": "MCP_MESSAGE", "payload": RESPONSE | {"id": 2}})
+    assert isinstance(again, Received)
+
+
+@pytest.mark.parametrize("state", [State.IDLE, State.AWAITING, State.CLOSED])
+def test_nothing_is_stopped_outside_of_a_session(state: State) -> None:
+    assert connection_in(sep.OUTER_TRANSPORT, state).stop_calls("Enough.") == []
+
+
 @pytest.mark.parametrize("role", TRANSPORT_ROLES, ids=lambda role: role.name)
 def test_no_progress_and_no_answer_leaves_for_a_request_that_the_peer_has_cancelled(role: Role) -> None:
     made = connection_in(role, State.OPEN)

@@ -67,8 +67,9 @@ def test_settings_that_need_the_page(tmp_path: Path, settings: str, reason: str)
 
 
 def test_a_time_limit_needs_a_worker(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="tool_timeout needs runs_in"):
-        check_worker(*project(tmp_path, "tool_timeout = 3.0"))
+    for name in ("tool_timeout", "tool_grace"):
+        with pytest.raises(ConfigError, match=f"{name} needs runs_in"):
+            check_worker(*project(tmp_path, f"{name} = 3.0"))
     check_worker(*project(tmp_path, 'runs_in = "worker"\ntool_timeout = { add = 3.0, "*" = 60.0 }'))
 
 
