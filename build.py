@@ -4,8 +4,7 @@
     python3 build.py demo [--once]       serve one with a host page and the inspector, and call it in a real browser
     python3 build.py test [ARGUMENTS]    run the tests; arguments go to pytest. --quick: those without a browser;
                                          --all: the extended ones too. --repeat N --load: the named tests N times on
-                                         a busy machine, with a count of the failures. --once-more: those that fail a
-                                         second time, alone; their first failures stay in the output
+                                         a busy machine, with a count of the failures
     python3 build.py fixtures            build the bundles that tests serve, once; `test` does it first
     python3 build.py check               lint, format and type checks, of Python and JavaScript
     python3 build.py bench [ARGUMENTS]   run the benchmark
@@ -42,7 +41,6 @@ ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 VENV_PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 _MOST_TEST_PROCESSES = 4  # each has a browser of its own
-_MOST_ONCE_MORE = 10  # more failures than these are no accident
 _WITHOUT_SNAPSHOT = [
     f"tests/browser/test_{name}.py" for name in ("features", "author", "contract_bundle", "boot_capability")
 ]
@@ -225,8 +223,7 @@ def test(arguments: Sequence[str]) -> int:
     server's page once more without a snapshot.
     """
     suites = [each for each in arguments if each in ("--quick", "--all")]
-    once_more = "--once-more" in arguments
-    arguments = [each for each in arguments if each not in ("--once-more", *suites)]
+    arguments = [each for each in arguments if each not in suites]
     quick, everything = "--quick" in suites, "--all" in suites and not arguments
     environment = set_up()
     if not (arguments or quick) and (status := fixtures(environment)):
@@ -236,22 +233,10 @@ def test(arguments: Sequence[str]) -> int:
     several = ["-n", processes, "--dist", "loadfile", "--no-loadscope-reorder"]
     chosen = arguments or [*several, *(["tests/unit"] if quick else [])]
     status = subprocess.call([*command, *chosen], cwd=ROOT, env=environment)
-    if once_more and status == 1:  # any other status is not a failed test
-        status = _once_more(command, environment)
     if everything:
         without = {**environment, "MCPFRAME_TEST_SNAPSHOTS": "0"}
         status = subprocess.call([*command, *several, *_WITHOUT_SNAPSHOT], cwd=ROOT, env=without) or status
     return status
-
-
-def _once_more(command: Sequence[str], environment: dict[str, str]) -> int:
-    """Retry the failed tests once, unless there are many."""
-    failed = sorted(json.loads((ROOT / ".pytest_cache/v/cache/lastfailed").read_text("utf-8")))
-    if len(failed) > _MOST_ONCE_MORE:
-        return 1
-    print("build.py: Once more, alone (on a busy machine, only one that fails again is a fault):", *failed, sep="\n  ")
-    sys.stdout.flush()
-    return subprocess.call([*command, "--last-failed", "--last-failed-no-failures=none"], cwd=ROOT, env=environment)
 
 
 def fixtures(environment: dict[str, str]) -> int:

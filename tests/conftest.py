@@ -55,23 +55,12 @@ def pytest_configure(config: pytest.Config) -> None:
         return
 
     class Teller:
-        def __init__(self) -> None:
-            self._crashed: dict[str, bool] = {}
-
         def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-            if report.when not in ("setup", "call", "teardown"):  # its process has ended
-                self._crashed[report.nodeid] = True
             terminal = config.pluginmanager.get_plugin("terminalreporter")
             if report.failed and terminal:
                 told = getattr(getattr(report.longrepr, "reprcrash", None), "message", report.longreprtext)
                 terminal.ensure_newline()
                 terminal.write_line(f"{report.when} of {report.nodeid} failed: {told[:2000]}", red=True)
-
-        @pytest.hookimpl(trylast=True)
-        def pytest_sessionfinish(self) -> None:
-            """Keep a test whose process has ended among the failed: it may have passed since, in the next process."""
-            if self._crashed and (cache := config.cache) is not None:
-                cache.set("cache/lastfailed", cache.get("cache/lastfailed", {}) | self._crashed)
 
     config.pluginmanager.register(Teller())
     if config.getoption("write_durations"):
