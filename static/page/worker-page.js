@@ -14,6 +14,9 @@ export const workerPage = {
   /** Whether this worker has the server, or functions to run. */
   kind: given?.kind,
 
+  /** Whether the page has storage; a worker cannot see it by itself. */
+  is_kept: given?.isKept,
+
   /** Starts Python in a worker of this worker; see page.js. */
   start_worker: null,
 

@@ -24,6 +24,16 @@ function policy() {
   return document.querySelector('meta[http-equiv="Content-Security-Policy"]')?.getAttribute("content") ?? "";
 }
 
+/** Returns whether the browser gives this page storage. */
+function isKept() {
+  if (given) return given.isKept;
+  try {
+    return Boolean(globalThis.localStorage);
+  } catch {
+    return false;
+  }
+}
+
 /** One worker. What it reports before somebody handles that is kept. */
 class One {
   #worker = null;
@@ -52,7 +62,7 @@ class One {
       event.preventDefault();
       this.#ended(event.message || NOT_ALLOWED);
     };
-    this.#worker.postMessage({ kind, loader, config, base: absolute(""), policy: policy(), restores });
+    this.#worker.postMessage({ kind, loader, config, base: absolute(""), policy: policy(), isKept: isKept(), restores });
     compiled.then((modules) => this.#worker.postMessage({ compiled: modules }));
     image.then((unpacked) => this.#worker.postMessage({ image: unpacked }));
   }

@@ -148,6 +148,22 @@ async def test_a_cancelled_call_ends_a_worker_that_computes_only(host_page: Page
             assert await page.call("keep", text="after") == (["after"] if tool == "spin" else ["before", "after"])
 
 
+async def test_stored_values_outlive_the_worker_and_the_page(host_page: Page, computing: str) -> None:
+    page = Framed(host_page, computing)
+    with anyio.fail_after(PATIENCE):
+        async with page.client as client:
+            assert await page.call("store", text="first") == ["first"]
+            with pytest.raises(MCPError, match=r"[Tt]imed out"):
+                await client.call_tool("spin", {}, read_timeout_seconds=SHORT)
+            assert await page.call("store", text="second") == ["first", "second"]
+        again = Framed(host_page, computing, session_id=page.outer.session_id)
+        async with again.client:
+            assert await again.call("store", text="third") == ["first", "second", "third"]
+        other = Framed(host_page, computing)
+        async with other.client:
+            assert await other.call("store", text="alone") == ["alone"]
+
+
 async def test_a_tool_has_the_time_limit_of_its_project(host_page: Page, computing: str) -> None:
     page = Framed(host_page, computing)
     with anyio.fail_after(PATIENCE):
@@ -198,6 +214,7 @@ async def test_a_page_of_opaque_origin_has_a_worker(host_page: Page, bundle_of: 
     with anyio.fail_after(PATIENCE):
         async with page.client:
             assert await page.call("where") == "worker"
+            assert await page.call("store", text="in memory") == ["in memory"]
 
 
 async def test_a_host_of_the_same_site_does_not_stand_still(host_page: Page, bundle_of: BundleOf) -> None:

@@ -7,7 +7,7 @@ import logging
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from mcpframe.frame.serving.framed import Framed, PeerSession
+from mcpframe.frame.serving.framed import Framed, PeerSession, SessionFacts
 
 if TYPE_CHECKING:
     from mcpframe.frame.boot.config import BootConfig
@@ -27,7 +27,8 @@ def running_for(
     """Return a context manager in whose block `server.session` is the session with this peer."""
     if not isinstance(target, Framed):
         return nullcontext()
-    return target.running_for(PeerSession(lambda: _author_session(session, phase, config, loader, host)))
+    about = SessionFacts(session.id, session.origin, session.storage_key)
+    return target.running_for(PeerSession(lambda: _author_session(session, phase, config, loader, host), about))
 
 
 def _author_session(session: Session, phase: Phase, config: BootConfig, loader: Loader, host: Any) -> FrameSession:
@@ -49,13 +50,18 @@ def author_page(storage: Storage, config: BootConfig, loader: Loader) -> Page:
     return Page(dom.DomBrowser(loader), assets, storage=storage, on_error=loader.problem)
 
 
-def open_storage(session_id: str) -> Storage:
-    """Return the values of a session: in the browser, or in memory if the page has no storage."""
+def open_storage(session_id: str, *, is_kept: bool | None = None) -> Storage:
+    """Return the values of a session: in the browser, or in memory if the page has no storage.
+
+    Args:
+        session_id: the key of the values.
+        is_kept: in a worker, which has no localStorage, whether its page has storage.
+    """
     from mcpframe.frame.browser import storage as browser_storage
     from mcpframe.frame.storage.values import Storage
 
     texts = browser_storage.local_storage()
-    if texts is None:
+    if texts is None and not is_kept:
         log.warning(
             "This page has no storage, so what the session keeps is lost with the page: the sandbox lacks "
             "allow-same-origin, or the browser blocks the storage of pages that another site frames."

@@ -9,6 +9,7 @@ import traceback
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from mcpframe.frame.boot.author_page import open_storage
 from mcpframe.frame.serving.framed import Framed
 from mcpframe.frame.serving.server_module import server_module
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from mcpframe.frame.boot.config import BootConfig
     from mcpframe.frame.boot.interfaces import Loader
+    from mcpframe.frame.serving.framed import SessionFacts
 
 BUNDLED_WITH = ("worker", "processes")
 
@@ -84,15 +86,16 @@ async def serve(target: Any, config: BootConfig, port: Any) -> None:
     from mcpframe.frame.browser import workers
     from mcpframe.frame.worker.port import text_of
     from mcpframe.frame.worker.program import Program
+    from mcpframe.frame.worker.worker_session import running_for
 
-    Framed.in_worker = True
     servers = server_module(config.program, target)
 
     def on_problem(title: str, error: BaseException | None) -> None:
         program.problem(title, "".join(traceback.format_exception(error)) if error else "")
 
-    async def serve_one(read: Any, write: Any, experimental: Mapping[str, Any]) -> None:
-        await servers.serve(target, read, write, experimental=dict(experimental), on_problem=on_problem)
+    async def serve_one(read: Any, write: Any, experimental: Mapping[str, Any], about: SessionFacts | None) -> None:
+        with running_for(target, about, partial(open_storage, is_kept=port.is_kept)):
+            await servers.serve(target, read, write, experimental=dict(experimental), on_problem=on_problem)
 
     program = Program(serve_one, servers.messages(), port.post)
     workers.listen(port, program.take)

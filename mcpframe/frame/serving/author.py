@@ -46,6 +46,11 @@ class FrameSession:
         self.closed = asyncio.Event()
         self._session = session
 
+    def end(self) -> None:
+        """Set `closed`, and close the page. Called once the session is over."""
+        self.closed.set()
+        self.page.close()
+
     async def require_setup(
         self,
         reason: SetupReason | Literal["AUTH_EXPIRED", "CONFIG_CHANGED", "PERMISSIONS_CHANGED", "OTHER"],

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from mcpframe.frame.compat.sdk import in_pyodide
 from mcpframe.frame.core.errors import StateError
@@ -19,14 +19,30 @@ if TYPE_CHECKING:
     from mcpframe.frame.session.setup import Permission
 
 
+class SessionFacts(NamedTuple):
+    """A session, for the worker in which its server runs.
+
+    Attributes:
+        id: its id.
+        origin: the origin of the peer.
+        storage_key: the key of its values.
+    """
+
+    id: str
+    origin: str
+    storage_key: str
+
+
 class PeerSession:
     """The author's session with one peer, opened at its first use: many servers never use it, and start faster.
 
     Args:
         open_session: returns the session. Called at most once.
+        about: what a worker has to know of it; None for a local session.
     """
 
-    def __init__(self, open_session: Callable[[], FrameSession]) -> None:
+    def __init__(self, open_session: Callable[[], FrameSession], about: SessionFacts | None = None) -> None:
+        self.about = about
         self._open_session = open_session
         self._session: FrameSession | None = None
         self._closed = False
@@ -44,8 +60,7 @@ class PeerSession:
         """Set the session's `closed`, and close its page, if the session was ever used."""
         self._closed = True
         if self._session is not None:
-            self._session.closed.set()
-            self._session.page.close()
+            self._session.end()
 
 
 class Framed:
@@ -65,9 +80,6 @@ class Framed:
 
     served_by: ClassVar[str] = ""
     """The name of the module that serves it; empty for the one of its SDK."""
-
-    in_worker: ClassVar[bool] = False
-    """Whether this Python runs in a worker, where no server has a page."""
 
     allowed_origins: tuple[str, ...] | None
     dialect_origins: Mapping[str, tuple[str, ...]]
@@ -95,6 +107,11 @@ class Framed:
         return self
 
     @property
+    def peer(self) -> PeerSession | None:
+        """The peer that this code runs for, if any."""
+        return self._peer.get()
+
+    @property
     def session(self) -> FrameSession:
         """The session with the peer that this code runs for; outside of a browser a local one (see `FrameSession`).
 
@@ -105,14 +122,9 @@ class Framed:
             StateError: In a page, outside of these: when the server's module is imported, or in a callback that was
                 handed to JavaScript.
         """
-        if peer := self._peer.get():
-            return peer.session
+        if self.peer:
+            return self.peer.session
         if self._local_session is None:
-            if self.in_worker:
-                raise StateError(
-                    'This server runs in a worker, without a page: set runs_in = "page" in [tool.mcpframe] to use '
-                    "server.session."
-                )
             if in_pyodide():
                 raise StateError(
                     "There is no session here: use server.session in tools, and in setup and ui functions, and keep it "

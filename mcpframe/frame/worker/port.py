@@ -1,8 +1,8 @@
 """The texts between a page and the worker in which its server runs: a line of JSON, then a message of MCP or nothing.
 
-To the worker, after a line with the time of sending: `open` a client with experimental capabilities, a message that a
-client has `said`, `close` a client, `ask` whether the worker's event loop runs, `go` on with a request that it asks
-about.
+To the worker, after a line with the time of sending: `open` a client with experimental capabilities and its session, a
+message that a client has `said`, `close` a client, `ask` whether the worker's event loop runs, `go` on with a request
+that it asks about.
 From it: `ready`, a message that the server has `said`, the request that it `took`, the request that it `asks` about,
 `alive`, a client is `closed`, a `problem` for people.
 """

@@ -6,12 +6,13 @@ import asyncio
 import json
 import logging
 import math
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
 from mcpframe.frame.core import jsonrpc
+from mcpframe.frame.serving.framed import SessionFacts
 from mcpframe.frame.session.session import encoded, refusal
 from mcpframe.frame.session.streams import WriteStream
 from mcpframe.frame.worker.port import STALE_SECONDS, age_of, read, text_of
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-Serve = Callable[[Any, Any, Mapping[str, Any]], Awaitable[None]]
-"""Serves one client on its read and write stream, with experimental capabilities, until the read stream ends."""
+Serve = Callable[[Any, Any, Mapping[str, Any], SessionFacts | None], Awaitable[None]]
+"""Serves one client on its read and write stream, with experimental capabilities and its session with the page, until
+the read stream ends."""
 
 
 class Program:
@@ -65,15 +67,18 @@ class Program:
         """Report an error that the server survives."""
         self._post(text_of("problem", title, detail))
 
-    def _open(self, number: int, experimental: Mapping[str, Any]) -> None:
+    def _open(self, number: int, experimental: Mapping[str, Any], about: Sequence[str] | None) -> None:
         self._incoming[number], read_stream = anyio.create_memory_object_stream[Any](math.inf)
-        task = asyncio.create_task(self._run(number, read_stream, experimental))
+        session = SessionFacts(*about) if about else None
+        task = asyncio.create_task(self._run(number, read_stream, experimental, session))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _run(self, number: int, read_stream: Any, experimental: Mapping[str, Any]) -> None:
+    async def _run(
+        self, number: int, read_stream: Any, experimental: Mapping[str, Any], about: SessionFacts | None
+    ) -> None:
         try:
-            await self._serve(read_stream, _Writer(self, number), experimental)
+            await self._serve(read_stream, _Writer(self, number), experimental, about)
         finally:
             self._incoming.pop(number).close()
             read_stream.close()

@@ -20,7 +20,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -132,6 +132,7 @@ class _Call:
 class _Client:
     number: int
     experimental: Json
+    about: Sequence[str] | None
     introduction: dict[str, Json] = field(default_factory=dict)
     subscriptions: dict[str, Json] = field(default_factory=dict)
     calls: dict[RequestId, _Call] = field(default_factory=dict)
@@ -216,9 +217,14 @@ class Supervisor:
 
     # --- from the page
 
-    def opened(self, experimental: Json) -> tuple[int, list[Output]]:
-        """Begin the session of a client, with experimental capabilities to announce to it; return its number."""
-        client = _Client(next(self._numbers), experimental)
+    def opened(self, experimental: Json, about: Sequence[str] | None = None) -> tuple[int, list[Output]]:
+        """Begin the session of a client, and return its number.
+
+        Args:
+            experimental: experimental capabilities to announce to it.
+            about: `framed.SessionFacts` of its session with the page; None for none.
+        """
+        client = _Client(next(self._numbers), experimental, about)
         self._clients[client.number] = client
         return client.number, [self._open(client)] if self._ready else []
 
@@ -347,7 +353,7 @@ class Supervisor:
         return self._limits.get(name if isinstance(name, str) else "", self._limits.get("*"))
 
     def _open(self, client: _Client) -> Output:
-        return Post(text_of("open", client.number, client.experimental))
+        return Post(text_of("open", client.number, client.experimental, client.about))
 
     def _send(self, client: _Client, message: Json) -> list[Output]:
         if self._ready:

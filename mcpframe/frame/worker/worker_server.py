@@ -103,7 +103,7 @@ class WorkerServer(Framed):
 
     async def serve(self, read: Any, write: Any, experimental: Mapping[str, Any]) -> None:
         """Serve a client; see `ServerModule.serve`."""
-        number, outputs = self._supervisor.opened(experimental)
+        number, outputs = self._supervisor.opened(experimental, self.peer.about if self.peer else None)
         queue = self._outgoing[number] = asyncio.Queue()
         self._carry_out(outputs)
         sending = asyncio.create_task(self._send(queue, write))

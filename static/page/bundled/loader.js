@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/workers.js", "page/zstd.js"], "sha256": "094cc3deaeeb3aea734b1c8b034eb46900c807c9bb93e2f27be5a261584e5942"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/workers.js", "page/zstd.js"], "sha256": "5f8dcc820e098505f195a470d49ce668dfc74f1797a5600f942076cbad46f1e9"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -1014,6 +1014,8 @@ var workerPage = {
   },
   /** Whether this worker has the server, or functions to run. */
   kind: given?.kind,
+  /** Whether the page has storage; a worker cannot see it by itself. */
+  is_kept: given?.isKept,
   /** Starts Python in a worker of this worker; see page.js. */
   start_worker: null,
   start() {
@@ -1052,6 +1054,14 @@ function policy() {
   if (given) return given.policy;
   return document.querySelector('meta[http-equiv="Content-Security-Policy"]')?.getAttribute("content") ?? "";
 }
+function isKept() {
+  if (given) return given.isKept;
+  try {
+    return Boolean(globalThis.localStorage);
+  } catch {
+    return false;
+  }
+}
 var One = class {
   #worker = null;
   #begun = false;
@@ -1078,7 +1088,7 @@ var One = class {
       event.preventDefault();
       this.#ended(event.message || NOT_ALLOWED);
     };
-    this.#worker.postMessage({ kind, loader, config: config2, base: absolute(""), policy: policy(), restores });
+    this.#worker.postMessage({ kind, loader, config: config2, base: absolute(""), policy: policy(), isKept: isKept(), restores });
     compiled.then((modules) => this.#worker.postMessage({ compiled: modules }));
     image.then((unpacked) => this.#worker.postMessage({ image: unpacked }));
   }

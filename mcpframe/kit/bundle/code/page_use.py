@@ -13,6 +13,8 @@ _SERVERS = frozenset({"FrameServer", "wrap"})
 """The public names whose results have a page."""
 _OF_PAGES = frozenset({"session", "setup", "ui"})
 """Attributes of such a server that need its page."""
+_OF_SESSIONS = frozenset({"id", "origin", "storage", "closed"})
+"""Attributes of its session that a worker has, too."""
 _PROCESSES = frozenset({"to_process", "ProcessPoolExecutor", "in_process"})
 """Names of anyio, `concurrent.futures` and mcpframe with which code starts processes."""
 _PROCESSES_IN_TEXT = tuple(name.encode() for name in _PROCESSES)
@@ -77,8 +79,10 @@ def uses_of_page(files: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
     trees = {path: tree for path, data in sorted(files.items()) if path.endswith(".py") and (tree := syntax_tree(data))}
     names = {name for tree in trees.values() for name in _servers_in(tree)}
     for path, tree in trees.items():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Attribute) and node.attr in _OF_PAGES and _last_name(node.value) in names:
+        attributes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+        allowed = {id(node.value) for node in attributes if node.attr in _OF_SESSIONS}
+        for node in attributes:
+            if node.attr in _OF_PAGES and id(node) not in allowed and _last_name(node.value) in names:
                 yield f"{path}, line {node.lineno}", ast.unparse(node)
 
 

@@ -36,6 +36,7 @@ FOR_SOME = (
     "mcpframe.frame.worker.pool",
     "mcpframe.frame.worker.worker_server",
     "mcpframe.frame.worker.program",
+    "mcpframe.frame.worker.worker_session",
 )
 """Modules that only some bundles have."""
 SETTINGS = (

@@ -46,6 +46,12 @@ def keep(text: str) -> list[str]:
 
 
 @server.tool()
+async def store(text: str) -> list[str]:
+    """Store a text in the session, and return all of them."""
+    return await server.session.storage.update("texts", lambda stored: [*stored, text], [])
+
+
+@server.tool()
 def where() -> str:
     """Tell what kind of global scope this is."""
     import js

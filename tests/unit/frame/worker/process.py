@@ -12,9 +12,12 @@ from importlib import import_module
 from typing import Any
 
 from mcpframe.frame.serving import server as serving
+from mcpframe.frame.serving.framed import SessionFacts
+from mcpframe.frame.storage.values import Storage
 from mcpframe.frame.worker.job import FunctionRunner
 from mcpframe.frame.worker.port import text_of
 from mcpframe.frame.worker.program import Program
+from mcpframe.frame.worker.worker_session import running_for
 
 FUNCTIONS = "functions"
 
@@ -68,8 +71,9 @@ async def main(entry: str) -> None:
 
     found: Any = None if entry == FUNCTIONS else getattr(import_module("tests.unit.frame.worker.servers"), entry)
 
-    async def serve(read: Any, write: Any, experimental: Any) -> None:
-        await serving.serve(found, read, write, experimental=dict(experimental))
+    async def serve(read: Any, write: Any, experimental: Any, about: SessionFacts | None) -> None:
+        with running_for(found, about, Storage):
+            await serving.serve(found, read, write, experimental=dict(experimental))
 
     take = Program(serve, serving.messages(), post).take if entry != FUNCTIONS else FunctionRunner(post).take
 

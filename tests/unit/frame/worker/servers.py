@@ -30,6 +30,21 @@ async def note(text: str) -> str:
 
 
 @computing.tool()
+async def keep(text: str) -> str:
+    """Keep a text in the session, and return what it is."""
+    session = computing.session
+    texts = await session.storage.update("texts", lambda texts: [*texts, text], [])
+    return f"{session.id} {session.origin} {' '.join(texts)} {session.closed.is_set()}"
+
+
+@computing.tool()
+async def show() -> str:
+    """Use the page, which is not there."""
+    await computing.session.page.show("view.html")
+    return "shown"
+
+
+@computing.tool()
 async def wait(ctx: Context) -> str:  # type: ignore[type-arg]
     """Report progress, and wait until it is cancelled."""
     import anyio

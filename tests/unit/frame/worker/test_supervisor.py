@@ -143,7 +143,7 @@ def test_clients_come_before_the_worker_is_ready() -> None:
     rig.say(client, "initialize", 0)
     assert rig.posted() == []
     rig.hear("ready", {})
-    assert rig.posted() == [("open", client, {}), ("said", client, "initialize", 0)]
+    assert rig.posted() == [("open", client, {}, None), ("said", client, "initialize", 0)]
     rig.hear("said", client, jsonrpc="2.0", id=0, result={})
     assert [message["id"] for message in rig.delivered()] == [0]
 
@@ -231,10 +231,10 @@ def test_another_worker_continues_the_sessions(rig: Rig) -> None:
     rig.posted()
     rig.hear("ready", {})
     assert rig.posted() == [
-        ("open", one, {}),
+        ("open", one, {}, None),
         ("said", one, "initialize", "mcpframe:replay/0"),
         ("said", one, "notifications/initialized", None),
-        ("open", other, {}),
+        ("open", other, {}, None),
         ("said", other, "initialize", "mcpframe:replay/0"),
         ("said", other, "notifications/initialized", None),
         ("said", other, "logging/setLevel", "mcpframe:replay/2"),
@@ -256,7 +256,7 @@ def test_an_introduction_that_has_no_answer_yet_is_repeated_as_it_was(rig: Rig) 
     assert rig.is_ended()
     rig.posted()
     rig.hear("ready", {})
-    assert rig.posted() == [("open", client, {}), ("said", client, "initialize", 5)]
+    assert rig.posted() == [("open", client, {}, None), ("said", client, "initialize", 5)]
 
 
 @pytest.mark.parametrize("late", [False, True])

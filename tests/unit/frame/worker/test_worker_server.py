@@ -15,7 +15,8 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from mcpframe.frame.compat.sdk import SdkMessages
-from mcpframe.frame.serving.framed import browser_capability
+from mcpframe.frame.serving.author import local_session
+from mcpframe.frame.serving.framed import PeerSession, SessionFacts, browser_capability
 from mcpframe.frame.session.streams import WriteStream
 from mcpframe.frame.worker import worker_server
 from mcpframe.frame.worker.supervisor import Supervisor
@@ -94,11 +95,36 @@ async def rig() -> AsyncIterator[Rig]:
 
 async def test_a_client_calls_tools(rig: Rig) -> None:
     async with Client(rig.transport()) as client:
-        assert {tool.name for tool in (await client.list_tools()).tools} == {"spin", "note", "wait", "crash"}
+        assert {tool.name for tool in (await client.list_tools()).tools} == {
+            "spin",
+            "note",
+            "keep",
+            "show",
+            "wait",
+            "crash",
+        }
         result = await client.call_tool("note", {"text": "one"})
     assert result.structured_content == {"result": "one"}
     assert len(rig.workers) == 1
     assert browser_capability(rig.server) == {"browser": {"cacheSupported": True}}
+
+
+async def test_a_tool_has_the_session_of_the_page(rig: Rig) -> None:
+    about = SessionFacts("session-1", "https://host.example", "key-1")
+    with rig.server.running_for(PeerSession(local_session, about)):
+        async with Client(rig.transport()) as client:
+            kept = [await client.call_tool("keep", {"text": text}) for text in ("one", "two")]
+            shown = await client.call_tool("show", {})
+    texts = [f"session-1 https://host.example {texts} False" for texts in ("one", "one two")]
+    assert [result.structured_content for result in kept] == [{"result": text} for text in texts]
+    assert shown.is_error
+    assert 'runs_in = "page"' in str(shown.content)
+
+
+async def test_a_client_without_a_session(rig: Rig) -> None:
+    async with Client(rig.transport()) as client:
+        kept = await client.call_tool("keep", {"text": "one"})
+    assert kept.structured_content == {"result": "local  one False"}  # in CPython; in a page it raises
 
 
 async def test_clients_share_the_worker(rig: Rig) -> None:

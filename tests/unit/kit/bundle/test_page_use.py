@@ -38,7 +38,8 @@ def test_a_server_that_needs_no_page(tmp_path: Path) -> None:
     [
         ("@server.ui\nasync def draw(session): ...", "server.ui"),
         ("@server.setup(visible=True)\nasync def set_up(session): ...", "server.setup"),
-        ("def keep(): return server.session.storage", "server.session"),
+        ("def keep(): return server.session", "server.session"),
+        ("def show(): server.session.page.show('a.html')", "server.session"),
         ("import mcpframe\nother: object = mcpframe.wrap(3)\nother.session", "other.session"),
         ("typed = FrameServer[int]('typed')\ntyped.session", "typed.session"),
     ],
@@ -96,3 +97,9 @@ def test_the_browser_of_python_is_the_pages(tmp_path: Path) -> None:
 )
 def test_code_that_starts_processes(code: str, starts: bool) -> None:
     assert starts_processes({"server.py": code.encode()}) is starts
+
+
+@pytest.mark.parametrize("name", ["storage", "id", "origin", "closed"])
+def test_a_worker_has_this_of_a_session(name: str) -> None:
+    code = f"from mcpframe import FrameServer\nserver = FrameServer('a')\n\ndef use(): return server.session.{name}"
+    assert list(uses_of_page({"a.py": code.encode()})) == []
