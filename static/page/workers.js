@@ -62,7 +62,15 @@ class One {
       event.preventDefault();
       this.#ended(event.message || NOT_ALLOWED);
     };
-    this.#worker.postMessage({ kind, loader, config, base: absolute(""), policy: policy(), isKept: isKept(), restores });
+    this.#worker.postMessage({
+      kind,
+      loader,
+      config,
+      base: absolute(""),
+      policy: policy(),
+      isKept: isKept(),
+      restores,
+    });
     compiled.then((modules) => this.#worker.postMessage({ compiled: modules }));
     image.then((unpacked) => this.#worker.postMessage({ image: unpacked }));
   }

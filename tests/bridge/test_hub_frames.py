@@ -75,6 +75,7 @@ async def closes(calling: asyncio.Future[Any]) -> None:
     assert caught.value.error.data["reason"] == "TabClosed"
 
 
+@pytest.mark.extended  # test_extension.py has frames, tests/unit/hub their rules
 async def test_frames_of_a_page(site: tuple[Site, str], tmp_path: Path) -> None:
     served, bundle = site
     host, server = f"{served.origin('page')}/frames.html", f"{served.origin('tools')}/frames.html#serve=*"

@@ -74,6 +74,7 @@ class Caller:
         raise AssertionError(f"{set(wanted) - set(names)} are not offered")
 
 
+@pytest.mark.extended  # tests/unit/hub has its rules
 async def test_hostile_pages_beside_an_honest_one(site: Site, tmp_path: Path, record_property: Record) -> None:
     pages = [site.shop(), *(f"{site.origin(way)}/evil.html?{way}" for way in WAYS)]
     options = ["--headless", "--profile", str(tmp_path / "profile"), "--log", str(tmp_path / "log")]

@@ -238,6 +238,7 @@ async def asks(extended: Extended) -> bool:
     return bool(json.loads(stored or "{}").get("ask"))
 
 
+@pytest.mark.extended  # bridge/test_hub_native.py has such programs, without the extension
 async def test_programs_of_this_machine_are_clients(
     extension: Path, pages: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/workers.js", "page/zstd.js"], "sha256": "5f8dcc820e098505f195a470d49ce668dfc74f1797a5600f942076cbad46f1e9"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/workers.js", "page/zstd.js"], "sha256": "79fa923c62f58731968571824a7acca90078c42626ddba304be365d8cd1da296"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -1088,7 +1088,15 @@ var One = class {
       event.preventDefault();
       this.#ended(event.message || NOT_ALLOWED);
     };
-    this.#worker.postMessage({ kind, loader, config: config2, base: absolute(""), policy: policy(), isKept: isKept(), restores });
+    this.#worker.postMessage({
+      kind,
+      loader,
+      config: config2,
+      base: absolute(""),
+      policy: policy(),
+      isKept: isKept(),
+      restores
+    });
     compiled.then((modules) => this.#worker.postMessage({ compiled: modules }));
     image.then((unpacked) => this.#worker.postMessage({ image: unpacked }));
   }
