@@ -150,12 +150,17 @@ async function start(_job, { memoryAtStart }) {
   return { drawnOrTimed };
 }
 
+/** Returns the address at which Python finds its call trampoline: some browsers have none. */
+function trampoline({ HEAPU32, __PyRuntime, __PyEM_EMSCRIPTEN_TRAMPOLINE_OFFSET }) {
+  return __PyRuntime + HEAPU32[__PyEM_EMSCRIPTEN_TRAMPOLINE_OFFSET >>> 2];
+}
+
 /** What the program's functions are called with, as Python. */
 function arguments_({ entry, kind, settings }) {
   return `${entry ? JSON.stringify(entry) : "None"}, ${JSON.stringify(kind)}, ${JSON.stringify(settings)}`;
 }
 
-async function take(job, { startPython, features }) {
+async function take(job, { startPython }) {
   isolate();
   /** @type {number[]} */
   let own = [];
@@ -202,7 +207,7 @@ async function take(job, { startPython, features }) {
   const references = JSON.parse(new TextDecoder().decode(image.subarray(48, 48 + words[2])));
   const build = [...words.subarray(4)].map((word) => word.toString(16).padStart(8, "0")).join("");
   await send("memory", image.subarray(words[1]));
-  return { found, own, table, build, references, features: features() };
+  return { found, own: [...own, trampoline(module)], table, build, references };
 }
 
 async function check(job, { restorePython }) {

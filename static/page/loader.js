@@ -4,9 +4,9 @@ import { textOrReason } from "../host/host-json.js";
 import { BackgroundFiles } from "./background-files.js";
 import { DeferredModules } from "./deferred-modules.js";
 import { Ending } from "./ending.js";
-import { asWasm, emptyModule, headOf } from "./linking.js";
+import { asWasm, emptyModule, hasCopies, headOf, replaceCopies } from "./linking.js";
 import { page as shown } from "./page.js";
-import { Snapshot, features, fetchForNextTime, fetchSnapshot, isChosen, unused, verify } from "./restore.js";
+import { Snapshot, fetchForNextTime, fetchSnapshot, isChosen, unused, verify } from "./restore.js";
 import { absolute, config, given, withResolvers } from "./surroundings.js";
 import { settle, unpack } from "./unzip.js";
 import { workerPage } from "./worker-page.js";
@@ -158,18 +158,23 @@ async function compile(file) {
 async function withLoaded(responses, module, libraries, start) {
   const { fetch: originalFetch } = globalThis;
   const { instantiate, instantiateStreaming } = WebAssembly;
+  const copies = hasCopies();
+  const linked = async (compiled, imports) => {
+    const instance = await instantiate.call(WebAssembly, compiled, imports);
+    if (copies) replaceCopies(instance, imports);
+    return { module: compiled, instance };
+  };
   globalThis.fetch = (resource, options) => {
     const url = typeof resource === "string" || resource instanceof URL ? absolute(resource) : "";
     return responses.get(url)?.() ?? originalFetch(resource, options);
   };
   WebAssembly.instantiateStreaming = async (source, imports) => {
     if (source !== module) return instantiateStreaming.call(WebAssembly, source, imports);
-    return { module: await module, instance: await instantiate.call(WebAssembly, await module, imports) };
+    return linked(await module, imports);
   };
   /** @type {any} */ (WebAssembly).instantiate = async (source, imports) => {
     const library = libraries.get(source?.buffer);
-    if (!library) return instantiate.call(WebAssembly, source, imports);
-    return { module: library, instance: await instantiate.call(WebAssembly, library, imports) };
+    return library ? linked(library, imports) : instantiate.call(WebAssembly, source, imports);
   };
   try {
     return await start();
@@ -365,7 +370,6 @@ async function completeArrivals() {
 
 // The ways to start Python for the script that takes a snapshot; only a build's pages have a `snapshot_maker`.
 const builder = {
-  features,
   memoryAtStart,
   startPython: async (more, begun) => startPython(await completeArrivals(), more, begun, true),
   restorePython,

@@ -1,34 +1,16 @@
 // Starts Python from a snapshot: a copy of its memory that the build took after all imports. Everything that is not in
 // memory is restored elsewhere: native libraries by Pyodide, files by background-files.js, and the visitor's language,
-// time zone and so on by after_restore.py. A snapshot fits one build of Pyodide, one set of libraries and one set of
-// browser features. If anything does not match, an error is thrown and the page starts without the snapshot.
+// time zone and so on by after_restore.py. A snapshot fits one build of Pyodide and one set of libraries. If anything does
+// not match, an error is thrown and the page starts without the snapshot.
 
 import { decompress } from "./zstd.js";
 
 const MAGIC = 0x706e7300;
 const HEADER = 48; // bytes, in Pyodide's format: magic, offset, length, padding, 256 bits of build id
 
-/** Returns the browser features that a snapshot depends on: each changes Pyodide's table of functions. */
-export const features = () => ({
-  jspi: "Suspending" in WebAssembly,
-  functions: "Function" in WebAssembly,
-});
-
-/** Returns the name of a feature in which this browser differs from the snapshot's, or undefined if there is none. */
-function misfit(snapshot) {
-  const own = features();
-  return Object.keys(own).find((name) => own[name] !== snapshot.features[name]);
-}
-
-/** Returns whether to start from the snapshot: it has to fit, and on a slow connection it has to be cached. */
+/** Returns whether to start from the snapshot: on a slow connection it has to be cached. */
 export function isChosen({ snapshot }) {
-  if (!snapshot) return false;
-  const other = misfit(snapshot);
-  if (other) {
-    console.warn(unused(`it is for browsers with other features: ${other}`));
-    return false;
-  }
-  return !isSlow() || isRemembered(snapshot);
+  return Boolean(snapshot) && (!isSlow() || isRemembered(snapshot));
 }
 
 /** Returns the line for the console if the snapshot is not used. */
@@ -62,7 +44,7 @@ function remember({ integrity }) {
 
 /** Fetches the snapshot for the next start, after a start without it, unless the browser is set to save data. */
 export function fetchForNextTime({ snapshot }, fetchBytes) {
-  if (!snapshot || navigator.connection?.saveData || misfit(snapshot)) return;
+  if (!snapshot || navigator.connection?.saveData) return;
   whenQuiet(async () => {
     await Promise.all([fetchBytes(snapshot), fetchBytes(snapshot.decoder)]);
     remember(snapshot);

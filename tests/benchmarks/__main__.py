@@ -36,6 +36,7 @@ from tests.benchmarks.sites import all_sites
 from tests.benchmarks.start import measure_opens, measure_start
 from tests.benchmarks.view_peers import measure_view_peers
 from tests.benchmarks.views import measure_views
+from tests.benchmarks.webkit import measure_webkit
 from tests.benchmarks.workers import measure_workers
 
 PARTS = (
@@ -43,7 +44,7 @@ PARTS = (
     "tests",
 )
 PAGE = checkout_dir() / "docs" / "reference" / "benchmarks.md"
-ASKED_FOR = ("profile",)
+ASKED_FOR = ("profile", "webkit")
 """Parts that are measured only where they are named."""
 
 
@@ -165,6 +166,9 @@ def measure(options: argparse.Namespace) -> tuple[list[Figure], Setting]:
         if "profile" in parts:
             with step("Looking into a start"):
                 figures += measure_profile(browser, sites)
+        if "webkit" in parts:
+            with step(f"Starting {starts} times each in WebKitGTK"):
+                figures += measure_webkit(sites, starts)
     return figures, setting
 
 

@@ -25,11 +25,11 @@ says to nobody when it ends, and gives it to a frame that comes before, which th
 OPENS = 50
 WARM, FRESH = "page start → first answer, warm cache", "page start → first answer, fresh profile"
 TEXT = "hello"
-# The first call, by whether the server is the one that echoes.
-_CALLS: dict[bool, tuple[str, dict[str, Any]]] = {
+CALLS: dict[bool, tuple[str, dict[str, Any]]] = {
     False: ("calculate_pi", {"iterations": ITERATIONS}),
     True: ("echo", {"text": TEXT}),
 }
+"""The first call, by whether the server is the one that echoes."""
 
 _MARKS = """() => [
     ...performance.getEntriesByType("mark").map((mark) => [mark.name, performance.timeOrigin + mark.startTime]),
@@ -96,7 +96,7 @@ def measure_opens(browser: BenchmarkBrowser, sites: Sites) -> list[Figure]:
     times, memory = [], []
     with browser.profile() as context, host_page(context, sites.host) as host:
         for _ in range(OPENS):
-            result = host.bench("start", sites.pi.url, *_CALLS[False])
+            result = host.bench("start", sites.pi.url, *CALLS[False])
             check_pi(result["answer"])
             times.append(result["answered"])
             memory.append(script_memory(context, host.frame(sites.pi.url)) / 1e6)
@@ -161,7 +161,7 @@ def start_once(context: BrowserContext, host: HostPage, framed: Framed, *, slow:
 
     host.page.on("requestfinished", note)
     echoes = "typescript" in framed.url
-    result = host.bench("start", framed.url, *_CALLS[echoes])
+    result = host.bench("start", framed.url, *CALLS[echoes])
     (check_echo if echoes else check_pi)(result["answer"])
     frame = host.frame(framed.url)
     host.page.wait_for_load_state("networkidle")

@@ -287,7 +287,6 @@ def _snapshot(
     header = {
         "layer": snapshot.layer,
         "unpacked": snapshot.unpacked,
-        "features": dict(snapshot.features),
         "build": snapshot.build,
         "references": dict(snapshot.references),
         # Libraries that the snapshot has in memory; the others are linked once Python runs.

@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/workers.js", "page/zstd.js"], "sha256": "79fa923c62f58731968571824a7acca90078c42626ddba304be365d8cd1da296"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/workers.js", "page/zstd.js"], "sha256": "125265965457a674d471eb9ee1ee3dc9a87c23d6cd28ba6d67562485d4be7e2b"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -355,22 +355,8 @@ async function decompress(decoder, arriving, length, size) {
 // static/page/restore.js
 var MAGIC = 1886286592;
 var HEADER = 48;
-var features = () => ({
-  jspi: "Suspending" in WebAssembly,
-  functions: "Function" in WebAssembly
-});
-function misfit(snapshot) {
-  const own = features();
-  return Object.keys(own).find((name2) => own[name2] !== snapshot.features[name2]);
-}
 function isChosen({ snapshot }) {
-  if (!snapshot) return false;
-  const other = misfit(snapshot);
-  if (other) {
-    console.warn(unused(`it is for browsers with other features: ${other}`));
-    return false;
-  }
-  return !isSlow() || isRemembered(snapshot);
+  return Boolean(snapshot) && (!isSlow() || isRemembered(snapshot));
 }
 var unused = (reason) => `The snapshot of this page is not used (${reason}); it starts without it.`;
 function isSlow() {
@@ -393,7 +379,7 @@ function remember({ integrity }) {
   }
 }
 function fetchForNextTime({ snapshot }, fetchBytes) {
-  if (!snapshot || navigator.connection?.saveData || misfit(snapshot)) return;
+  if (!snapshot || navigator.connection?.saveData) return;
   whenQuiet(async () => {
     await Promise.all([fetchBytes(snapshot), fetchBytes(snapshot.decoder)]);
     remember(snapshot);
@@ -706,7 +692,7 @@ function reasonOf({ message, status }) {
 // static/page/linking.js
 var EMPTY_MODULE = [0, 97, 115, 109, 1, 0, 0, 0];
 var TYPES = { i: 127, p: 127, j: 126, f: 125, d: 124, e: 111 };
-var [FUNCTION_TYPE, CUSTOM, TYPE, IMPORT, EXPORT] = [96, 0, 1, 2, 7];
+var [FUNCTION_TYPE, CUSTOM, TYPE, IMPORT, FUNCTION, TABLE, EXPORT, ELEMENT, CODE] = [96, 0, 1, 2, 3, 4, 7, 9, 10];
 function number(value) {
   const bytes2 = [];
   for (let rest = value; rest || !bytes2.length; rest >>>= 7) bytes2.push(rest & 127 | (rest > 127 ? 128 : 0));
@@ -715,10 +701,45 @@ function number(value) {
 var vector = (items) => [...number(items.length), ...items.flat()];
 var name = (text) => vector([...new TextEncoder().encode(text)]);
 var section = (id, content) => [id, ...vector(content)];
+var ONE_FUNCTION = [
+  ...EMPTY_MODULE,
+  ...section(TYPE, vector([[FUNCTION_TYPE, 0, 0]])),
+  ...section(FUNCTION, vector([[0]])),
+  ...section(TABLE, vector([[112, 0, 1]])),
+  // functions, at least one
+  ...section(
+    EXPORT,
+    vector([
+      [...name("one"), 0, 0],
+      [...name("table"), 1, 0]
+    ])
+  ),
+  ...section(ELEMENT, vector([[0, 65, 0, 11, 1, 0]])),
+  // at `i32.const 0`: the function
+  ...section(CODE, vector([[2, 0, 11]]))
+];
 var emptyModule = () => Uint8Array.from(EMPTY_MODULE);
 function headOf(library) {
   const content = new Uint8Array(WebAssembly.Module.customSections(library, "dylink.0")[0]);
   return Uint8Array.from([...EMPTY_MODULE, ...section(CUSTOM, [...name("dylink.0"), ...content])]);
+}
+function hasCopies() {
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(Uint8Array.from(ONE_FUNCTION)));
+  const { one, table } = (
+    /** @type {any} */
+    exports
+  );
+  return table.get(0) !== one;
+}
+function replaceCopies({ exports }, { env }) {
+  const { __indirect_function_table: table = env.__indirect_function_table } = exports;
+  const first = table === exports.__indirect_function_table ? 0 : env.__table_base;
+  const functions = Object.values(exports).filter((one) => typeof one === "function");
+  const byNumber = new Map(functions.map((one) => [one.name, one]));
+  for (let place = first; place < table.length; place += 1) {
+    const exported = byNumber.get(table.get(place)?.name);
+    if (exported) table.set(place, exported);
+  }
 }
 function asWasm(functions) {
   const all = [...new Set(functions)];
@@ -1270,18 +1291,23 @@ async function compile(file) {
 async function withLoaded(responses, module, libraries, start2) {
   const { fetch: originalFetch } = globalThis;
   const { instantiate, instantiateStreaming } = WebAssembly;
+  const copies = hasCopies();
+  const linked = async (compiled, imports) => {
+    const instance = await instantiate.call(WebAssembly, compiled, imports);
+    if (copies) replaceCopies(instance, imports);
+    return { module: compiled, instance };
+  };
   globalThis.fetch = (resource, options) => {
     const url = typeof resource === "string" || resource instanceof URL ? absolute(resource) : "";
     return responses.get(url)?.() ?? originalFetch(resource, options);
   };
   WebAssembly.instantiateStreaming = async (source, imports) => {
     if (source !== module) return instantiateStreaming.call(WebAssembly, source, imports);
-    return { module: await module, instance: await instantiate.call(WebAssembly, await module, imports) };
+    return linked(await module, imports);
   };
   WebAssembly.instantiate = async (source, imports) => {
     const library = libraries.get(source?.buffer);
-    if (!library) return instantiate.call(WebAssembly, source, imports);
-    return { module: library, instance: await instantiate.call(WebAssembly, library, imports) };
+    return library ? linked(library, imports) : instantiate.call(WebAssembly, source, imports);
   };
   try {
     return await start2();
@@ -1463,7 +1489,6 @@ async function completeArrivals() {
   return arrivals;
 }
 var builder = {
-  features,
   memoryAtStart,
   startPython: async (more, begun) => startPython(await completeArrivals(), more, begun, true),
   restorePython

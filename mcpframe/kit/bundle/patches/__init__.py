@@ -25,6 +25,7 @@ from mcpframe.kit.bundle.patches import (
     one_module_for_trampolines,
     parse_once,
     quiet_file_system,
+    trampoline_entry,
 )
 from mcpframe.kit.bundle.patches.patch import DoesNotApply, Patch
 
@@ -52,6 +53,7 @@ SCRIPTS: Mapping[str, KnownScript] = {
             one_module_for_trampolines.PATCH,
             quiet_file_system.PATCH,
             no_compile_on_restore.PATCH,
+            trampoline_entry.PATCH,
             exports_list.PATCH,
             parse_once.PATCH,
         ),

@@ -53,7 +53,6 @@ class _Outcome(_Strict):
     table: _Address = 0
     build: Annotated[str, Field(pattern=r"^[0-9a-f]{0,256}$")] = ""
     references: dict[str, Any] = {}
-    features: dict[str, bool] = {}
     tools: list[Any] | None = None
 
 

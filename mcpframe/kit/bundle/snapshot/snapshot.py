@@ -34,7 +34,7 @@ SDK = "sdk"
 
 _FactsAndData = tuple[dict[str, Any], bytes]
 
-_FORMAT = "8"
+_FORMAT = "9"
 _UNMENTIONED = 0.3  # seconds
 _MOST_SHOWN = 500  # characters
 _ENV = {"PYTHONHASHSEED": "0"}
@@ -48,7 +48,6 @@ class Snapshot:
         data: The file to publish, compressed.
         layer: `AUTHOR` or `SDK`.
         unpacked: Its uncompressed size, in bytes.
-        features: The browser features that it depends on, by name, and whether they must be present.
         build: The id of its Pyodide build.
         references: The JavaScript objects that the memory refers to, in Pyodide's format.
         modules: The imported modules.
@@ -58,7 +57,6 @@ class Snapshot:
     data: bytes
     layer: str
     unpacked: int
-    features: Mapping[str, bool]
     build: str
     references: Mapping[str, Any]
     modules: tuple[str, ...]
@@ -210,7 +208,6 @@ def _take_layer(browser: OpenedBundle, server: Server, *, own: bool, program: st
     data, unpacked = sparse(memory, start, {"table": outcome["table"]}, own=frozenset(outcome["own"]))
     header = {
         "unpacked": unpacked,
-        "features": outcome["features"],
         "build": outcome["build"],
         "references": outcome["references"],
         "modules": outcome["found"]["modules"],

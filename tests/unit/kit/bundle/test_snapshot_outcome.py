@@ -16,7 +16,6 @@ TAKEN = {
     "table": 3,
     "build": "00ff",
     "references": {"hiwireKeys": [1]},
-    "features": {"jspi": True},
 }
 
 
@@ -51,7 +50,6 @@ def test_what_the_build_expects_stays_as_it_is(outcome: dict[str, Any]) -> None:
         {**TAKEN, "own": [-1]},
         {**TAKEN, "table": 2**40},
         {**TAKEN, "build": "<script>"},
-        {**TAKEN, "features": {"jspi": "yes"}},
         {"tools": "none"},
     ],
 )

@@ -19,7 +19,7 @@ from mcpframe.kit.bundle.patches.patch import Patch
 from mcpframe.kit.bundle.pyodide.version import FILES, VERSION
 from mcpframe.kit.project.pyproject import NpmConfig
 
-RESULT = "512efe7c06ec9b7d5a3016ba9aeab0d6e4ce660761bd5a5e5bc6fd199cfbe709"
+RESULT = "4feda29c965ac068e5ebfe608026c6adb79b9bcf621cdaff8653e6fb384fe22f"
 """The SHA-256 of the pinned script with all of its patches."""
 
 OTHERS = {
