@@ -91,6 +91,14 @@ _TWICE = f"""async ([url, steps, beside]) => {{
   return answer.result.structuredContent.result * 1000;
 }}"""
 
+_SECOND = f"""async (url) => {{
+  {_SESSION}
+  const {{ call, close }} = await session(url);
+  const answer = await call("second", {{}});
+  await close();
+  return answer.result.structuredContent.result;
+}}"""
+
 
 def measure_workers(browser: BenchmarkBrowser, sites: Sites, rounds: int) -> list[Figure]:
     """The figures about servers in workers, and about processes."""
@@ -110,12 +118,15 @@ def measure_workers(browser: BenchmarkBrowser, sites: Sites, rounds: int) -> lis
         def twice(way: str) -> float:
             return float(host.page.evaluate(_TWICE, [sites.busy_page.url, _STEPS, way == "side by side"]))
 
+        seconds = [host.page.evaluate(_SECOND, sites.busy_page.url) for _ in range(few)]
         counts = take_turns(("side by side", "one after the other"), few, twice)
 
     def median(peer: str, what: str) -> float:
         return statistics.median(found[what] for found in busy[peer])
 
     worker, page = (statistics.median(starts[peer]) for peer in (WORKER, PAGE))
+    process, memory = (statistics.median(found) for found in zip(*seconds, strict=True))
+    process, memory = process * 1e3, memory / 1e6
     beside, after = (statistics.median(counts[way]) for way in ("side by side", "one after the other"))
     answered, paused = "a ping's answer while a tool computes", "the host's longest pause meanwhile"
     return [
@@ -123,5 +134,7 @@ def measure_workers(browser: BenchmarkBrowser, sites: Sites, rounds: int) -> lis
         Figure(answered, "ms", median(WORKER, "ping"), median(PAGE, "ping"), PAGE, Goal(value=50)),
         Figure(paused, "ms", median(WORKER, "longest"), median(PAGE, "longest"), PAGE, Goal(value=50)),
         Figure("a worker's end → the next call's answer", "ms", median(WORKER, "next"), goal=Goal(value=700)),
+        Figure("a second process → its first answer", "ms", process, goal=Goal(value=150)),
+        Figure("its WebAssembly memory", "MB", memory),
         Figure("two functions side by side", "ms", beside, after, "one after the other", Goal(ratio=0.6)),
     ]

@@ -1,6 +1,7 @@
 """Computes for as long as it is told, in its own thread and in processes."""
 
 import time
+from functools import partial
 
 import anyio
 import anyio.to_process
@@ -45,3 +46,24 @@ async def twice(steps: int, beside: bool) -> float:
             else:
                 await anyio.to_process.run_sync(count, steps)
     return time.monotonic() - began
+
+
+def memory() -> int:
+    """Return the bytes of this Python's WebAssembly memory."""
+    import pyodide_js
+
+    return int(pyodide_js._module.HEAPU8.length)
+
+
+@server.tool()
+async def second() -> list[float]:
+    """Start a second process beside one that counts; return the seconds until its answer, and its bytes of memory."""
+    await anyio.to_process.run_sync(count, 1)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(partial(anyio.to_process.run_sync, count, 1_000_000_000, cancellable=True))
+        await anyio.sleep(0.05)
+        began = time.monotonic()
+        size = await anyio.to_process.run_sync(memory)
+        found = [time.monotonic() - began, size]
+        tasks.cancel_scope.cancel()
+    return found
