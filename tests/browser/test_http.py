@@ -34,10 +34,12 @@ ERRORS = {
 }
 """The types of each library for a request without an answer, and for one whose answer is late."""
 EARLIER = {f"{library} with urllib3 1.x": ERRORS[library] for library in ("requests", "urllib3")}
+IN_WORKER = {f"{library} in a worker": ERRORS[library] for library in ("httpx", "requests", "urllib.request")}
 BUNDLES = {
     "fetching": ('"urllib3"', "with the server imported"),
     "fetching-aiohttp": ('"urllib3", "aiohttp"', "of the SDK"),
     "fetching-urllib3-1": ('"urllib3<2"', "with the server imported"),
+    "fetching-in-a-worker": ('"urllib3"', "with the server imported"),
 }
 """What each bundle requires in place of "urllib3", and what its page starts from."""
 
@@ -73,6 +75,7 @@ def make_project(folder: Path, world: OtherOrigin, required: str) -> Path:
     file = folder / "pyproject.toml"
     text = file.read_text().replace('"urllib3"', required)
     name = text.replace('name = "fetching"', f'name = "{folder.name}"')
+    name += 'runs_in = "worker"\n' if folder.name.endswith("worker") else ""
     file.write_text(f'{name}csp = {{ connect_src = ["{world.origin}"] }}\n')
     return folder
 
@@ -92,12 +95,16 @@ class Caller:
         return result
 
 
-@pytest.fixture(params=except_for([*ERRORS, *EARLIER], "httpx", "requests", "urllib.request"))
+@pytest.fixture(params=except_for([*ERRORS, *EARLIER, *IN_WORKER], "httpx", "requests", "urllib.request"))
 async def caller(
     request: pytest.FixtureRequest, host_page: Page, bundle_named: Callable[[str], Bundle]
 ) -> AsyncIterator[Caller]:
-    version = "-urllib3-1" if request.param in EARLIER else ""
-    bundle = bundle_named("fetching-aiohttp" if request.param == "aiohttp" else f"fetching{version}")
+    special = {
+        "aiohttp": "-aiohttp",
+        **dict.fromkeys(EARLIER, "-urllib3-1"),
+        **dict.fromkeys(IN_WORKER, "-in-a-worker"),
+    }
+    bundle = bundle_named(f"fetching{special.get(request.param, '')}")
     async with AsyncExitStack() as stack:
         client = PythonClient(host_page, "modern", stack)
         await client.open(bundle.url)

@@ -238,6 +238,8 @@ async def test_a_host_of_the_same_site_does_not_stand_still(host_page: Page, bun
 
 
 PROGRAM = """
+import queue
+import threading
 import time
 
 from mcp.server.fastmcp import FastMCP
@@ -255,6 +257,18 @@ def spin() -> str:
 def nap(seconds: float) -> str:
     time.sleep(seconds)
     return "slept"
+
+
+@mcp.tool()
+def queued(text: str) -> str:
+    waiting = queue.Queue()
+
+    def work() -> None:
+        time.sleep(0.05)
+        waiting.put(text)
+
+    threading.Thread(target=work).start()
+    return waiting.get(timeout=30)
 
 
 def main() -> None:
@@ -290,3 +304,4 @@ async def test_an_unmodified_server_runs_in_a_worker_without_a_snapshot_too(
                 with pytest.raises(MCPError, match=r"[Tt]imed out"):
                     await client.call_tool("spin", {}, read_timeout_seconds=SHORT)
                 assert await page.call("nap", seconds=0.2) == "slept"
+                assert await page.call("queued", text="handed over") == "handed over"
