@@ -22,6 +22,7 @@ while (!document.title.startsWith("{")) await new Promise(requestAnimationFrame)
 return JSON.parse(document.title);
 """
 STACK_SWITCHING = "return typeof WebAssembly.Suspending"
+RESTORED = "return performance.getEntriesByName('mcpframe:restored').length"
 _SETTING = 'user_pref("javascript.options.wasm_js_promise_integration", {});\n'
 
 
@@ -64,6 +65,7 @@ def test_every_library_answers(firefox: Firefox, tmp_path: Path, switches: bool)
         firefox.open(f"{page.origin}/?frame={frame.origin}/fetching/&tool=ask_all&arguments={arguments}")
         assert firefox.run(STACK_SWITCHING, "iframe") == ("function" if switches else "undefined")
         result = firefox.run(ANSWERED)
+        assert firefox.run(RESTORED, "iframe") == 1
         assert not result.get("isError"), result
         for library in libraries:
             found = dict(zip(paths, result["structuredContent"][library], strict=True))
