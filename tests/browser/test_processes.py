@@ -11,7 +11,7 @@ from mcp.shared.exceptions import MCPError
 from playwright.async_api import Page
 
 from tests.browser.conftest import BundleOf, Troubles
-from tests.browser.test_worker import PATIENCE, SHORT, Framed, forbid_workers
+from tests.browser.framed import PATIENCE, SHORT, Framed, forbid_workers
 
 
 @pytest.fixture(scope="module")

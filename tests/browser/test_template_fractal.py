@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.browser.conftest import TemplateSite
-from tests.browser.test_worker import PATIENCE, Framed
+from tests.browser.framed import PATIENCE, Framed
 
 
 @pytest.fixture

@@ -9,59 +9,21 @@ from typing import Any
 
 import anyio
 import pytest
-from mcp import Client
 from mcp.shared.exceptions import MCPError
-from playwright.async_api import Frame, Page, expect
+from playwright.async_api import Page, expect
 
-from mcpframe.frame.core.roles import Options
-from mcpframe.frame.hosting.outer import OuterFrame
-from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import Bundle, BundleOf, Origins, Troubles
+from tests.browser.conftest import BundleOf, Origins, Troubles
+from tests.browser.framed import PATIENCE, SHORT, Framed, forbid_workers
 from tests.support.built import build_plain
 from tests.support.suites import extended
-
-PATIENCE = 2 * BOOT_PATIENCE
-SHORT = 0.5
 
 
 @pytest.fixture(scope="module")
 def computing(bundle_of: BundleOf) -> str:
     """The address of the server."""
     return bundle_of("computing").url
-
-
-class Framed:
-    """The framed page of a client."""
-
-    def __init__(self, page: Page, url: str, *, mode: str = "auto", **options: Any) -> None:
-        self.place = PlaywrightPlace(page)
-        self.outer = OuterFrame(url, options=Options(handshake_timeout=BOOT_PATIENCE), **options)
-        self.client = Client(self.outer.connect(self.place, visible=True), mode=mode)
-
-    async def frame(self) -> Frame:
-        assert self.place.window
-        return await self.place.window.frame()
-
-    async def call(self, name: str, **arguments: Any) -> Any:
-        result = await self.client.call_tool(name, arguments)
-        assert not result.is_error, result.content
-        assert result.structured_content
-        return result.structured_content["result"]
-
-    async def busy(self) -> None:
-        """Wait until the page shows that a tool computes."""
-        await expect((await self.frame()).locator("#mcpframe-computing")).to_be_visible()
-
-
-async def forbid_workers(page: Page, bundle: Bundle, troubles: Troubles) -> None:
-    """Serve a bundle with a policy that allows no worker."""
-    for complaint in ("Content Security Policy", "worker-src"):
-        troubles.expect(complaint)
-    index = bundle.folder / bundle.path / "index.html"
-    headers = {"content-security-policy": "worker-src 'none'"}
-    await page.route(bundle.url, lambda route: route.fulfill(path=index, headers=headers, content_type="text/html"))
 
 
 async def test_a_ping_is_answered_while_a_tool_computes_and_a_person_stops_it(host_page: Page, computing: str) -> None:
