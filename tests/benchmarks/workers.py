@@ -91,6 +91,24 @@ _TWICE = f"""async ([url, steps, beside]) => {{
   return answer.result.structuredContent.result * 1000;
 }}"""
 
+_BESIDE = f"""async (url) => {{
+  {_SESSION}
+  const {{ call, send, close }} = await session(url);
+  await call("away", {{ steps: 1 }});
+  const timed = async () => {{
+    const began = performance.now();
+    await call("add", {{ a: 1, b: 1 }});
+    return performance.now() - began;
+  }};
+  const idle = await timed();
+  const endless = call("away", {{ steps: 1e9 }});
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const busy = await timed();
+  send("notifications/cancelled", {{ requestId: endless.id }});
+  await close();
+  return [busy, idle];
+}}"""
+
 _SECOND = f"""async (url) => {{
   {_SESSION}
   const {{ call, close }} = await session(url);
@@ -118,6 +136,7 @@ def measure_workers(browser: BenchmarkBrowser, sites: Sites, rounds: int) -> lis
         def twice(way: str) -> float:
             return float(host.page.evaluate(_TWICE, [sites.busy_page.url, _STEPS, way == "side by side"]))
 
+        answers = [host.page.evaluate(_BESIDE, sites.busy_page.url) for _ in range(few)]
         seconds = [host.page.evaluate(_SECOND, sites.busy_page.url) for _ in range(few)]
         counts = take_turns(("side by side", "one after the other"), few, twice)
 
@@ -125,6 +144,7 @@ def measure_workers(browser: BenchmarkBrowser, sites: Sites, rounds: int) -> lis
         return statistics.median(found[what] for found in busy[peer])
 
     worker, page = (statistics.median(starts[peer]) for peer in (WORKER, PAGE))
+    one, idle = (statistics.median(found) for found in zip(*answers, strict=True))
     process, memory = (statistics.median(found) for found in zip(*seconds, strict=True))
     process, memory = process * 1e3, memory / 1e6
     beside, after = (statistics.median(counts[way]) for way in ("side by side", "one after the other"))
@@ -134,6 +154,7 @@ def measure_workers(browser: BenchmarkBrowser, sites: Sites, rounds: int) -> lis
         Figure(answered, "ms", median(WORKER, "ping"), median(PAGE, "ping"), PAGE, Goal(value=50)),
         Figure(paused, "ms", median(WORKER, "longest"), median(PAGE, "longest"), PAGE, Goal(value=50)),
         Figure("a worker's end → the next call's answer", "ms", median(WORKER, "next"), goal=Goal(value=700)),
+        Figure("a call's answer while a function computes in a process", "ms", one, idle, "otherwise", Goal(value=100)),
         Figure("a second process → its first answer", "ms", process, goal=Goal(value=150)),
         Figure("its WebAssembly memory", "MB", memory),
         Figure("two functions side by side", "ms", beside, after, "one after the other", Goal(ratio=0.6)),

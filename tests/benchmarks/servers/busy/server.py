@@ -56,6 +56,12 @@ def memory() -> int:
 
 
 @server.tool()
+async def away(steps: int) -> int:
+    """Count in a process, until that is done or the call is cancelled."""
+    return await anyio.to_process.run_sync(count, steps, cancellable=True)
+
+
+@server.tool()
 async def second() -> list[float]:
     """Start a second process beside one that counts; return the seconds until its answer, and its bytes of memory."""
     await anyio.to_process.run_sync(count, 1)
