@@ -79,6 +79,14 @@ class Firefox:
             found = self._evaluate(context, f"document.querySelector({json.dumps(selector)}).contentWindow")
             context = found["value"]["context"]
             self._wait_for_page(context)
+        return self._run(context, script)
+
+    def run_privileged(self, script: str) -> Any:
+        """Run the body of an async function in the browser's own window; it needs `--remote-allow-system-access`."""
+        tree = self._ask("browsingContext.getTree", maxDepth=0, **{"moz:scope": "chrome"})
+        return self._run(tree["contexts"][0]["context"], script)
+
+    def _run(self, context: str, script: str) -> Any:
         answer = self._evaluate(context, f"(async () => JSON.stringify(await (async () => {{ {script} }})()))()")
         return json.loads(answer.get("value", "null"))
 
@@ -110,9 +118,10 @@ class Firefox:
 
 
 @contextmanager
-def running(program: str, profile: Path) -> Iterator[Firefox]:
-    """Run Firefox without a window, with a fresh profile, for as long as the block lasts."""
+def running(program: str, profile: Path, *arguments: str) -> Iterator[Firefox]:
+    """Run Firefox without a window, with a fresh profile and further arguments, for as long as the block lasts."""
     command = [program, "--headless", "--no-remote", "--profile", str(profile), "--remote-debugging-port", "0"]
+    command += arguments
     environment = os.environ | {"HOME": str(profile)}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stderr

@@ -17,6 +17,8 @@ from mcpframe.kit.bridge.http.endpoint import complete
 from mcpframe.kit.bridge.run import BridgeOptions, run_bridge
 from tests import soak
 from tests.soak.clients import PATIENCE
+from tests.soak.engines import RIGS
+from tests.soak.framed import FramedBounds, soak_framed
 from tests.soak.hub import HubBounds, soak_hub
 from tests.soak.tally import Tally
 from tests.soak.workload import Bounds
@@ -25,34 +27,42 @@ from tests.support.bridged import http_bridge
 
 SERVER = checkout_dir() / "tests" / "browser" / "servers" / "everything"
 _START_SECONDS = 300.0
+_PARTS = ("bridge", "hub", *RIGS)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Soak the bridge and the hub, and print the result.
+    """Soak the bridge, the hub and framed servers, and print the result of each.
 
     Returns:
         1 if an answer was lost or anything was left.
     """
     options = _options(arguments)
-    tallies: list[Tally] = []
+    failed = False
     try:
         with tempfile.TemporaryDirectory(prefix="mcpframe-soak-", ignore_cleanup_errors=True) as folder:
-            if options.only != "hub":
-                _run(options, Path(folder), tallies)
-            if options.only != "bridge":
-                bounds = HubBounds(options.calls, options.cycles, options.minutes * 60, options.tabs)
-                tallies.append(soak_hub(Path(folder, "hub"), bounds, options.seed, _tell))
+            for part in options.only or _PARTS:
+                tally = _soak(part, options, Path(folder, part))
+                print(f"{part}\n{tally.table()}", *tally.problems, sep="\n", flush=True)
+                failed = failed or bool(tally.problems)
     except KitError as error:
         print(f"soak: {error}", file=sys.stderr)
         return 1
-    for tally in tallies:
-        print(tally.table())
-        for problem in tally.problems:
-            print(problem)
-    return int(any(tally.problems for tally in tallies))
+    return int(failed)
 
 
-def _run(options: argparse.Namespace, folder: Path, tallies: list[Tally]) -> None:
+def _soak(part: str, options: argparse.Namespace, folder: Path) -> Tally:
+    folder.mkdir()
+    if part == "bridge":
+        return _soak_bridge(options, folder)
+    seconds = options.minutes * 60
+    if part == "hub":
+        return soak_hub(folder, HubBounds(options.calls, options.cycles, seconds, options.tabs), options.seed, _tell)
+    bounds = FramedBounds(options.calls, options.ends, options.cycles, seconds, options.ends // 4)
+    return asyncio.run(soak_framed(part, folder, bounds, options.seed, _tell))
+
+
+def _soak_bridge(options: argparse.Namespace, folder: Path) -> Tally:
+    tallies: list[Tally] = []
     stdio = [sys.executable, "-m", "mcpframe", "bridge", str(SERVER), "--timeout", str(_START_SECONDS)]
     stdio += ["--profile", str(folder / "stdio")]
 
@@ -66,6 +76,7 @@ def _run(options: argparse.Namespace, folder: Path, tallies: list[Tally]) -> Non
         tallies.append(tally)
 
     run_bridge(BridgeOptions(str(SERVER), profile=folder / "http", patience=_START_SECONDS, progress=step), serve)
+    return tallies[0]
 
 
 async def _tabs(pages: Pages) -> list[str]:
@@ -95,8 +106,9 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         prog="build.py soak", description=soak.__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--calls", type=int, default=20_000, help="how many calls are made of each (20000)")
-    parser.add_argument("--only", choices=("bridge", "hub"), help="soak only one of the two")
-    parser.add_argument("--cycles", type=int, default=500, help="how many tabs of the hub come and go (500)")
+    parser.add_argument("--only", choices=_PARTS, action="append", help="soak this part only; may be repeated")
+    parser.add_argument("--cycles", type=int, default=500, help="how many tabs of the hub, or pages, come and go (500)")
+    parser.add_argument("--ends", type=int, default=1000, help="how many workers are ended in each engine (1000)")
     parser.add_argument("--tabs", type=int, default=6, help="how many tabs the hub has at a time (6)")
     parser.add_argument("--minutes", type=float, default=30, help="how long each may take at most (30)")
     parser.add_argument("--seed", type=int, default=1, help="of what happens by chance (1)")
