@@ -82,10 +82,6 @@ async def framed_site(folder: Path) -> AsyncIterator[tuple[str, dict[str, str]]]
         urls = {}
         for name in ("soaked", "pooled"):
             built = await asyncio.to_thread(build, SERVERS / name, bundles, allowed_origins=[host])
-            index = bundles / built.url_path / "index.html"
-            index.write_text(
-                index.read_text("utf-8").replace('"runs_in":"worker"', '"runs_in":"worker","grace":0.2'), "utf-8"
-            )
             urls[name] = f"http://bundle.localhost:{frame.port}/{built.url_path}"
         yield f"{host}/index.html", urls
 

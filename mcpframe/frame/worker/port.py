@@ -15,6 +15,8 @@ from typing import Any, Final
 
 STALE_SECONDS: Final = 0.05
 """The age of a request from which the worker asks whether it is still wanted: it has waited, and may be cancelled."""
+REPLAY: Final = "mcpframe:replay/"
+"""The beginning of the ids of requests that a client has sent to an earlier worker: no answer to them is awaited."""
 
 
 def text_of(kind: str, *fields: Any, message: str = "") -> str:

@@ -15,7 +15,7 @@ from mcpframe.frame.core import jsonrpc
 from mcpframe.frame.serving.framed import SessionFacts
 from mcpframe.frame.session.session import encoded, refusal
 from mcpframe.frame.session.streams import WriteStream
-from mcpframe.frame.worker.port import STALE_SECONDS, age_of, read, text_of
+from mcpframe.frame.worker.port import REPLAY, STALE_SECONDS, age_of, read, text_of
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectSendStream
@@ -86,7 +86,10 @@ class Program:
             self._post(text_of("closed", number))
 
     def _said(self, number: int, age: float, message: Mapping[str, Any]) -> None:
-        if jsonrpc.is_request(message) and age > STALE_SECONDS:
+        cancelled = jsonrpc.cancelled_id(message)
+        if cancelled is not None and self._held.pop((number, cancelled), None):
+            return
+        if jsonrpc.is_request(message) and age > STALE_SECONDS and not str(message["id"]).startswith(REPLAY):
             self._held[number, message["id"]] = message
             self._post(text_of("asks", number, message["id"]))
         else:

@@ -8,8 +8,9 @@ and which of its requests have not been answered. So a worker may be ended at an
 - A request that is cancelled while it waits is never run.
 - A request of the server to a client is cancelled, and its answer is dropped.
 
-The worker is ended if its event loop does not answer within the grace period, after a call was cancelled, has exceeded
-its time limit, was stopped by a person, or has lost its client. Pings of clients are answered here.
+The worker is ended if its event loop does not answer within the grace period, after a call that it had begun to handle
+was cancelled, has exceeded its time limit, was stopped by a person, or has lost its client. Pings of clients are
+answered here.
 
 A new worker that ends before it is ready, or is not ready in time, is not followed by another at once: the requests
 that wait for it fail with -32000, and the next request starts one.
@@ -17,17 +18,16 @@ that wait for it fail with -32000, and the next request starts one.
 
 from __future__ import annotations
 
-import heapq
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.jsonrpc import CONNECTION_CLOSED, RequestId, answered_as, asked_as
 from mcpframe.frame.core.limits import WORKER_START_SECONDS
-from mcpframe.frame.worker.port import read, text_of
+from mcpframe.frame.worker.port import REPLAY, read, text_of
 
 Json = Mapping[str, Any]
 
@@ -115,6 +115,8 @@ Output = Start | End | Post | Deliver | Left | Problem | Computing
 class _Call:
     client: _Client
     message: Json
+    ends: float | None = None
+    """The time at which its time limit ends."""
     taken: bool = False
     told: bool = False
 
@@ -136,7 +138,8 @@ class _Client:
     introduction: dict[str, Json] = field(default_factory=dict)
     subscriptions: dict[str, Json] = field(default_factory=dict)
     calls: dict[RequestId, _Call] = field(default_factory=dict)
-    asked: dict[RequestId, RequestId] = field(default_factory=dict)
+    asked: dict[RequestId, tuple[RequestId, RequestId | None]] = field(default_factory=dict)
+    """By the id of a request of the server, as the client has it: the worker's id, and the client's progress token."""
     tokens: dict[RequestId, RequestId] = field(default_factory=dict)
     waiting: list[Json] = field(default_factory=list)
     """Notifications and answers for a worker that is not ready."""
@@ -180,7 +183,6 @@ class Supervisor:
         self._clients: dict[int, _Client] = {}
         self._numbers = itertools.count(1)
         self._questions = itertools.count(1)
-        self._order = itertools.count()
         self._generation = 1
         self._ready = False
         self._awaited = True
@@ -188,8 +190,8 @@ class Supervisor:
         self._start_by: float | None = None
         self._question: _Question | None = None
         self._running: dict[_Call, bool] = {}
-        self._limited: list[tuple[float, int, _Call]] = []
-        """A heap of the calls with a time limit: when it ends, and a number that makes the order total."""
+        self._dropped: set[tuple[int, RequestId]] = set()
+        """The requests in the worker's queue that nobody waits for any more."""
         self._probe_at: float | None = None
         self._computing = False
 
@@ -206,11 +208,9 @@ class Supervisor:
     @property
     def deadline(self) -> float | None:
         """The time of the next `tick`; None for none."""
-        while self._limited and not self._is_open(self._limited[0][2]):
-            heapq.heappop(self._limited)
         question = self._question
-        limited = self._limited[0][0] if self._limited else None
-        times = [limited, self._start_by, self._probe_at, question.ends if question else None]
+        times = [call.ends for call in self._calls]
+        times += [self._start_by, self._probe_at, question.ends if question else None]
         if question and self._running and not self._computing:
             times.append(question.asked + PROBE_SECONDS)
         return min((time for time in times if time is not None), default=None)
@@ -245,9 +245,8 @@ class Supervisor:
         if jsonrpc.is_request(message):
             if method == "ping":
                 return [_deliver(client, {"jsonrpc": "2.0", "id": message["id"], "result": {}})]
-            call = client.calls[message["id"]] = _Call(client, message)
-            if (limit := self._limit(message)) is not None:
-                heapq.heappush(self._limited, (now + limit, next(self._order), call))
+            limit = self._limit(message)
+            client.calls[message["id"]] = _Call(client, message, None if limit is None else now + limit)
             self._note(client, message)
             return [*self._start(now), *self._send(client, message)]
         if method == "notifications/cancelled":
@@ -267,7 +266,7 @@ class Supervisor:
             del self._clients[number]
             return [Left(number)]
         outputs: list[Output] = [Post(text_of("close", number))]
-        return [*outputs, *self._ask(now, "its client has left")] if calls else outputs
+        return [*outputs, *self._ask(now, "its client has left")] if any(call.taken for call in calls) else outputs
 
     def stopped(self, now: float) -> list[Output]:
         """Stop every call of a tool that the worker handles, as a person has asked for."""
@@ -284,12 +283,10 @@ class Supervisor:
             return self._end(question.why, now)
         if self._start_by is not None and self._start_by <= now:
             return self._end(f"it was not ready within {WORKER_START_SECONDS:g} s", now)
-        while self._limited and self._limited[0][0] <= now:
-            *_, call = heapq.heappop(self._limited)
-            if self._is_open(call):
-                why = f"The tool {call.tool!r} was stopped, as it took longer than {self._limit(call.message):g} s."
-                outputs += self._give_up(call, REQUEST_TIMEOUT, why, "timeout")
-                outputs += self._ask(now, f"its tool {call.tool!r} took too long")
+        for call in [call for call in self._calls if call.ends is not None and call.ends <= now]:
+            why = f"The tool {call.tool!r} was stopped, as it took longer than {self._limit(call.message):g} s."
+            outputs += self._give_up(call, REQUEST_TIMEOUT, why, "timeout")
+            outputs += self._ask(now, f"its tool {call.tool!r} took too long") if call.taken else []
         if question and self._running and question.asked + PROBE_SECONDS <= now and not self._computing:
             self._computing = True
             outputs.append(Computing(self._tools, question.asked))
@@ -308,13 +305,8 @@ class Supervisor:
         kind, fields, message = read(text)
         if kind == "said":
             return self._server_said(fields[0], message)
-        if kind == "took":
-            if call := self._call(*fields):
-                self._running[call] = call.taken = True
-                self._probe(now)
-            return []
-        if kind == "asks":
-            return [Post(text_of("go", *fields))] if self._call(*fields) else []
+        if kind in ("took", "asks"):
+            return self._comes_to(kind, fields[0], fields[1], now)
         if kind == "alive":
             return self._alive(fields[0], now)
         if kind == "ready":
@@ -334,12 +326,29 @@ class Supervisor:
     def _tools(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(call.tool or call.method for call in self._running))
 
-    def _is_open(self, call: _Call) -> bool:
-        return call.client.calls.get(call.message["id"]) is call
+    @property
+    def _calls(self) -> Iterator[_Call]:
+        return (call for client in self._clients.values() for call in client.calls.values())
+
+    def _comes_to(self, kind: str, number: int, id_: RequestId, now: float) -> list[Output]:
+        """Handle that the worker has come to a request: it runs it, or asks whether it is still wanted."""
+        call = self._call(number, id_)
+        was_dropped = (number, id_) in self._dropped
+        self._dropped.discard((number, id_))
+        if kind == "asks":
+            return [Post(text_of("go", number, id_))] if call else []
+        if call:
+            self._running[call] = call.taken = True
+            self._probe(now)
+            return []
+        return self._ask(now, "a call was cancelled") if was_dropped else []
 
     def _forget(self, call: _Call) -> _Call:
-        del call.client.calls[call.message["id"]]
+        number, id_ = call.client.number, call.message["id"]
+        del call.client.calls[id_]
         self._running.pop(call, None)
+        if self._ready and not call.taken:
+            self._dropped.add((number, id_))
         return call
 
     def _call(self, number: int, id_: RequestId) -> _Call | None:
@@ -382,7 +391,7 @@ class Supervisor:
         for number, message in enumerate((*known, *client.subscriptions.values())):
             if message.get("id") in client.calls:
                 continue  # it is still to be answered
-            replayed = {**message, "id": f"mcpframe:replay/{number}"} if "id" in message else message
+            replayed = {**message, "id": f"{REPLAY}{number}"} if "id" in message else message
             outputs += self._send(client, replayed)
         calls = sorted(client.calls.values(), key=lambda call: call.method != "initialize")
         held, client.waiting = client.waiting, []
@@ -405,31 +414,39 @@ class Supervisor:
             return [Deliver(number, text, message)]
         renamed = asked_as(message, self._wire_id)
         if jsonrpc.is_request(message):
-            client.asked[renamed["id"]] = message["id"]
             token, wire = jsonrpc.progress_token(message), jsonrpc.progress_token(renamed)
+            client.asked[renamed["id"]] = message["id"], wire
             if token is not None and wire is not None:
                 client.tokens[wire] = token
+        elif (cancelled := jsonrpc.cancelled_id(renamed)) is not None:
+            self._own_id(client, cancelled)
         return [Deliver(number, text, message) if renamed is message else _deliver(client, renamed)]
 
     def _wire_id(self, id_: Any) -> Any:
         """Return the id of a server's request for its client; each worker counts from the beginning."""
         return id_ if self._generation == 1 else f"{self._generation}/{id_}"
 
+    def _own_id(self, client: _Client, id_: RequestId) -> RequestId | None:
+        """Return the worker's id of a request that is over; None if it has none, as one of an earlier worker."""
+        own, token = client.asked.pop(id_, (None, None))
+        if token is not None:
+            client.tokens.pop(token, None)
+        return own
+
     def _answered(self, client: _Client, message: Json) -> list[Output]:
         id_ = jsonrpc.usable_id(message.get("id"))
-        if id_ is None or id_ not in client.asked:
-            return []  # of an earlier worker
-        own = client.asked.pop(id_)
-        return self._send(client, answered_as(message, lambda _: own))
+        own = None if id_ is None else self._own_id(client, id_)
+        return [] if own is None else self._send(client, answered_as(message, lambda _: own))
 
     def _cancelled(self, client: _Client, message: Json, now: float) -> list[Output]:
         id_ = jsonrpc.cancelled_id(message)
         if id_ is None or id_ not in client.calls:
             return []
-        self._forget(client.calls[id_])
+        call = self._forget(client.calls[id_])
         if not self._ready:
             return []
-        return [*self._send(client, message), *self._ask(now, "a call was cancelled")]
+        outputs = self._send(client, message)
+        return [*outputs, *self._ask(now, "a call was cancelled")] if call.taken else outputs
 
     def _give_up(self, call: _Call, code: int, why: str, reason: str) -> list[Output]:
         """Answer a call with an error, and cancel it in the worker."""
@@ -491,6 +508,7 @@ class Supervisor:
         was_ready, self._ready = self._ready, False
         self._awaited, self._start_by, self._question, self._probe_at = False, None, None, None
         self._running.clear()
+        self._dropped.clear()
         outputs: list[Output] = self._start(now) if was_ready else [End()]
         for client in tuple(self._clients.values()):
             outputs += self._interrupted(client, why) if was_ready else self._refused(client, why)

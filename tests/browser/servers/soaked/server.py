@@ -6,6 +6,7 @@ import json
 from typing import NoReturn
 
 import js
+import mcp_types as types
 import pyodide_js
 from mcp.server.mcpserver import Context
 
@@ -38,9 +39,9 @@ def echo(text: str) -> str:
 
 
 @server.tool(structured_output=False)
-def fail(text: str) -> str:
-    """Raise an exception."""
-    raise LookupError(text)
+def fail(text: str) -> types.CallToolResult:
+    """Fail without an exception: a traceback would fetch Python's sources, for which a loop stands still."""
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
 
 
 @server.tool(structured_output=False)

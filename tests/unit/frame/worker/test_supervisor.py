@@ -205,6 +205,49 @@ def test_a_cancelled_call_that_only_waits_is_never_run(rig: Rig) -> None:
     assert rig.posted() == [("go", client, 3)]
 
 
+@pytest.mark.parametrize("how", ["cancelled", "timed out", "left"])
+def test_the_end_of_a_call_that_only_waits_ends_no_other(how: str) -> None:
+    rig = Rig(slow=GRACE)
+    rig.hear("ready", {})
+    one, other = introduced(rig), introduced(rig)
+    rig.call(one, 1, "spin")
+    rig.hear("took", one, 1)
+    rig.call(other, 2, "slow")
+    if how == "cancelled":
+        rig.cancel(other, 2)
+    elif how == "left":
+        rig.take(rig.supervisor.left(other, rig.now))
+    rig.later(9 * GRACE)
+    assert not rig.is_ended()
+    assert [message["id"] for message in rig.delivered()] == ([2] if how == "timed out" else [])
+
+
+def test_a_call_that_was_cancelled_before_its_begin_was_known_ends_the_worker(rig: Rig) -> None:
+    client = introduced(rig)
+    rig.call(client, 1, "spin")
+    rig.cancel(client, 1)
+    rig.hear("took", client, 1)
+    rig.later(GRACE)
+    assert rig.is_ended()
+
+
+def test_nothing_is_kept_of_calls_that_are_over(rig: Rig) -> None:
+    client = introduced(rig)
+    for id_ in range(9):
+        token = {"_meta": {"progressToken": id_}}
+        rig.hear("said", client, jsonrpc="2.0", id=id_, method="elicitation/create", params=token)
+        if id_ % 2:
+            rig.answer(client, id_)
+        else:
+            params = {"requestId": id_}
+            rig.hear("said", client, jsonrpc="2.0", method="notifications/cancelled", params=params)
+        rig.call(client, id_)
+        rig.cancel(client, id_)
+        rig.hear("asks", client, id_)
+    [kept] = rig.supervisor._clients.values()
+    assert [kept.calls, kept.asked, kept.tokens, rig.supervisor._dropped] == [{}, {}, {}, set()]
+
+
 def test_another_worker_continues_the_sessions(rig: Rig) -> None:
     one, other = introduced(rig), introduced(rig)
     rig.say(other, "logging/setLevel", 8, level="info")

@@ -1,0 +1,58 @@
+"""The worker's half: requests that have waited, and what a new worker gets of an earlier one."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+
+from mcpframe.frame.serving.server import messages
+from mcpframe.frame.worker.port import REPLAY, STALE_SECONDS, read, text_of
+from mcpframe.frame.worker.program import Program
+
+pytestmark = pytest.mark.anyio
+
+
+class Worker:
+    """A program with one client, and what it has posted."""
+
+    def __init__(self) -> None:
+        self.posted: list[tuple[str, list[Any]]] = []
+        self.program = Program(self._serve, messages(), self._post)
+        self.take("open", 1, {}, None)
+
+    async def _serve(self, read_stream: Any, *_: Any) -> None:
+        async for _message in read_stream:
+            pass
+
+    def _post(self, text: str) -> None:
+        self.posted.append(read(text)[:2])
+
+    def take(self, kind: str, *fields: Any, **message: Any) -> None:
+        """Handle a text that was posted a while ago."""
+        text = text_of(kind, *fields, message=json.dumps({"jsonrpc": "2.0", **message}) if message else "")
+        self.program.take(f"{time.time() - 2 * STALE_SECONDS}\n{text}")
+
+
+async def test_a_request_that_has_waited_is_asked_about() -> None:
+    worker = Worker()
+    worker.take("said", 1, id=7, method="tools/list")
+    worker.take("go", 1, 7)
+    assert worker.posted == [("asks", [1, 7]), ("took", [1, 7])]
+
+
+async def test_nothing_is_kept_of_a_request_that_was_cancelled_while_it_waited() -> None:
+    worker = Worker()
+    worker.take("said", 1, id=7, method="tools/list")
+    worker.take("said", 1, method="notifications/cancelled", params={"requestId": 7})
+    worker.take("go", 1, 7)
+    assert worker.posted == [("asks", [1, 7])]
+    assert worker.program._held == {}
+
+
+async def test_the_introduction_of_a_client_is_handled_however_long_it_has_waited() -> None:
+    worker = Worker()
+    worker.take("said", 1, id=f"{REPLAY}0", method="resources/subscribe", params={"uri": "a:b"})
+    assert worker.posted == [("took", [1, f"{REPLAY}0"])]
