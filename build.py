@@ -9,7 +9,7 @@
     python3 build.py check               lint, format and type checks, of Python and JavaScript
     python3 build.py bench [ARGUMENTS]   run the benchmark
     python3 build.py conformance [ARGS]  run the official conformance suite against the bridge
-    python3 build.py soak [ARGUMENTS]    call the bridge 20,000 times, with clients that leave, cancel and lie
+    python3 build.py soak [ARGUMENTS]    call the bridge, the hub and framed servers by the thousand
     python3 build.py survey [NAMES]      build public packages by their names, and call a tool of each
     python3 build.py docs [--check]      write the generated parts of docs/ (or only compare them), and build its site
     python3 build.py screenshots         renew the documentation's pictures
@@ -79,7 +79,7 @@ def main(arguments: Sequence[str]) -> int:
     verbs.add_parser("test", help="run the tests", add_help=False)
     verbs.add_parser("bench", help="run the benchmark", add_help=False)
     verbs.add_parser("conformance", help="run the official conformance suite against the bridge", add_help=False)
-    verbs.add_parser("soak", help="call the bridge by the thousand, and count what is left", add_help=False)
+    verbs.add_parser("soak", help="call the bridge, the hub and framed servers by the thousand", add_help=False)
     verbs.add_parser("survey", help="build public packages by their names, and call a tool of each", add_help=False)
     verbs.add_parser("release", help="build and check the packages of a release", add_help=False)
     options, rest = parser.parse_known_args(arguments)

@@ -86,8 +86,8 @@ class Program:
             self._post(text_of("closed", number))
 
     def _said(self, number: int, age: float, message: Mapping[str, Any]) -> None:
-        cancelled = jsonrpc.cancelled_id(message)
-        if cancelled is not None and self._held.pop((number, cancelled), None):
+        if (cancelled := (number, jsonrpc.cancelled_id(message))) in self._held:
+            del self._held[cancelled]
             return
         if jsonrpc.is_request(message) and age > STALE_SECONDS and not str(message["id"]).startswith(REPLAY):
             self._held[number, message["id"]] = message
