@@ -28,12 +28,10 @@ from mcpframe.kit.dev.inspector import Inspecting, serve_inspector
 from mcpframe.kit.web.host_page import bundle_client, bundle_module, copy_host_modules
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser import apps_hosts
-from tests.browser.engines import Engine
-from tests.browser.firefox import ensure_firefox, running
+from tests.browser.engines import KINDS, Engine, Kind
 from tests.browser.hosts import Host, JavaScriptHost, PythonHost
 from tests.browser.inspecting import InspectorPage
 from tests.browser.outers import PATIENCE, JavaScriptOuter, Outer, PlaywrightOuter
-from tests.browser.webkit import ensure_webkit, running_webkit
 from tests.support.built import SERVERS, built
 from tests.support.origins import PORT, chromium_options, served_port
 from tests.support.settling import USUAL
@@ -402,11 +400,12 @@ async def inspector(context: BrowserContext, troubles: Troubles, inspecting: Ins
     return await InspectorPage.open(context, inspecting)
 
 
-@pytest.fixture(params=["firefox", "webkit"])
+@pytest.fixture(params=KINDS, ids=lambda kind: kind.name)
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
-    find, run = {"firefox": (ensure_firefox, running), "webkit": (ensure_webkit, running_webkit)}[request.param]
-    program = find()
+    """Each other browser, with a fresh profile."""
+    kind: Kind = request.param
+    program = kind.find()
     if program is None:
-        pytest.skip(f"no {request.param} is installed, and none could be: install firefox-esr or webkit2gtk-driver")
-    with run(program, tmp_path / "profile") as engine:  # type: ignore[operator]
+        pytest.skip(f"no {kind.title} is installed, and none could be: install {kind.package}")
+    with kind.running(program, tmp_path / "profile") as engine:
         yield engine

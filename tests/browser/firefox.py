@@ -11,8 +11,8 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -50,9 +50,10 @@ def _find() -> str | None:
 class Firefox:
     """A running Firefox with one tab."""
 
-    def __init__(self, connection: WebSocket) -> None:
-        """Talk to a Firefox through an open connection."""
+    def __init__(self, connection: WebSocket, group: int) -> None:
+        """Talk to a Firefox, the leader of a process group, through an open connection."""
         self._connection = connection
+        self.group = group
         self._last = 0
         self.events: list[dict[str, Any]] = []
         self.version: str = self._ask("session.new", capabilities={})["capabilities"]["browserVersion"]
@@ -62,6 +63,12 @@ class Firefox:
     def open(self, url: str) -> None:
         """Open a page in the tab and wait until it is loaded."""
         self._ask("browsingContext.navigate", context=self._tab, url=url, wait="complete")
+
+    def back(self) -> None:
+        """Go back to the page before."""
+        left = self._address(self._tab)
+        self._evaluate(self._tab, "void setTimeout(() => history.back())")
+        self._wait_while(self._tab, left)
 
     def preload(self, script: str) -> None:
         """Run a script at the beginning of every document from now on."""
@@ -76,9 +83,7 @@ class Firefox:
         """
         context = self._tab
         for selector in frames:
-            found = self._evaluate(context, f"document.querySelector({json.dumps(selector)}).contentWindow")
-            context = found["value"]["context"]
-            self._wait_for_page(context)
+            context = self._frame(context, selector)
         return self._run(context, script)
 
     def run_privileged(self, script: str) -> Any:
@@ -90,12 +95,27 @@ class Firefox:
         answer = self._evaluate(context, f"(async () => JSON.stringify(await (async () => {{ {script} }})()))()")
         return json.loads(answer.get("value", "null"))
 
-    def _wait_for_page(self, context: str) -> None:
-        """Wait until a frame has left its empty document, with which a script in it would be lost."""
+    def _frame(self, context: str, selector: str) -> str:
+        """Return a frame once it has left its empty document, with which a script would be lost."""
         until = time.monotonic() + PATIENCE
-        while self._ask("browsingContext.getTree", root=context, maxDepth=0)["contexts"][0]["url"] == "about:blank":
+        while True:
+            found = self._evaluate(context, f"document.querySelector({json.dumps(selector)}).contentWindow")
+            frame = str(found["value"]["context"])
+            with suppress(AssertionError):  # its page has just moved to another process
+                if self._address(frame) != "about:blank":
+                    return frame
             assert time.monotonic() < until, "The frame stays empty."
             time.sleep(0.02)
+
+    def _wait_while(self, context: str, address: str) -> None:
+        """Wait until a tab has left the page at an address."""
+        until = time.monotonic() + PATIENCE
+        while self._address(context) == address:
+            assert time.monotonic() < until, f"The page at {address} stays."
+            time.sleep(0.02)
+
+    def _address(self, context: str) -> str:
+        return str(self._ask("browsingContext.getTree", root=context, maxDepth=0)["contexts"][0]["url"])
 
     def _evaluate(self, context: str, expression: str) -> dict[str, Any]:
         answer = self._ask("script.evaluate", target={"context": context}, awaitPromise=True, expression=expression)
@@ -118,19 +138,33 @@ class Firefox:
 
 
 @contextmanager
-def running(program: str, profile: Path, *arguments: str) -> Iterator[Firefox]:
-    """Run Firefox without a window, with a fresh profile and further arguments, for as long as the block lasts."""
+def running(
+    program: str, profile: Path, *arguments: str, settings: Mapping[str, object] | None = None
+) -> Iterator[Firefox]:
+    """Run Firefox without a window, with a fresh profile, for as long as the block lasts.
+
+    Args:
+        program: Its program.
+        profile: The folder of its profile.
+        arguments: Further arguments.
+        settings: Preferences, as in `about:config`.
+    """
+    profile.mkdir(exist_ok=True)
+    lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in (settings or {}).items()]
+    (profile / "user.js").write_text("".join(lines))
     command = [program, "--headless", "--no-remote", "--profile", str(profile), "--remote-debugging-port", "0"]
     command += arguments
     environment = os.environ | {"HOME": str(profile)}
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
+    ) as process:
         assert process.stderr
         try:
             said = (re.search(r"BiDi listening on (\S+)", line) for line in process.stderr)
             address = next(match[1] for match in said if match)
             Thread(target=process.stderr.read, daemon=True).start()  # a full pipe would stop the browser
             with closing(create_connection(f"{address}/session", suppress_origin=True, timeout=PATIENCE)) as connection:
-                firefox = Firefox(connection)
+                firefox = Firefox(connection, process.pid)
                 yield firefox
                 firefox.close()
                 process.wait(PATIENCE)

@@ -7,36 +7,22 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack
-from typing import Any
 
 import pytest
 from playwright.async_api import Page, Request
 
 from mcpframe.kit.base.data import templates_dir
 from mcpframe.kit.bundle import build
-from mcpframe.kit.project.packaged import package_project
 from mcpframe.kit.project.project import find_project
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import Era, PythonClient
 from tests.browser.conftest import Origins, Troubles
 from tests.contract.playing import POLL, held
 from tests.support.built import SNAPSHOTS
+from tests.support.first_calls import FAILS, FIRST_CALLS, project_of
 from tests.support.suites import extended
 from tests.support.wheels import use_index, write_unmodified
 
-FIRST_CALLS: dict[str, tuple[str, dict[str, Any]]] = {
-    "everything": ("test_simple_text", {}),
-    "forecast": ("get_forecast", {"place": "Wien"}),
-    "fractal": ("draw", {"detail": 10}),
-    "json-analyzer": ("evaluate_jsonpath", {"path": "$"}),
-    "mermaid-editor": ("get_source", {}),
-    "minimal": ("add", {"a": 1, "b": 2}),
-    "pi-calculator": ("calculate_pi", {"iterations": 1000}),
-    "unmodified-flashcards": ("list_cards", {"deck": "german"}),
-    "unmodified-shopping": ("add_item", {"item": "milk"}),
-    "unmodified-units": ("convert", {"value": 2, "from": "mile"}),
-}
-"""By template: the tool that is called first. One answers that the user has to choose a file first."""
 BEHIND_A_SETUP = {"sqlite-analyst"}
 """Templates that answer with an error until the user has chosen files."""
 WITHOUT_TOOLS = {"view"}
@@ -70,10 +56,7 @@ def url_of(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
     def url(name: str) -> str:
         if name not in paths:
-            project = templates_dir() / name
-            if not project.is_dir():
-                args = ["--unit", "m"] if name == "unmodified-units" else []
-                project = package_project(name, tmp_path_factory.mktemp(name) / "project", args=args)
+            project = project_of(name, tmp_path_factory.mktemp("project"))
             paths[name] = build(project, folder, allowed_origins=[origins.host], snapshot=True).url_path
         return f"http://neighbour.host.localhost:{served.port}/{paths[name]}"
 
@@ -108,7 +91,7 @@ async def test_the_first_answers_need_no_file(
         assert tool in [item["name"] for item in (await client.request("tools/list"))["tools"]]
         answer = await client.call(tool, **arguments)
         assert answer["content"]
-        assert not answer.get("isError") or name == "json-analyzer", answer
+        assert not answer.get("isError") or name == FAILS, answer
         looked_for = await host_page.frames[-1].evaluate(LOOKED_FOR)
         assert (looked_for, synchronous) == ([], [])
 

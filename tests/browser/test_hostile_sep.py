@@ -6,36 +6,34 @@
     what is no JSON object, or cannot be cloned                 nothing, or refused
     a redirect to another origin before the session             not heard, told nothing; the deadline ends it
     a redirect within the origin                                works
-    the host page in the back/forward cache                     goes on, or begins anew
     two hosts, two frames, fifty frames at once                 each gets its own answers
 
 After each of them a good call works, and nothing was posted to a wrong origin. `damage.py` has the fields.
 """
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import Any
 
 import anyio
 import pytest
 from mcp import Client
-from playwright.async_api import BrowserContext, Page, Route, async_playwright
+from playwright.async_api import BrowserContext, Page, Route
 
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from tests.browser.by_hand import framed, loaded
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import Bundle, Origins, Troubles, new_context
+from tests.browser.conftest import Bundle, Origins
 from tests.browser.test_contract_bundle import ACCEPTED, INITIALIZE, REPLY, bare, framing, mcp
 from tests.contract.damaged import *  # noqa: F403  the tests for every window
 from tests.contract.damaged import LIMITS
-from tests.contract.outer import PATIENCE, Outer
+from tests.contract.outer import Outer
 from tests.contract.playing import POLL, say
 from tests.hostile.sep import damaged, example
 from tests.hostile.values import UNCLONEABLE, UNSPEAKABLE, Record
-from tests.support.origins import chromium_options
 
 __all__ = ["bare"]  # the fixture
 
@@ -192,35 +190,6 @@ async def new_host(context: BrowserContext, origins: Origins) -> Page:
 
 
 # The back/forward cache
-
-
-@pytest.fixture
-async def caching(origins: Origins) -> AsyncIterator[tuple[Page, Troubles]]:
-    """A page in a Chromium whose back/forward cache works, as Playwright's does not by itself."""
-    async with async_playwright() as playwright:
-        ignored = ["--disable-back-forward-cache"]
-        browser = await playwright.chromium.launch(**chromium_options(), ignore_default_args=ignored)
-        async with new_context(browser) as (context, troubles):
-            yield await context.new_page(), troubles
-        await browser.close()
-
-
-async def test_a_host_page_that_comes_back_goes_on(caching: tuple[Page, Troubles], origins: Origins) -> None:
-    page, _ = caching
-    await page.goto(f"{origins.host}/host.html")
-    await page.wait_for_function("() => window.lab")
-    await page.evaluate("addEventListener('pageshow', (event) => (window.restored = event.persisted))")
-    await page.evaluate("url => lab.connect({ url })", f"{origins.bundle}/page.html?inner")
-    await page.evaluate("lab.next('opened')")
-    await page.goto(f"{origins.stranger}/page.html")
-    await page.evaluate("() => void setTimeout(() => history.back())")  # this page, and so an answer, may go at once
-    await page.wait_for_url("**/host.html", wait_until="commit")  # there is no load event: it was loaded before
-    await page.wait_for_function("() => window.lab")
-    assert await page.evaluate("window.restored") is True, "Chromium did not keep the page: the line proves nothing"
-    await page.evaluate('lab.send(\'{"jsonrpc":"2.0","id":1,"method":"echo","params":{"still":"here"}}\')')
-    with anyio.fail_after(PATIENCE):
-        received = await page.evaluate("lab.next('received')")
-    assert received["payload"]["result"] == {"still": "here"}
 
 
 # A real bundle in bad company

@@ -23,7 +23,7 @@ return JSON.parse(document.title);
 """
 STACK_SWITCHING = "return typeof WebAssembly.Suspending"
 RESTORED = "return performance.getEntriesByName('mcpframe:restored').length"
-_SETTING = 'user_pref("javascript.options.wasm_js_promise_integration", {});\n'
+_SETTING = "javascript.options.wasm_js_promise_integration"
 
 
 @pytest.fixture(params=[True, False], ids=["switching", "without"])
@@ -37,10 +37,7 @@ def firefox(tmp_path: Path, switches: bool) -> Iterator[Firefox]:
     program = ensure_firefox()
     if program is None:
         pytest.skip("no Firefox is installed, and none could be: install firefox or firefox-esr")
-    profile = tmp_path / "profile"
-    profile.mkdir()
-    (profile / "user.js").write_text(_SETTING.format(str(switches).lower()))
-    with running(program, profile) as firefox:
+    with running(program, tmp_path / "profile", settings={_SETTING: switches}) as firefox:
         yield firefox
 
 

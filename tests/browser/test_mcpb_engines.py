@@ -18,6 +18,7 @@ from tests.browser.engines import Engine, until
 from tests.browser.mcpb import bundle_peers
 
 ADD = "return (await mcpb.call(%d, 'callTool', { name: 'add', arguments: { a: 2, b: 3 } })).result.structuredContent"
+CALL = "return (await mcpb.call(%d, 'callTool', { name: '%s' })).result.structuredContent"
 FAIL = "return (await mcpb.call(%d, 'callTool', { name: 'fail' })).result.isError"
 
 
@@ -57,6 +58,15 @@ def test_page_servers_and_clients_once_through(engine: Engine, pages: Path, tmp_
         number = engine.run("return mcpb.tabClient()")
         assert engine.run(ADD % number) == {"result": 5}
         assert engine.run(FAIL % number) is True
+        other = engine.run("return mcpb.tabClient()")
+        engine.run(f"mcpb.watch({number}, 'hang', {{ tag: 'left' }})")
+        assert engine.run(f"return mcpb.heard({number}, 'progress')") == "progress: 1 of 2, left"
+        engine.run(f"mcpb.abort({number})")
+        assert engine.run(f"return mcpb.heard({number}, 'watched')").startswith("watched: error")
+        assert engine.run(CALL % (other, "ended")) == {"result": ["left"]}
+        engine.run(f"mcpb.watch({number}, 'wait')")
+        assert engine.run(CALL % (other, "meet")) == {"result": "here"}
+        assert engine.run(f"return mcpb.heard({number}, 'watched')") == "watched: met"
 
         # Pages in Python: a client in its window, one around a frame, and a server.
         engine.open(f"{served.origin}/{tabbed.url_path}")

@@ -27,7 +27,7 @@ from tests.browser.test_template_pi_calculator import COLOURED
 from tests.browser.ui_hosts import bundle_ui_client
 from tests.support import nine_hosts
 from tests.support.built import SNAPSHOTS
-from tests.support.origins import PORT
+from tests.support.origins import port_itself
 
 ANSWERS = """
 import asyncio, json, server
@@ -194,7 +194,7 @@ def test_those_in_pages_in_firefox(
     text = answers["10000"]["content"][0]["text"]
     estimate = f"{answers['10000']['structuredContent']['pi']:.6f}"
     # Firefox maps no port, as the tests' Chromium does.
-    with serve_folder(site, PORT), running(program, tmp_path / "profile") as firefox:
+    with port_itself() as port, serve_folder(site, port), running(program, tmp_path / "profile") as firefox:
         for name, (page, connect, client) in _JS_HOSTS.items():
             firefox.open(f"{origins.host}/{page}" if page else pi.url)
             firefox.run(_LOADED.get(page, "while (document.documentElement.dataset.state !== 'loaded')") + _FRAME)

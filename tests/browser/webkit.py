@@ -50,9 +50,10 @@ def _find() -> str | None:
 class WebKit:
     """A running MiniBrowser with one tab."""
 
-    def __init__(self, driver: str, program: str) -> None:
-        """Begin a session with a driver that runs at an address."""
+    def __init__(self, driver: str, program: str, group: int) -> None:
+        """Begin a session with a driver that runs at an address, and leads a process group."""
         self._driver = driver
+        self.group = group
         options = {"webkitgtk:browserOptions": {"binary": program, "args": ["--automation"]}}
         begun = self._ask("POST", "/session", {"capabilities": {"alwaysMatch": options}})
         self._session = f"/session/{begun['sessionId']}"
@@ -62,6 +63,17 @@ class WebKit:
     def open(self, url: str) -> None:
         """Open a page in the tab and wait until it is loaded."""
         self._ask("POST", f"{self._session}/url", {"url": url})
+
+    def back(self) -> None:
+        """Go back to the page before."""
+        left = self._ask("GET", f"{self._session}/url")
+        # The driver's own command waits for a load event, which a page in the cache does not have.
+        script = {"script": "setTimeout(() => history.back())", "args": []}
+        self._ask("POST", f"{self._session}/execute/sync", script)
+        until = time.monotonic() + PATIENCE
+        while self._ask("GET", f"{self._session}/url") == left:
+            assert time.monotonic() < until, f"The page at {left} stays."
+            time.sleep(0.02)
 
     def run(self, script: str, *frames: str) -> Any:
         """Run the body of an async function in the page, or in a frame of it, and return what it returns.
@@ -122,9 +134,9 @@ def running_webkit(program: str, home: Path) -> Iterator[WebKit]:
         display = f":{screen.stdout.readline().strip()}"
         environment = os.environ | {"HOME": str(home), "DISPLAY": display, "NO_AT_BRIDGE": "1"}
         command = ["dbus-run-session", "--", "WebKitWebDriver", f"--port={port}"]
-        with _started(command, environment):
+        with _started(command, environment) as process:
             _wait_for(port)
-            webkit = WebKit(f"http://127.0.0.1:{port}", program)
+            webkit = WebKit(f"http://127.0.0.1:{port}", program, process.pid)
             try:
                 yield webkit
             finally:

@@ -6,11 +6,12 @@ Several runs share this machine: each process serves its site at a port of its o
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from mcpframe.kit.base.cache import cache_dir
 from mcpframe.kit.base.errors import PortTaken
-from mcpframe.kit.base.locking import try_hold
+from mcpframe.kit.base.locking import locked, try_hold
 from mcpframe.kit.browser.chromium import LaunchOptions, ensure_chromium, launch_options
 from mcpframe.kit.web.serve import bind
 
@@ -43,6 +44,13 @@ def served_port() -> int:
         _held.append(held)
         return port
     raise RuntimeError("no free port for the test pages")
+
+
+@contextmanager
+def port_itself() -> Iterator[int]:
+    """Hold `PORT` for the block, for a browser that cannot take another port for it; wait while another run does."""
+    with locked(cache_dir() / "test-ports" / str(PORT)):
+        yield PORT
 
 
 def chromium_options(*arguments: str, off: Sequence[str] | None = None) -> LaunchOptions:

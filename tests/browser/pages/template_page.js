@@ -8,11 +8,12 @@ let wake = () => {};
 window.lab = {
   sessionId: crypto.randomUUID(),
 
-  frame(url, visibility) {
+  frame(url, visibility, options = {}) {
     document.querySelector("iframe")?.remove();
     const iframe = document.body.appendChild(document.createElement("iframe"));
     iframe.hidden = true;
-    this.transport = new FrameTransport({ iframe, url, sessionId: this.sessionId, ...(visibility && { visibility }) });
+    const { sessionId } = this;
+    this.transport = new FrameTransport({ iframe, url, sessionId, ...(visibility && { visibility }), ...options });
   },
 
   setUp(url) {
@@ -22,8 +23,8 @@ window.lab = {
     this.setup.catch(() => {}); // who wants the result is told
   },
 
-  async connect(url, visibility) {
-    this.frame(url, visibility);
+  async connect(url, visibility, options) {
+    this.frame(url, visibility, options);
     this.client = new Client({ name: "tests", version: "1.0.0" });
     this.client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
       updates.push(params.uri);

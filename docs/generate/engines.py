@@ -1,0 +1,76 @@
+"""The table of engines other than Chromium: `python -m docs.generate.engines` plays it, and writes it into the page.
+
+It needs the engines and takes minutes, so `build.py docs` leaves it alone. `tests/browser/test_engines.py` compares its
+outcomes with those of a run.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from docs.generate import ROOT
+from tests.browser.engines import KINDS, Kind
+from tests.browser.scenarios import SCENARIOS
+from tests.browser.stage import Stage, staged
+
+PAGE = ROOT / "docs" / "reference" / "engines.md"
+UNSETTABLE = "not tried: its driver cannot set this"
+
+_BLOCK = re.compile(r"(<!-- measured: python -m docs\.generate\.engines -->\n\n)(.*?)(\n<!-- end measured -->)", re.S)
+
+
+def outcomes_of(kind: Kind, program: str, stage: Stage, folder: Path) -> dict[str, str]:
+    """Play all scenarios in an engine; return the outcomes by title."""
+    outcomes = {}
+    with kind.running(program, folder / kind.name) as engine:
+        title = f"{kind.title} {engine.version}"
+        for scenario in SCENARIOS:
+            if not scenario.settings:
+                outcome = scenario.play(engine, stage)
+            elif kind.name != "firefox":
+                outcome = UNSETTABLE
+            else:
+                with kind.running(program, folder / scenario.name, scenario.settings) as other:
+                    outcome = scenario.play(other, stage)
+            print(f"{title}: {scenario.name}: {outcome}", flush=True)
+            outcomes[scenario.title] = outcome
+    return outcomes
+
+
+def table_of(engines: Mapping[str, Mapping[str, str]]) -> str:
+    """Return the table in Markdown: a row for each scenario, and a column for each engine."""
+    rows = {scenario.title: [each[scenario.title] for each in engines.values()] for scenario in SCENARIOS}
+    lines = [f"| | {' | '.join(engines)} |", f"|---|{'---|' * len(engines)}"]
+    lines += [f"| {title} | {' | '.join(outcomes)} |" for title, outcomes in rows.items()]
+    return "\n".join(lines) + "\n"
+
+
+def written() -> dict[str, dict[str, str]]:
+    """Return the outcomes that the documentation has, by the titles of scenario and engine."""
+    found = _BLOCK.search(PAGE.read_text("utf-8"))
+    assert found is not None
+    head, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in found[2].splitlines()]
+    titles = [title.partition(" ")[0] for title in head[1:]]
+    return {title: dict(zip(titles, cells, strict=True)) for title, *cells in rows}
+
+
+def main() -> int:
+    """Play the scenarios in all engines and write the table into the page."""
+    engines = {}
+    with tempfile.TemporaryDirectory() as folder, staged(Path(folder)) as stage:
+        for kind in KINDS:
+            if (program := kind.find()) is None:
+                raise SystemExit(f"No {kind.title} is installed, and none could be: install {kind.package}.")
+            engines[kind.title] = outcomes_of(kind, program, stage, Path(folder))
+    table = table_of(engines)
+    PAGE.write_text(_BLOCK.sub(lambda found: f"{found[1]}{table}{found[3]}", PAGE.read_text("utf-8")), "utf-8")
+    print(table, end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
