@@ -451,6 +451,7 @@ def inspector(engine: Engine, stage: Stage) -> str:
 LEFT = """
 window.left = mcp.failure(mcp.call("wait", { name: "left" }));
 await mcp.next("progress");
+window.stop = mcp.abort;
 addEventListener("pageshow", ({ persisted }) => (window.persisted = persisted));
 """
 
@@ -469,7 +470,7 @@ def back(engine: Engine, stage: Stage) -> str:
         assert run(engine, "return await mcp.call('echo', { text: 'anew' });")["content"][0]["text"] == "anew"
         return "is loaded anew"
     assert run(engine, "return await mcp.call('echo', { text: 'still here' });")["content"][0]["text"] == "still here"
-    run(engine, "mcp.abort.abort('enough');")
+    run(engine, "stop.abort('enough');")
     found = "return (await mcp.call('cancelled_waits', {})).structuredContent.result;"
     while "left" not in run(engine, found):
         pass
