@@ -23,8 +23,8 @@ UNSETTABLE = "not tried: its driver cannot set this"
 _BLOCK = re.compile(r"(<!-- measured: python -m docs\.generate\.engines -->\n\n)(.*?)(\n<!-- end measured -->)", re.S)
 
 
-def outcomes_of(kind: Kind, program: str, stage: Stage, folder: Path) -> dict[str, str]:
-    """Play all scenarios in an engine; return the outcomes by title."""
+def outcomes_of(kind: Kind, program: str, stage: Stage, folder: Path) -> tuple[str, dict[str, str]]:
+    """Play all scenarios in an engine; return its title with the version, and the outcomes by the scenarios' titles."""
     outcomes = {}
     with kind.running(program, folder / kind.name) as engine:
         title = f"{kind.title} {engine.version}"
@@ -38,7 +38,7 @@ def outcomes_of(kind: Kind, program: str, stage: Stage, folder: Path) -> dict[st
                     outcome = scenario.play(other, stage)
             print(f"{title}: {scenario.name}: {outcome}", flush=True)
             outcomes[scenario.title] = outcome
-    return outcomes
+    return title, outcomes
 
 
 def table_of(engines: Mapping[str, Mapping[str, str]]) -> str:
@@ -65,7 +65,8 @@ def main() -> int:
         for kind in KINDS:
             if (program := kind.find()) is None:
                 raise SystemExit(f"No {kind.title} is installed, and none could be: install {kind.package}.")
-            engines[kind.title] = outcomes_of(kind, program, stage, Path(folder))
+            title, outcomes = outcomes_of(kind, program, stage, Path(folder))
+            engines[title] = outcomes
     table = table_of(engines)
     PAGE.write_text(_BLOCK.sub(lambda found: f"{found[1]}{table}{found[3]}", PAGE.read_text("utf-8")), "utf-8")
     print(table, end="")
