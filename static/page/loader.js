@@ -158,9 +158,10 @@ async function compile(file) {
 async function withLoaded(responses, module, libraries, start) {
   const { fetch: originalFetch } = globalThis;
   const { instantiate, instantiateStreaming } = WebAssembly;
-  const copies = hasCopies();
+  let copies;
   const linked = async (compiled, imports) => {
     const instance = await instantiate.call(WebAssembly, compiled, imports);
+    copies ??= hasCopies(); // here, where WebAssembly is known to be allowed
     if (copies) replaceCopies(instance, imports);
     return { module: compiled, instance };
   };

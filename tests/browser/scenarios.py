@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from mcpframe.kit.base.data import templates_dir
 from tests.browser.engines import Engine, sleep, until
 from tests.browser.playing_vectors import check_vectors
 from tests.browser.stage import Stage
@@ -365,10 +366,10 @@ STALLED = "return document.querySelector('#mcpframe-stalled')?.style.visibility 
 POLICY = "does not start: there `'self'` in a policy matches nothing"
 
 
-def starts_opaque(engine: Engine, stage: Stage, server: str) -> bool:
+def starts_opaque(engine: Engine, stage: Stage, url: str) -> bool:
     """Connect to a server in a sandbox without an origin; return whether its page can load its script."""
     host(engine, stage)
-    run(engine, OPAQUE, url=stage.url(SERVERS / server))
+    run(engine, OPAQUE, url=url)
     while not run(engine, "return Boolean(lab.connected);"):
         if run(engine, STALLED, "iframe"):
             return False
@@ -377,18 +378,25 @@ def starts_opaque(engine: Engine, stage: Stage, server: str) -> bool:
 
 @scenario("a server in a worker, in a sandbox without `allow-same-origin`")
 def opaque_worker(engine: Engine, stage: Stage) -> str:
-    if not starts_opaque(engine, stage, "computing"):
+    if not starts_opaque(engine, stage, stage.url(SERVERS / "computing")):
         return POLICY
     return WORKS if call(engine, "where") == "worker" else "in the page"
 
 
 @scenario("storage in a sandbox without `allow-same-origin`")
 def opaque_storage(engine: Engine, stage: Stage) -> str:
-    if not starts_opaque(engine, stage, "authored"):
+    if not starts_opaque(engine, stage, stage.url(SERVERS / "authored")):
         return POLICY
     assert call(engine, "store", key="kilo", size=1024) == "stored"
     assert call(engine, "stored_keys") == ["kilo"]
     return WORKS if call_whole(engine, "session_facts")["persistent"] else "in memory; the page says so"
+
+
+@scenario("a server whose project has its `url`, in a sandbox without `allow-same-origin`")
+def opaque_addressed(engine: Engine, stage: Stage) -> str:
+    assert starts_opaque(engine, stage, stage.addressed(templates_dir() / "minimal"))
+    assert call(engine, "add", a=1, b=2) == 3
+    return WORKS
 
 
 # The inspector

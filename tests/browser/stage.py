@@ -19,11 +19,12 @@ import pytest
 
 from mcpframe.kit.base.data import checkout_dir, templates_dir
 from mcpframe.kit.base.node import install_locked
+from mcpframe.kit.bundle import build
 from mcpframe.kit.dev.inspector import Inspecting, serve_inspector
 from mcpframe.kit.web.host_page import bundle_client, copy_host_modules
 from mcpframe.kit.web.serve import Served, serve_folder
 from tests.browser.playing_vectors import write_vectors
-from tests.support.built import SERVERS, built
+from tests.support.built import SERVERS, SNAPSHOTS, built
 from tests.support.first_calls import project_of
 from tests.support.origins import HOST, PORT, port_itself
 from tests.support.wheels import use_index, write_unmodified
@@ -68,6 +69,15 @@ class Stage:
         root, result = built(project, allowed_origins=_ALLOWED)
         served = self._served.get(root) or self._served.setdefault(root, self._stack.enter_context(serve_folder(root)))
         return f"http://{at}:{served.port}/{result.url_path}"
+
+    def addressed(self, project: Path) -> str:
+        """Build a project with the address of its page in `url`, and return that."""
+        folder = self._folder / "addressed"
+        folder.mkdir(exist_ok=True)
+        served = self._stack.enter_context(serve_folder(folder))
+        url = f"http://127.0.0.1:{served.port}/{project.name}/"
+        build(project, folder, allowed_origins=_ALLOWED, url=url, snapshot=SNAPSHOTS)
+        return url
 
     def template(self, name: str, *, at: str = "127.0.0.1") -> str:
         """Return the address of a template, or of a package in templates/unmodified, which keeps its list."""

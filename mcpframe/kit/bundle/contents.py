@@ -134,6 +134,7 @@ def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset
     in_worker = config.runs_in == "worker"
     policy = page_policy(
         config.csp,
+        url=config.url,
         frames=config.kind == "page",
         inline=inline,
         sandbox=config.sandbox_origin,

@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/workers.js", "page/zstd.js"], "sha256": "125265965457a674d471eb9ee1ee3dc9a87c23d6cd28ba6d67562485d4be7e2b"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/workers.js", "page/zstd.js"], "sha256": "e516bb4de56e639a522da731b8d94de68538331e00baa31466a526a8b11dbc4e"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -1291,9 +1291,10 @@ async function compile(file) {
 async function withLoaded(responses, module, libraries, start2) {
   const { fetch: originalFetch } = globalThis;
   const { instantiate, instantiateStreaming } = WebAssembly;
-  const copies = hasCopies();
+  let copies;
   const linked = async (compiled, imports) => {
     const instance = await instantiate.call(WebAssembly, compiled, imports);
+    copies ??= hasCopies();
     if (copies) replaceCopies(instance, imports);
     return { module: compiled, instance };
   };

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from mcpframe.frame.core.origins import ANY, OPAQUE
 from mcpframe.kit.bundle.output.assets import integrity
 from mcpframe.kit.project.pyproject import CspConfig
-from mcpframe.views.html import Sources, page_directives, policy_text
+from mcpframe.views.html import Sources, page_directives, policy_text, url_origin
 
 LOOPBACK = ("http://localhost:*", "http://127.0.0.1:*")
 """The addresses of previews: a page finds its sandbox under the other of these names."""
@@ -16,6 +16,7 @@ LOOPBACK = ("http://localhost:*", "http://127.0.0.1:*")
 def page_policy(
     csp: CspConfig,
     *,
+    url: str | None = None,
     frames: bool = False,
     inline: Iterable[str] = (),
     sandbox: str | None = None,
@@ -25,12 +26,14 @@ def page_policy(
 
     Args:
         csp: The author's configuration.
+        url: The bundle's public address, if it is known. In a sandbox without an origin WebKit (2.50) matches `'self'`
+            with that, and not with the page's address: there a page needs the name of its origin.
         frames: Whether the page may frame pages of its own origin; the author's `frame_src` takes precedence.
         inline: The inline scripts of the page.
         sandbox: The origin of the sandbox for views; None for none.
         worker: Whether the server runs in a worker, which has this policy, too, as it comes from a blob.
     """
-    directives = page_directives("'self'", sources_of(csp))
+    directives = page_directives(f"'self' {url_origin(url)}" if url else "'self'", sources_of(csp))
     directives["script-src"] += [f"'{integrity(text.encode())}'" for text in inline]
     if frames and not csp.frame_src:
         directives["frame-src"].append("'self'")

@@ -28,6 +28,13 @@ def test_a_page_may_do_nothing_that_is_not_listed() -> None:
     assert "'unsafe-inline'" not in page_policy(CspConfig())
 
 
+def test_a_public_address_is_named_beside_the_page_itself() -> None:
+    found = directives(page_policy(CspConfig(), url="https://tools.example/a/", frames=True))
+    for name in ("script-src", "style-src", "connect-src", "img-src", "font-src", "media-src"):
+        assert found[name][:2] == ["'self'", "https://tools.example"], name
+    assert found["frame-src"] == ["'self'"]
+
+
 def test_the_authors_list_is_added() -> None:
     csp = CspConfig(connect_src=["https://api.example"], frame_src=["https://f.example"], unsafe_eval=True)
     found = directives(page_policy(csp))
