@@ -127,6 +127,7 @@ async def test_a_setup_and_a_page_of_its_own(
         assert kept.structured_content == {"result": ["Buy milk"]}
 
 
+@pytest.mark.extended  # `test_mcp1.py` has such a server
 async def test_a_wrapped_server_of_mcp_1_keeps_notes(
     context: BrowserContext, troubles: Troubles, publish: Publish, host_folder: Path, tmp_path: Path
 ) -> None:

@@ -26,7 +26,6 @@ from tests.browser.conftest import PAGES, Troubles
 from tests.browser.outers import PATIENCE
 from tests.browser.pairs import Chat, build_copilot, build_dashboard
 from tests.contract.playing import POLL
-from tests.support.suites import extended
 
 BOOT = BOOT_PATIENCE * 1000
 expect.set_options(timeout=PATIENCE * 1000)  # Playwright's own 5 s are little where the machine is busy
@@ -391,7 +390,7 @@ class JavaScriptServing(Serving):
         await self.page.evaluate("lab.hangUp()")
 
 
-@pytest.fixture(params=[JavaScriptServing, extended(Serving)], ids=["host.js", "python"])
+@pytest.fixture(params=[JavaScriptServing, Serving], ids=["host.js", "python"])
 async def outside(request: pytest.FixtureRequest, page: Page, pair: Site) -> Serving:
     """Each of the two pages around the copilot that are no template."""
     kind: type[Serving] = request.param
@@ -401,6 +400,7 @@ async def outside(request: pytest.FixtureRequest, page: Page, pair: Site) -> Ser
     return kind(page, pair.copilot)
 
 
+@pytest.mark.extended  # `test_architectures.py` has such pages
 async def test_the_copilot_with_other_pages_around_it(outside: Serving) -> None:
     assert await outside.set_up() == ("Copilot", "required")
     chat = Chat(outside.page.frame_locator("iframe"))

@@ -51,6 +51,7 @@ TABLE: dict[tuple[str, str], tuple[list[str], list[str]]] = {
     ("check", "target"): ([], [*PATHS, *ADDRESSES]),
     ("check", "--origin"): ([NOWHERE], ORIGINS),
     ("check", "--timeout"): ([NOWHERE], SECONDS),
+    ("check", "--server"): ([NOWHERE, "--views"], ["'open", '"']),
     ("list", "url"): ([], [*PATHS, *ADDRESSES]),
     ("list", "--origin"): ([NOWHERE], ORIGINS),
     ("list", "--era"): ([NOWHERE], ["foo", "2025-11-25", ""]),
