@@ -6,7 +6,6 @@ outcomes with those of a run.
 
 from __future__ import annotations
 
-import re
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -16,11 +15,12 @@ from docs.generate import ROOT
 from tests.browser.engines import KINDS, Kind
 from tests.browser.scenarios import SCENARIOS
 from tests.browser.stage import Stage, staged
+from tests.support.marked import MarkedPart
 
 PAGE = ROOT / "docs" / "reference" / "engines.md"
 UNSETTABLE = "not tried: its driver cannot set this"
 
-_BLOCK = re.compile(r"(<!-- measured: python -m docs\.generate\.engines -->\n\n)(.*?)(\n<!-- end measured -->)", re.S)
+SECTION = MarkedPart("engines", "python -m docs.generate.engines")
 
 
 def outcomes_of(kind: Kind, program: str, stage: Stage, folder: Path) -> tuple[str, dict[str, str]]:
@@ -51,9 +51,8 @@ def table_of(engines: Mapping[str, Mapping[str, str]]) -> str:
 
 def written() -> dict[str, dict[str, str]]:
     """Return the outcomes that the documentation has, by the titles of scenario and engine."""
-    found = _BLOCK.search(PAGE.read_text("utf-8"))
-    assert found is not None
-    head, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in found[2].splitlines()]
+    lines = SECTION.read(PAGE).splitlines()
+    head, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     titles = [title.partition(" ")[0] for title in head[1:]]
     return {title: dict(zip(titles, cells, strict=True)) for title, *cells in rows}
 
@@ -68,7 +67,7 @@ def main() -> int:
             title, outcomes = outcomes_of(kind, program, stage, Path(folder))
             engines[title] = outcomes
     table = table_of(engines)
-    PAGE.write_text(_BLOCK.sub(lambda found: f"{found[1]}{table}{found[3]}", PAGE.read_text("utf-8")), "utf-8")
+    SECTION.write(PAGE, table)
     print(table, end="")
     return 0
 

@@ -19,6 +19,7 @@ from mcpframe.kit.bundle import build
 from mcpframe.kit.publish.view_checks.run import IN_WORDS, Row, check_view, read_view
 from mcpframe.kit.publish.view_checks.sample_call import call_to_show
 from mcpframe.kit.web.serve import serve_folder
+from tests.support.marked import MarkedPart
 
 PAGE = ROOT / "docs" / "how-to" / "views.md"
 TEMPLATES = ("forecast", "view", "pi-calculator")
@@ -26,9 +27,7 @@ ADDRESS = "https://tools.example"
 ANY_VIEW = {"sep": ["https://chat.example"], "mcp_apps": ["*", "null"]}
 """Who may embed them: any host of MCP Apps, also at an opaque origin."""
 
-_BLOCK = re.compile(
-    r"(<!-- measured: python -m docs\.generate\.views_in_hosts -->\n\n)(.*?)(\n<!-- end measured -->)", re.S
-)
+SECTION = MarkedPart("views in hosts", "python -m docs.generate.views_in_hosts")
 
 
 async def rows_of(folder: Path, path: str, manifest: Mapping[str, object]) -> list[Row]:
@@ -55,9 +54,7 @@ def table_of(views: Mapping[str, Sequence[Row]]) -> str:
 
 def written() -> str:
     """Return the table that the documentation has."""
-    found = _BLOCK.search(PAGE.read_text("utf-8"))
-    assert found is not None
-    return found[2]
+    return SECTION.read(PAGE) + "\n"
 
 
 def without_times(table: str) -> str:
@@ -77,7 +74,7 @@ def main() -> int:
             result = build(templates_dir() / name, Path(out), allowed_origins=ANY_VIEW, url=f"{ADDRESS}/{name}/")
             views[name] = asyncio.run(rows_of(Path(out), result.url_path, result.manifest))
     table = table_of(views)
-    PAGE.write_text(_BLOCK.sub(lambda found: f"{found[1]}{table}{found[3]}", PAGE.read_text("utf-8")), "utf-8")
+    SECTION.write(PAGE, table)
     print(table, end="")
     return 0
 

@@ -1,11 +1,11 @@
 // Where this Python starts: in a page, or in a worker that a page has started (workers.js) and that has no document.
 
 /**
- * What the page gives a worker: its kind, the boot config, the base of its addresses, its policy, whether it has
- * storage, whether it starts from a snapshot, the texts that have come for its Python, and promises of what is compiled, by URL, and of the unpacked
- * snapshot.
- * @type {{ kind: "server" | "process", config: any, base: string, policy: string, isKept: boolean, restores: boolean, came: string[],
- *   compiled: Promise<Map<string, WebAssembly.Module>>, image: Promise<any> } | null}
+ * What the page gives a worker: its kind, the boot config, the base of its addresses, its policy, whether it has storage,
+ * whether it starts from a snapshot, the texts that have come for its Python, and promises of what is compiled, by URL, and
+ * of the unpacked snapshot.
+ * @type {{ kind: "server" | "process", config: any, base: string, policy: string, isKept: boolean, restores: boolean,
+ *   came: string[], compiled: Promise<Map<string, WebAssembly.Module>>, image: Promise<any> } | null}
  */
 export const given = globalThis.mcpframeGiven ?? null;
 

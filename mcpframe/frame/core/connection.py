@@ -200,8 +200,9 @@ class Connection:
         Args:
             reason: a sentence for both sides.
         """
-        is_open = self._adopted is not None and self._adopted.state is State.OPEN
-        return self._adopted.exchange.stop_calls(reason) if self._adopted and is_open else []
+        if self._adopted is None or self._adopted.state is not State.OPEN:
+            return []
+        return self._adopted.exchange.stop_calls(reason)
 
     def peer_gone(self, departure: Departure, now: float) -> list[Output]:
         """Handle the replacement of the peer's document, or the removal of its window."""

@@ -124,8 +124,7 @@ class Exchange:
         """Cancel each of our unanswered calls of tools, and fail it at once."""
         outputs: list[Output] = []
         for id_ in self._asked_by_us.calls:
-            params = {"requestId": id_, "reason": reason}
-            cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
+            cancelled = jsonrpc.cancellation(id_, reason)
             self._asked_by_us.asked(cancelled)
             failed = jsonrpc.error_response(id_, jsonrpc.CONNECTION_CLOSED, reason, {"reason": "stopped"})
             outputs += [*self._say(cancelled), Received(failed)]

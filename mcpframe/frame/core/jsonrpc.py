@@ -122,6 +122,12 @@ def error_response(
     return {"jsonrpc": "2.0", "id": id_, "error": error}
 
 
+def cancellation(id_: RequestId, reason: str) -> dict[str, Any]:
+    """Return the notification that cancels a request."""
+    params = {"requestId": id_, "reason": reason}
+    return {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
+
+
 def cancelled_id(payload: Mapping[str, Any]) -> RequestId | None:
     """Return the id of the request that a `notifications/cancelled` names; None for any other message."""
     return _member(payload, "requestId") if payload.get("method") == "notifications/cancelled" else None
@@ -184,8 +190,7 @@ class Pending:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._ids: dict[RequestId, RequestId | None] = {}  # each with its progress token
-        self._calls: set[RequestId] = set()
+        self._ids: dict[RequestId, tuple[str, RequestId | None]] = {}  # each with its method and its progress token
         self._cancelled: dict[RequestId, RequestId | None] = {}
 
     def __len__(self) -> int:
@@ -197,7 +202,7 @@ class Pending:
     @property
     def calls(self) -> tuple[RequestId, ...]:
         """The ids of the unanswered calls of tools, in order."""
-        return tuple(id_ for id_ in self._ids if id_ in self._calls)
+        return tuple(id_ for id_, (method, _) in self._ids.items() if method == "tools/call")
 
     def asked(self, payload: Mapping[str, Any]) -> None:
         """Record a message of the requesting side.
@@ -209,9 +214,7 @@ class Pending:
             if len(self._ids) >= self._limit and payload["id"] not in self._ids:
                 raise TooManyPending(f"{self._limit:,} requests are already waiting for an answer (max_pending).")
             id_, token = payload["id"], progress_token(payload)
-            self._ids[id_] = token
-            if payload["method"] == "tools/call":
-                self._calls.add(id_)
+            self._ids[id_] = payload["method"], token
             if self._cancelled:  # ids and tokens may be reused
                 self._cancelled = {
                     old: its for old, its in self._cancelled.items() if old != id_ and (its is None or its != token)
@@ -219,8 +222,7 @@ class Pending:
         elif payload.get("method") == "notifications/cancelled":
             cancelled = cancelled_id(payload)
             if cancelled is not None and cancelled in self._ids:
-                self._cancelled[cancelled] = self._ids.pop(cancelled)
-                self._calls.discard(cancelled)
+                _, self._cancelled[cancelled] = self._ids.pop(cancelled)
                 if len(self._cancelled) > self._limit:
                     del self._cancelled[next(iter(self._cancelled))]
 
@@ -238,4 +240,3 @@ class Pending:
         id_ = usable_id(payload.get("id"))
         if "method" not in payload and id_ is not None:
             self._ids.pop(id_, None)
-            self._calls.discard(id_)

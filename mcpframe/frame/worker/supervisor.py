@@ -209,7 +209,7 @@ class Supervisor:
     def deadline(self) -> float | None:
         """The time of the next `tick`; None for none."""
         question = self._question
-        times = [call.ends for call in self._calls]
+        times = [call.ends for call in self._calls] if self._limits else []  # after each message
         times += [self._start_by, self._probe_at, question.ends if question else None]
         if question and self._running and not self._computing:
             times.append(question.asked + PROBE_SECONDS)
@@ -454,9 +454,7 @@ class Supervisor:
         data = {"reason": reason, "mayHaveRun": call.taken}
         outputs = [_deliver(client, jsonrpc.error_response(id_, code, why, data))]
         if self._ready:
-            params = {"requestId": id_, "reason": why}
-            cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
-            outputs += self._send(client, cancelled)
+            outputs += self._send(client, jsonrpc.cancellation(id_, why))
         return outputs
 
     def _ask(self, now: float, why: str) -> list[Output]:
@@ -545,9 +543,8 @@ class Supervisor:
             data = {"reason": "worker_ended", "mayHaveRun": True}
             text = f"The worker of this server was ended while it handled this request: {why}."
             outputs.append(_deliver(client, jsonrpc.error_response(id_, CONNECTION_CLOSED, text, data)))
-        for wire in client.asked:
-            params = {"requestId": wire, "reason": "The worker of this server was ended."}
-            outputs.append(_deliver(client, {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}))
+        ended = "The worker of this server was ended."
+        outputs += [_deliver(client, jsonrpc.cancellation(wire, ended)) for wire in client.asked]
         client.asked.clear()
         client.tokens.clear()
         client.waiting.clear()

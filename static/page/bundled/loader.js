@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/workers.js", "page/zstd.js"], "sha256": "e516bb4de56e639a522da731b8d94de68538331e00baa31466a526a8b11dbc4e"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/workers.js", "page/zstd.js"], "sha256": "e99fd6b4cbc34be904aa880fd67b2e3a64d27b31777f2687414e7ecaf09e43d4"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;

@@ -25,7 +25,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from mcpframe.frame.core import payload
-from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR, RequestId, asked_as, is_request
+from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR, RequestId, asked_as, cancellation, is_request
 from mcpframe.frame.core.paging import Paging
 from mcpframe.frame.core.requests import Requests
 from mcpframe.kit.bridge.http import headers as rules
@@ -176,8 +176,7 @@ class StatelessRequests:
         finally:
             self._requests.take(number)
             if not waiting.is_answered:
-                params = {"requestId": number, "reason": "The client has closed the response."}
-                cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
+                cancelled = cancellation(number, "The client has closed the response.")
                 self._link.send(payload.encode(cancelled), cancelled)
 
     # Towards the client
