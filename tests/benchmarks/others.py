@@ -13,7 +13,7 @@ import pytest
 
 from mcpframe.kit.base.data import templates_dir
 from mcpframe.kit.bundle import build
-from mcpframe.kit.project.packaged import package_project
+from mcpframe.kit.project.packaged import PackageOptions, package_project
 from mcpframe.kit.web.serve import serve_folder
 from tests.benchmarks.browser import BenchmarkBrowser, BenchmarkError, host_page
 from tests.benchmarks.figures import Figure, Goal
@@ -77,7 +77,7 @@ def _built() -> Iterator[dict[str, str]]:
         use_index(index, patch)
         for name in _OF:
             args = ["--unit", "m"] if name == "units" else []
-            project = package_project(f"unmodified-{name}", Path(scratch, name), args=args)
+            project = package_project(f"unmodified-{name}", Path(scratch, name), options=PackageOptions(args=args))
             paths[name] = build(project, folder, allowed_origins=["*"], snapshot=True).url_path
         with serve_folder(folder) as served:
             yield {name: f"http://others.localhost:{served.port}/{path}" for name, path in paths.items()}

@@ -11,7 +11,7 @@ from playwright.async_api import BrowserContext
 
 from mcpframe.frame.boot.serving import BOOT_CAPABILITY
 from mcpframe.kit.bundle import build
-from mcpframe.kit.project.packaged import package_project
+from mcpframe.kit.project.packaged import PackageOptions, package_project
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import Era, McpClient, PythonClient, TypeScriptClient
 from tests.browser.conftest import Bundle, Origins, Troubles
@@ -33,7 +33,9 @@ def bundles(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Itera
         use_index(index, patch)
         for name, args in ARGUMENTS.items():
             at = tmp_path_factory.mktemp(name) / "project"
-            project = package_project(f"unmodified-{name}", at, args=args, allowed_origins=[origins.host])
+            project = package_project(
+                f"unmodified-{name}", at, options=PackageOptions(args=args, allowed_origins=[origins.host])
+            )
             built[name] = build(project, folder, snapshot=SNAPSHOTS)
     with serve_folder(folder) as served:
         yield {

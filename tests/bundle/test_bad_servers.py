@@ -10,7 +10,7 @@ import pytest
 
 from mcpframe.kit.base.errors import BuildError, ConfigError
 from mcpframe.kit.bundle import build
-from mcpframe.kit.project.packaged import package_project
+from mcpframe.kit.project.packaged import PackageOptions, package_project
 from tests.support.suites import extended
 from tests.support.wheels import use_index, write_wheel
 
@@ -80,7 +80,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> object:
 
 
 def project_of(script: str, tmp_path: Path, lock: Path, table: str = "") -> Path:
-    project = package_project("weather", tmp_path / "project", allowed_origins=["*"])
+    project = package_project("weather", tmp_path / "project", options=PackageOptions(allowed_origins=["*"]))
     file = project / "pyproject.toml"
     file.write_text(file.read_text().replace("args = ", f'script = "{script}"\n{table}\nargs = '))
     if lock.is_file():
@@ -147,7 +147,7 @@ def test_a_program_may_prepare_in_one_loop_and_serve_in_a_loop_of_its_own(tmp_pa
 
 
 def test_several_programs_are_named(tmp_path: Path, lock: Path) -> None:
-    project = package_project("weather", tmp_path / "project", allowed_origins=["*"])
+    project = package_project("weather", tmp_path / "project", options=PackageOptions(allowed_origins=["*"]))
     if lock.is_file():
         shutil.copy(lock, project)
     with pytest.raises(ConfigError, match=re.escape("set tool.mcpframe.script to one of 'asks', 'chooses'")):

@@ -16,7 +16,7 @@ from mcpframe.kit.bundle.packages.lock import Lock, read_lock
 from mcpframe.kit.bundle.packages.resolve import resolve
 from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
 from mcpframe.kit.bundle.pyodide.runtime import ensure_runtime
-from mcpframe.kit.project.packaged import package_project
+from mcpframe.kit.project.packaged import PackageOptions, package_project
 from tests.bundle.served_pages import Serving, call
 from tests.support.wheels import use_index, write_source, write_wheel
 
@@ -42,8 +42,9 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "index"
 
 
-def resolved(*requirements: str, leave_out: tuple[str, ...] = ()) -> Lock:
-    return resolve(requirements, PyodidePackages(ensure_runtime(None)), inputs="", leave_out=leave_out)
+def resolved(*requirements: str, leave_out: tuple[str, ...] = (), named: str = "") -> Lock:
+    packages = PyodidePackages(ensure_runtime(None))
+    return resolve(requirements, packages, inputs="", leave_out=leave_out, named=named)
 
 
 def versions(lock: Lock) -> dict[str, str]:
@@ -80,6 +81,8 @@ def test_it_does_not_go_back_silently_where_there_are_no_sources_either(index: P
     [note] = lock.notes
     assert note.startswith("mcpframe-tests-parent 1.4 instead of 1.5, because ")
     assert "mcpframe-tests-native" in note
+    with pytest.raises(BuildError, match=r"mcpframe-tests-native.* ask for it as mcpframe-tests-parent==1\.4"):
+        resolved("mcpframe-tests-parent", named="mcpframe-tests-parent")
     write_wheel(index, "mcpframe-tests-parent", {}, version="2.0", requires=needs)
     with pytest.raises(BuildError, match=r"mcpframe-tests-parent 2.0 cannot be resolved .* mcpframe-tests-native"):
         resolved("mcpframe-tests-parent")
@@ -131,7 +134,9 @@ def test_a_second_resolution_does_not_ask_pip_again(index: Path, monkeypatch: py
 def test_a_server_that_fails_as_only_one_of_mcp_1_does_is_built_with_mcp_1(index: Path, tmp_path: Path) -> None:
     files = {"hidden_server.py": SERVER}
     write_wheel(index, "mcpframe-tests-hidden", files, requires=["mcp>=1.9"], scripts={"hidden": "hidden_server:main"})
-    project = package_project("mcpframe-tests-hidden", tmp_path / "project", allowed_origins=["*"])
+    project = package_project(
+        "mcpframe-tests-hidden", tmp_path / "project", options=PackageOptions(allowed_origins=["*"])
+    )
     result = build(project, tmp_path / "out", snapshot=False)
     assert [tool["name"] for tool in result.tools or ()] == ["add"]
     assert "No module named 'mcp.server.fastmcp'" in result.notes[0]
@@ -158,7 +163,9 @@ def test_what_the_author_leaves_out_may_be_imported_at_module_level(index: Path,
     }
     requires = ["mcp>=2", "mcpframe-tests-native"]
     write_wheel(index, "mcpframe-tests-needing", files, requires=requires, scripts={"needing": "needing_server:main"})
-    project = package_project("mcpframe-tests-needing", tmp_path / "project", allowed_origins=["*"])
+    project = package_project(
+        "mcpframe-tests-needing", tmp_path / "project", options=PackageOptions(allowed_origins=["*"])
+    )
     with (project / "pyproject.toml").open("a") as file:
         file.write('leave_out = ["mcpframe-tests-native"]\n')
     result = build(project, tmp_path / "out", snapshot=False)
@@ -182,7 +189,9 @@ def test_a_native_package_that_only_a_tool_imports_is_left_out(
     requires = ["mcp>=2", "mcpframe-tests-native"]
     files, scripts = {"lazy_server.py": code}, {"lazy": "lazy_server:main"}
     write_wheel(index, "mcpframe-tests-lazy", files, requires=requires, scripts=scripts)
-    project = package_project("mcpframe-tests-lazy", tmp_path / "project", allowed_origins=["*"])
+    project = package_project(
+        "mcpframe-tests-lazy", tmp_path / "project", options=PackageOptions(allowed_origins=["*"])
+    )
     result = build(project, tmp_path / "out", snapshot=False)
     assert result.notes[0].startswith("mcpframe-tests-native 1.0 is left out")
     answer = json.loads(call(page, host, f"{serving(tmp_path / 'out')}/mcpframe-tests-lazy/", "version"))

@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.bundle import build
 from mcpframe.kit.bundle.packages.lock import read_lock
-from mcpframe.kit.project.packaged import package_project
+from mcpframe.kit.project.packaged import PackageOptions, package_project
 from tests.bundle.served_pages import Serving, call
 from tests.support.wheels import use_index, write_unmodified
 
@@ -31,7 +31,9 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_fastmcp_server_of_mcp_1_is_built_by_its_name(
     tmp_path: Path, page: Page, host: str, serving: Serving
 ) -> None:
-    project = package_project("unmodified-shopping", tmp_path / "project", allowed_origins=["*"])
+    project = package_project(
+        "unmodified-shopping", tmp_path / "project", options=PackageOptions(allowed_origins=["*"])
+    )
     result = build(project, tmp_path / "out", snapshot=True)
     assert [tool["name"] for tool in result.tools or ()] == ["add_item", "show_list"]
     assert result.manifest["versions"]["packages"]["mcp"].startswith("1.")
@@ -48,7 +50,7 @@ def test_a_fastmcp_server_of_mcp_1_is_built_by_its_name(
 
 @pytest.mark.usefixtures("index")
 def test_a_lowlevel_server_of_mcp_1_has_its_arguments(tmp_path: Path, page: Page, host: str, serving: Serving) -> None:
-    project = package_project("unmodified-units", tmp_path / "project", allowed_origins=["*"])
+    project = package_project("unmodified-units", tmp_path / "project", options=PackageOptions(allowed_origins=["*"]))
     with pytest.raises(BuildError, match=r"exited with status 2 before it served(.|\n)*required: --unit(.|\n)*args"):
         build(project, tmp_path / "out", snapshot=False)
     file = project / "pyproject.toml"
@@ -68,7 +70,9 @@ def test_a_lowlevel_server_of_mcp_1_has_its_arguments(tmp_path: Path, page: Page
 def test_a_server_of_the_package_fastmcp_is_built_by_its_name(
     tmp_path: Path, page: Page, host: str, serving: Serving
 ) -> None:
-    project = package_project("unmodified-flashcards", tmp_path / "project", allowed_origins=["*"])
+    project = package_project(
+        "unmodified-flashcards", tmp_path / "project", options=PackageOptions(allowed_origins=["*"])
+    )
     result = build(project, tmp_path / "out", snapshot=True)
     names = ["list_cards", "answer", "score", "quiz", "spelling_same"]
     assert [tool["name"] for tool in result.tools or ()] == names

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from mcpframe.kit.bundle import build
-from mcpframe.kit.project.packaged import package_project
+from mcpframe.kit.project.packaged import PackageOptions, package_project
 from tests.bundle.served_pages import Serving, call
 from tests.support.suites import extended
 from tests.support.wheels import use_index, write_wheel
@@ -124,7 +124,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     script = {"around": "around_server.server:main"}
     write_wheel(folder, NAME, files, requires=["mcp<2"], scripts=script, version="1.2.3")
     use_index(folder, monkeypatch)
-    return package_project(NAME, tmp_path / "project", allowed_origins=["*"], persist=["~/.around"])
+    return package_project(
+        NAME, tmp_path / "project", options=PackageOptions(allowed_origins=["*"], persist=["~/.around"])
+    )
 
 
 def called(page: Page, host: str, frame: str, tool: str, session: str | None = None) -> object:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mcpframe.kit.base.data import templates_dir
-from mcpframe.kit.project.packaged import package_project
+from mcpframe.kit.project.packaged import PackageOptions, package_project
 
 FIRST_CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "everything": ("test_simple_text", {}),
@@ -40,4 +40,4 @@ def project_of(name: str, folder: Path, *, persist: Sequence[str] = ()) -> Path:
     if project.is_dir():
         return project
     args = ["--unit", "m"] if name == "unmodified-units" else []
-    return package_project(name, folder / name, args=args, persist=persist)
+    return package_project(name, folder / name, options=PackageOptions(args=args, persist=persist))

@@ -33,7 +33,7 @@ from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.browser.host_tab import OFF, host_tab
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from mcpframe.kit.bundle import build
-from mcpframe.kit.project.packaged import package_project
+from mcpframe.kit.project.packaged import PackageOptions, package_project
 from mcpframe.kit.web.serve import serve_folder
 from tests.survey.outcomes import Outcome, stage_of
 from tests.survey.packages import Package, read_packages
@@ -78,7 +78,9 @@ class Trial:
     def _built(self) -> Path:
         package, out = self._package, self._folder / "dist"
         project = package_project(
-            package.requirement, self._folder / "project", args=package.args, env=package.env, allowed_origins=[HOST]
+            package.requirement,
+            self._folder / "project",
+            options=PackageOptions(args=package.args, env=package.env, allowed_origins=[HOST]),
         )
         _connect(project / "pyproject.toml", package)
         built = build(project, out, progress=self.step)

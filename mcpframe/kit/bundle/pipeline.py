@@ -208,7 +208,7 @@ class Build:
             return
         with self.progress("Resolving the requirements"):
             previous = None if self.upgrade else known
-            self.lock = resolve(requested, self.pyodide, inputs=inputs, previous=previous, leave_out=left_out)
+            self.lock = self._resolve(requested, inputs, previous)
         write_lock(self.given.lock_path, self.lock)
 
     def resolve_with_earlier_sdk(self, error: ServerFails) -> None:
@@ -224,16 +224,21 @@ class Build:
         note = f"mcp 1.x instead of 2.x, with which the server fails: {evidence}"
         with self.progress(f"Resolving the requirements with mcp 1.x, as with 2.x the server fails ({evidence})"):
             try:
-                lock = resolve(
-                    (*requested, "mcp<2"),
-                    self.pyodide,
-                    inputs=self.lock.inputs,
-                    leave_out=self.given.config.leave_out,
-                )
+                lock = self._resolve((*requested, "mcp<2"), self.lock.inputs)
             except BuildError as conflict:
                 raise error from conflict
         self.lock = replace(lock, notes=(note, *lock.notes))
         write_lock(self.given.lock_path, self.lock)
+
+    def _resolve(self, requested: Sequence[str], inputs: str, previous: Lock | None = None) -> Lock:
+        return resolve(
+            requested,
+            self.pyodide,
+            inputs=inputs,
+            previous=previous,
+            leave_out=self.given.config.leave_out,
+            named=self.given.named_package,
+        )
 
     def _requirements(self) -> tuple[str, ...]:
         requested = (*self.given.requirements, *self.given.lazy)

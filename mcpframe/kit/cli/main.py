@@ -133,6 +133,13 @@ def build(
         list[str] | None,
         typer.Option(metavar="HOST", help="With --package: a host that it may send requests to; may be repeated."),
     ] = None,
+    leave_out: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="With --package: a package that it works without, of all requirements; may be repeated.",
+        ),
+    ] = None,
     max_unpacked: Annotated[
         int | None,
         typer.Option(
@@ -167,11 +174,12 @@ def build(
             origins=allow_origin or [],
             hosts=connect_src or [],
             persist=persist or [],
+            leave_out=leave_out or [],
         )
         allow_origin = None
-    elif args is not None or env or persist or connect_src:
+    elif args is not None or env or persist or connect_src or leave_out:
         raise typer.BadParameter(
-            "only with --package; a project has args, env, persist and csp.connect_src in [tool.mcpframe].",
+            "only with --package; a project has args, env, persist, leave_out and csp.connect_src in [tool.mcpframe].",
             param_hint="--args",
         )
     else:

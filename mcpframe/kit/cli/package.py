@@ -33,9 +33,10 @@ def make_project(
     origins: Sequence[str],
     hosts: Sequence[str],
     persist: Sequence[str] = (),
+    leave_out: Sequence[str] = (),
 ) -> Path:
     """Create the project of a package from the command line's options, and return its folder."""
-    from mcpframe.kit.project.packaged import package_project
+    from mcpframe.kit.project.packaged import PackageOptions, package_project
 
     variables: dict[str, str] = {}
     for item in env:
@@ -43,6 +44,14 @@ def make_project(
         if not name or not equals:
             raise typer.BadParameter(f"{item!r} is not a variable: write NAME=VALUE.", param_hint="--env")
         variables[name] = value
+    words = words_of(args or "", "--args")
+    return package_project(
+        package, folder, PackageOptions(words, variables, origins, persist, _sources(hosts), leave_out)
+    )
+
+
+def _sources(hosts: Sequence[str]) -> list[str]:
+    """Return hosts as sources of a policy, with https unless they have a scheme."""
     from pydantic import ValidationError
 
     from mcpframe.kit.project.pyproject import CspConfig
@@ -51,21 +60,12 @@ def make_project(
         item if "://" in item or item.endswith(":") or item in ("", "*") else f"https://{item}" for item in hosts
     ]
     try:
-        CspConfig(connect_src=sources)
+        return list(CspConfig(connect_src=sources).connect_src)
     except ValidationError:
         raise typer.BadParameter(
             f"{', '.join(map(repr, hosts))}: write hosts or origins, such as api.example or http://localhost:8000.",
             param_hint="--connect-src",
         ) from None
-    return package_project(
-        package,
-        folder,
-        args=words_of(args or "", "--args"),
-        env=variables,
-        allowed_origins=origins,
-        persist=persist,
-        connect_src=sources,
-    )
 
 
 def read_outlook(package: str, folder: Path) -> Outlook | None:

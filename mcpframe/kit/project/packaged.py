@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -11,7 +12,7 @@ from packaging.utils import canonicalize_name
 
 from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.base.errors import ScaffoldError
-from mcpframe.kit.project.project import find_project
+from mcpframe.kit.project.project import Project, find_project
 from mcpframe.kit.project.pyproject import read_config
 
 _ORIGINS = ("http://localhost:8000",)
@@ -21,50 +22,72 @@ _HEAD = """\
 [project]
 name = {name}
 version = "0"
-dependencies = [{package}]
+dependencies = [{requirement}]
 
 [tool.mcpframe]
 # The package's console script. An object of it is named as "module:object", a function as "module:factory()".
 entry = {name}
 args = {args}
-{persist}# The pages that may embed the server: exact origins (scheme, host and port as the browser reports them).
+{lists}# The pages that may embed the server: exact origins (scheme, host and port as the browser reports them).
 allowed_origins = {origins}
 """
 _CSP = "# The origins that the server may send requests to.\ncsp = {{ connect_src = {sources} }}\n"
 _ENV = "\n# Public: these are part of the bundle.\n[tool.mcpframe.env]\n"
 
 
-def package_project(
-    package: str,
-    folder: Path | None = None,
-    *,
-    args: Sequence[str] = (),
-    env: Mapping[str, str] | None = None,
-    allowed_origins: Sequence[str] = (),
-    persist: Sequence[str] = (),
-    connect_src: Sequence[str] = (),
-) -> Path:
-    """Create the project of a package. An existing project of the same package is unchanged.
+@dataclass(frozen=True)
+class PackageOptions:
+    """The options of a package's project.
+
+    Attributes:
+        args: The arguments of its program.
+        env: Its environment variables.
+        allowed_origins: The origins of the pages that may embed it.
+        persist: Files and folders to keep in the browser for each session.
+        connect_src: The origins that it may send requests to.
+        leave_out: The packages to leave out of all requirements.
+    """
+
+    args: Sequence[str] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    allowed_origins: Sequence[str] = ()
+    persist: Sequence[str] = ()
+    connect_src: Sequence[str] = ()
+    leave_out: Sequence[str] = ()
+
+    def added_to(self, earlier: PackageOptions) -> PackageOptions:
+        """Return earlier options with these: arguments and origins replace, all others are added."""
+        return PackageOptions(
+            self.args or earlier.args,
+            {**earlier.env, **self.env},
+            self.allowed_origins or earlier.allowed_origins,
+            *(
+                tuple(dict.fromkeys((*getattr(earlier, name), *getattr(self, name))))
+                for name in ("persist", "connect_src", "leave_out")
+            ),
+        )
+
+
+def package_project(package: str, folder: Path | None = None, options: PackageOptions | None = None) -> Path:
+    """Create the project of a package, or add options to one that nobody has edited.
 
     Args:
         package: The package's name, optionally with a version: `NAME`, `NAME==VERSION`.
         folder: The new folder; by default one of the package's name in the current folder.
-        args: The arguments of its program.
-        env: Its environment variables.
-        persist: Files and folders to keep in the browser for each session.
-        allowed_origins: The origins of the pages that may embed it.
-        connect_src: The origins that it may send requests to.
 
     Returns:
         The folder.
 
     Raises:
-        ScaffoldError: The name is invalid, or the folder has other content.
+        ScaffoldError: The name is invalid, or the folder has other content, or a project that was edited and has other
+            options.
         ConfigError: The existing or the new configuration is invalid.
         WriteError: The folder cannot be written.
     """
     requirement = _requirement(package)
-    read_config({"persist": list(persist)}, "what is given to persist")
+    options = options or PackageOptions()
+    read_config({"persist": list(options.persist)}, "what is given to persist")
+    read_config({"leave_out": list(options.leave_out)}, "what is given to leave_out")
     name = canonicalize_name(requirement.name)
     folder = folder or Path(name)
     file = folder / "pyproject.toml"
@@ -72,26 +95,46 @@ def package_project(
         there = find_project(folder)
         if canonicalize_name(there.entry) != name and not any(_is(item, name) for item in there.requirements):
             raise ScaffoldError(f"{folder} has a project of something else: name another folder.")
-        given = args or env or persist or allowed_origins or connect_src
-        if given or str(requirement) not in there.requirements:
-            raise ScaffoldError(f"{folder} is there already: edit its pyproject.toml, and run mcpframe build {folder}.")
-        return folder
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        if options == PackageOptions() and str(requirement) in there.requirements:
+            return folder
+        earlier = _options_of(there)
+        if str(requirement) not in there.requirements or file.read_text("utf-8") != _text(requirement, earlier):
+            raise ScaffoldError(
+                f"{folder} is there already, edited or of another version: edit its pyproject.toml, and run mcpframe "
+                f"build {folder}."
+            )
+        options = options.added_to(earlier)
+    elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ScaffoldError(f"{folder} is there and is not empty: name another folder, or move it away.")
-    text = _HEAD.format(
-        package=json.dumps(str(requirement)),
-        name=json.dumps(name),
-        args=json.dumps(list(args)),
-        persist=f"persist = {json.dumps(list(persist))}\n" if persist else "",
-        origins=json.dumps(list(allowed_origins or _ORIGINS)),
-    ).replace(f'--package "{requirement}"`', f"--package {requirement}`")
-    if connect_src:
-        text += _CSP.format(sources=json.dumps(list(connect_src)))
-    if env:
-        text += _ENV + "".join(f"{json.dumps(key)} = {json.dumps(value)}\n" for key, value in env.items())
     folder.mkdir(parents=True, exist_ok=True)
-    write_file(file, text.encode(), public=True)
+    write_file(file, _text(requirement, options).encode(), public=True)
     return folder
+
+
+def _options_of(project: Project) -> PackageOptions:
+    config = project.config
+    origins = config.allowed_origins if isinstance(config.allowed_origins, list) else []
+    return PackageOptions(
+        config.args, config.env, origins, config.persist, config.csp.connect_src, leave_out=config.leave_out
+    )
+
+
+def _text(requirement: Requirement, options: PackageOptions) -> str:
+    """Return the text of a package's pyproject.toml."""
+    lists = {"persist": options.persist, "leave_out": options.leave_out}
+    text = _HEAD.format(
+        package=requirement,
+        requirement=json.dumps(str(requirement)),
+        name=json.dumps(canonicalize_name(requirement.name)),
+        args=json.dumps(list(options.args)),
+        lists="".join(f"{key} = {json.dumps(list(values))}\n" for key, values in lists.items() if values),
+        origins=json.dumps(list(options.allowed_origins or _ORIGINS)),
+    )
+    if options.connect_src:
+        text += _CSP.format(sources=json.dumps(list(options.connect_src)))
+    if options.env:
+        text += _ENV + "".join(f"{json.dumps(key)} = {json.dumps(value)}\n" for key, value in options.env.items())
+    return text
 
 
 def _requirement(text: str) -> Requirement:

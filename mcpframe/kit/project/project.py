@@ -73,6 +73,11 @@ class Project:
         return bool(self.program) or ":" not in self.entry
 
     @property
+    def named_package(self) -> str:
+        """The normalized name of the package whose program the entry stands for; empty for any other entry."""
+        return "" if ":" in self.entry else canonicalize_name(self.entry)
+
+    @property
     def settings(self) -> dict[str, Any]:
         """The environment of the author's code: the arguments of `frame.serving.entries.set_environment`."""
         program = {"program": self.program} if self.program else {}

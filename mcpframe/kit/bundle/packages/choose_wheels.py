@@ -22,7 +22,7 @@ from packaging.version import Version
 
 from mcpframe.kit.base.errors import BuildError, KitError
 from mcpframe.kit.bundle.code.imports import Import, imports_named, places_of
-from mcpframe.kit.bundle.packages.left_out import modules_of
+from mcpframe.kit.bundle.packages.left_out import is_left_out, modules_of
 from mcpframe.kit.bundle.packages.lock import SERVER, Locked, requirer
 from mcpframe.kit.bundle.packages.optional_native import OPTIONAL_NATIVE_NAMES
 from mcpframe.kit.bundle.packages.pins import Conflict, Pin, ancestors, chain_of, requirers
@@ -237,7 +237,7 @@ class _Search:
                 del self._from_pyodide[name]  # no longer required, because of another constraint
                 continue
             for needed in self._from_pyodide[name].depends:
-                if needed in pins:
+                if needed in pins or is_left_out(needed, name, self._requirements.left_out):
                     continue
                 own = self._pyodide.find(needed)
                 if own is None:

@@ -67,6 +67,7 @@ def compile_pins(
     excluded: Iterable[str] = (),
     overrides: Iterable[str] = (),
     platform: str = PYODIDE,
+    alone: bool = False,
 ) -> dict[str, Pin]:
     """Choose a version of each package, by normalized name.
 
@@ -78,6 +79,7 @@ def compile_pins(
         excluded: Packages to leave out of all requirements.
         overrides: Requirements that replace all requirements of the same packages.
         platform: uv's name of the platform.
+        alone: Whether to leave out everything that the roots require.
 
     Raises:
         Conflict: No versions fit.
@@ -98,6 +100,7 @@ def compile_pins(
         command = [find_uv_bin(), "pip", "compile", f"{SERVER}.in", f"{OWN}.in", "--constraints", "constraints.txt"]
         command += ["--overrides", "overrides.txt"]
         command += ["--excludes", "excludes.txt"] if excluded else []
+        command += ["--no-deps"] if alone else []
         command += ["--python-platform", platform, "--python-version", PYTHON_VERSION.rpartition(".")[0]]
         command += ["--generate-hashes", "--no-header", "--annotation-style", "line", "--quiet", "--no-config"]
         # Without an interpreter uv looks for one of Pyodide's version, and tries to download it.

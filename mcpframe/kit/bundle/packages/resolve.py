@@ -11,11 +11,13 @@ from dataclasses import dataclass, replace
 
 from packaging.version import Version
 
+from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.bundle.code.imports import imports_named
 from mcpframe.kit.bundle.code.sdk_choice import EARLIER_SDK, FIRST, FIRST_EARLIER, SDK, written_for_earlier
 from mcpframe.kit.bundle.packages.choose_wheels import choose_wheels
 from mcpframe.kit.bundle.packages.left_out import LEFT_OUT
 from mcpframe.kit.bundle.packages.lock import OWN, SERVER, Lock, Locked, requirer
+from mcpframe.kit.bundle.packages.named_package import with_advice, with_newest
 from mcpframe.kit.bundle.packages.pins import INSTALLER, LINUX, Conflict, Pin, compile_pins
 from mcpframe.kit.bundle.packages.requirements import ZONES, Requirements, gone_back
 from mcpframe.kit.bundle.packages.wheels import wheel_path
@@ -40,6 +42,7 @@ def resolve(
     inputs: str,
     previous: Lock | None = None,
     leave_out: Iterable[str] = (),
+    named: str = "",
 ) -> Lock:
     """Choose the wheels for `requirements`, and fetch them into the cache.
 
@@ -49,6 +52,7 @@ def resolve(
         inputs: The hash of the inputs, for the lock.
         previous: A lock whose versions are kept if they still fit.
         leave_out: Packages to leave out of all requirements.
+        named: The package whose program is the server, normalized: see `named_package`.
 
     Raises:
         BuildError: A package has no wheel that runs in Pyodide, or the requirements contradict each other.
@@ -56,13 +60,15 @@ def resolve(
     """
     roots = tuple(sorted(requirements, key=str.lower))
     preferred = {package.name: package.version for package in previous.packages} if previous else {}
-    resolution = _Resolution(Requirements(roots, SDK, tuple(leave_out)), pyodide, inputs, preferred)
-    lock = resolution.run()
-    evidence = _code_for_earlier(lock) if lock.sdk > 1 else None
-    if evidence is None:
-        return lock
-    lock = replace(resolution, preferred={}).run_earlier()
-    return replace(lock, notes=(f"mcp 1.x instead of 2.x: {evidence}", *lock.notes))
+    pinned = with_newest(roots, named, preferred) if named else roots
+    resolution = _Resolution(Requirements(pinned, SDK, tuple(leave_out)), pyodide, inputs, preferred)
+    try:
+        return resolution.run_for_its_code()
+    except BuildError as error:
+        if pinned == roots:
+            raise
+        given = replace(resolution, requirements=replace(resolution.requirements, roots=roots))
+        raise with_advice(error, pinned, named, given.run_for_its_code) from error
 
 
 @dataclass(frozen=True)
@@ -73,6 +79,15 @@ class _Resolution:
     pyodide: PyodidePackages
     inputs: str
     preferred: Mapping[str, str]
+
+    def run_for_its_code(self) -> Lock:
+        """Return the lock with the SDK that the requirements and the code of their packages lead to."""
+        lock = self.run()
+        evidence = _code_for_earlier(lock) if lock.sdk > 1 else None
+        if evidence is None:
+            return lock
+        lock = replace(self, preferred={}).run_earlier()
+        return replace(lock, notes=(f"mcp 1.x instead of 2.x: {evidence}", *lock.notes))
 
     def run(self) -> Lock:
         """Return the lock with mcp 2.x; with 1.x if the requirements alone lead to it.

@@ -11,8 +11,9 @@ import pytest
 
 from mcpframe.kit.base.errors import BuildError, DownloadError, ToolFailed
 from mcpframe.kit.bundle.code.sdk_choice import EARLIER_SDK, SDK
-from mcpframe.kit.bundle.packages import choose_wheels, pins, requirements
+from mcpframe.kit.bundle.packages import choose_wheels, named_package, pins, requirements
 from mcpframe.kit.bundle.packages import resolve as module
+from mcpframe.kit.bundle.packages.choose_wheels import NoWheelFound
 from mcpframe.kit.bundle.packages.lock import Lock, Locked
 from mcpframe.kit.bundle.packages.pins import Conflict
 from mcpframe.kit.bundle.packages.resolve import resolve
@@ -47,12 +48,15 @@ class Index:
         excluded: Iterable[str] = (),
         overrides: Iterable[str] = (),
         platform: str = "",
+        alone: bool = False,
     ) -> dict[str, Any]:
         given = constraints
         unsatisfied = [item for item in given.values() if item.endswith("<0") or item in self.without]
         if any(item not in self.without for item in unsatisfied):
             raise Conflict("conflict", "Because a==1 depends on pillow>=13, there is none.")
         earlier = {name: version for item in unsatisfied for name, version in self.without[item].items()}
+        if any("==" in root and root.partition("==")[0] in earlier for root in roots):
+            raise Conflict("conflict", "Because a==1.5 depends on psutil, there is none.")
         constraints = {**given, **{name: f"{name}=={version}" for name, version in earlier.items()}}
         self.preferred = dict(preferred)
         self.sdks.append(sdk)
@@ -97,6 +101,7 @@ def resolving(monkeypatch: pytest.MonkeyPatch) -> Resolving:
         previous: Lock | None = None,
         leave_out: tuple[str, ...] = (),
         code: Mapping[str, str] | None = None,
+        named: str = "",
     ) -> Lock:
         def files(wheel: Path) -> dict[str, bytes]:
             package = wheel.name.partition("-")[0]
@@ -104,11 +109,19 @@ def resolving(monkeypatch: pytest.MonkeyPatch) -> Resolving:
 
         monkeypatch.setattr(module, "compile_pins", index.compile)
         monkeypatch.setattr(requirements, "compile_pins", index.compile)
+        monkeypatch.setattr(named_package, "compile_pins", index.compile)
         monkeypatch.setattr(choose_wheels, "download", index.download)
         monkeypatch.setattr(module, "unpack", files)
         monkeypatch.setattr(choose_wheels, "unpack", files)
         found = Pyodide(*pyodide)
-        return resolve(roots, found, inputs="i", previous=previous, leave_out=leave_out)  # type: ignore[arg-type]
+        return resolve(
+            roots,
+            found,  # type: ignore[arg-type]
+            inputs="i",
+            previous=previous,
+            leave_out=leave_out,
+            named=named,
+        )
 
     return run
 
@@ -161,6 +174,7 @@ def test_what_pyodides_package_needs_of_it_comes_too(resolving: Resolving) -> No
     assert set(versions(resolving(index, scipy, needed, roots=["scipy"]))) == {"scipy", "helper"}
     with pytest.raises(BuildError, match=r"scipy 1 needs helper .* a shared library"):
         resolving(index, scipy, roots=["scipy"])
+    assert set(versions(resolving(index, scipy, needed, roots=["scipy"], leave_out=("Helper",)))) == {"scipy"}
 
 
 def test_a_version_that_contradicts_the_requirement_is_not_taken(resolving: Resolving) -> None:
@@ -224,6 +238,28 @@ def test_a_package_that_is_only_imported_where_it_is_used_is_left_out(resolving:
     index.via = {"a": "-r server.in", "psutil": "a, -r server.in"}
     with pytest.raises(BuildError, match="psutil 7 has no wheel"):
         resolving(index, roots=["a", "psutil"], code={"a": "def memory():\n    import psutil"})
+
+
+def test_the_package_that_was_named_does_not_go_back(resolving: Resolving) -> None:
+    index = Index({"a": ["1.4", "1.5"], "psutil": ["7"]}, {"a": "-r server.in", "psutil": "a"}, {"a": ["1.4", "1.5"]})
+    index.wheels = {**index.wheels, "psutil": []}
+    index.without["psutil<0"] = {"a": "1.4"}
+    with pytest.raises(
+        NoWheelFound, match=r"psutil 7 has no wheel .* 1\.4 can be built: ask for it as a==1\.4"
+    ) as caught:
+        resolving(index, roots=["a"], named="a")
+    assert caught.value.chain == ("a", "psutil")
+    index.without = {}
+    with pytest.raises(NoWheelFound) as caught:
+        resolving(index, roots=["a"], named="a")
+    assert "can be built" not in str(caught.value)
+
+
+def test_the_package_that_was_named_keeps_its_version_in_the_lock(resolving: Resolving) -> None:
+    index = Index({"a": ["1", "2"]}, {"a": "-r server.in"}, {"a": ["1", "2"]})
+    previous = Lock("old", (Locked("a", "1", "a-1-py3-none-any.whl", HASH, "index", ("server",)),))
+    assert versions(resolving(index, roots=["a[extra]"], previous=previous, named="a")) == {"a": "1"}
+    assert versions(resolving(index, roots=["a"], named="a")) == {"a": "2"}
 
 
 def test_parents_stay_within_their_major_version(resolving: Resolving) -> None:

@@ -80,6 +80,7 @@ TABLE: dict[tuple[str, str], tuple[list[str], list[str]]] = {
     ("build", "--env"): (["--package", "thing"], ["NAME", "=1", ""]),
     ("build", "--persist"): (["--package", "thing"], ["notes.txt", "/", "~/../x", ""]),
     ("build", "--max-unpacked"): ([], ["63", "4001", "-1", "abc", "1e9", ""]),
+    ("build", "--leave-out"): (["--package", "thing"], ["a b", "lupa==2", ""]),
     ("build", "--connect-src"): (
         ["--package", "thing"],
         ["a b", "'unsafe-eval'", "https://a.example; script-src *", ""],
