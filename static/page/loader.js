@@ -7,12 +7,13 @@ import { Ending } from "./ending.js";
 import { asWasm, emptyModule, hasCopies, headOf, replaceCopies } from "./linking.js";
 import { page as shown } from "./page.js";
 import { Snapshot, fetchForNextTime, fetchSnapshot, isChosen, unused, verify } from "./restore.js";
-import { absolute, config, given, withResolvers } from "./surroundings.js";
+import { absolute, config, given, ofPage, withResolvers } from "./surroundings.js";
 import { settle, unpack } from "./unzip.js";
 import { workerPage } from "./worker-page.js";
 import { Workers } from "./workers.js";
 
 globalThis.mcpframeText = textOrReason; // mcpframe.frame.browser.window reads messages with it
+globalThis.mcpframeOfPage = ofPage; // for mcpframe.frame.browser.fetching
 
 const files = config.files;
 const page = given ? workerPage : shown;

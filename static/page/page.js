@@ -1,6 +1,8 @@
 // Everything a person sees: progress while Python starts, errors that say what to do, and a description of the server if
 // the page is opened by itself. mcpframe.frame.boot.boot calls these functions, too; all arguments are strings.
 
+import { ofPage } from "./surroundings.js";
+
 const element = (id) => /** @type {any} */ (document.getElementById(`mcpframe-${id}`));
 const sizes = new Map();
 let config = null;
@@ -141,14 +143,6 @@ function noteViolation({ effectiveDirective, blockedURI, timeStamp }) {
 globalThis.mcpframeBlocked = (milliseconds) =>
   blocked.filter(({ at }) => at > performance.now() - milliseconds).map(({ url }) => url);
 
-function hasStorage() {
-  try {
-    return Boolean(localStorage);
-  } catch {
-    return false; // sandboxed, or blocked by the browser
-  }
-}
-
 export const page = {
   /** Shows that the page starts, and starts the deadline; called once. */
   start(bootConfig) {
@@ -214,7 +208,7 @@ export const page = {
       const at = performance.getEntriesByName(`mcpframe:${mark}`, "mark")[0]?.startTime;
       if (at !== undefined) marks[name] = Math.round(at * 10) / 10;
     }
-    return JSON.stringify({ start: restored ? "snapshot" : "plain", marks, stores: hasStorage() });
+    return JSON.stringify({ start: restored ? "snapshot" : "plain", marks, stores: ofPage().stores });
   },
 
   fail(title, detail) {

@@ -15,7 +15,7 @@ export const workerPage = {
   kind: given?.kind,
 
   /** Whether the page has storage; a worker cannot see it by itself. */
-  is_kept: given?.isKept,
+  is_kept: given?.ofPage.stores,
 
   /** Starts Python in a worker of this worker; see page.js. */
   start_worker: null,

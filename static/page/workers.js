@@ -1,11 +1,12 @@
 // Workers of this page: in each, Python serves from the same files, so that the page's own Python stays free for its host.
-import { absolute, config, given, withResolvers } from "./surroundings.js";
+import { absolute, config, ofPage, withResolvers } from "./surroundings.js";
 
 // A worker from a blob's URL has this page's Content Security Policy; one from a file of the bundle would have none. And a
 // page of opaque origin can have one, too, if it is a classic one (Chromium 156).
 const NOT_ALLOWED = "the browser or this page's policy allows no worker";
+const BEGUN = '["begun"]\n'; // a text: see mcpframe.frame.worker.port
 const PROGRAM = `
-postMessage({ begun: true });
+postMessage(${JSON.stringify(BEGUN)});
 const came = [];
 const give = {};
 const arrives = (name) => new Promise((resolve) => (give[name] = resolve));
@@ -13,30 +14,15 @@ addEventListener("message", ({ data }) => {
   if (typeof data === "string") came.push(data);
   else if (data.loader) {
     globalThis.mcpframeGiven = { ...data, compiled: arrives("compiled"), image: arrives("image"), came };
-    import(data.loader);
+    import(data.loader).catch((error) => postMessage({ title: String(error) }));
   } else for (const name in data) give[name](data[name]);
 });
 `;
 
-/** Returns the page's Content Security Policy. */
-function policy() {
-  if (given) return given.policy;
-  return document.querySelector('meta[http-equiv="Content-Security-Policy"]')?.getAttribute("content") ?? "";
-}
-
-/** Returns whether the browser gives this page storage. */
-function isKept() {
-  if (given) return given.isKept;
-  try {
-    return Boolean(globalThis.localStorage);
-  } catch {
-    return false;
-  }
-}
-
 /** One worker. What it reports before somebody handles that is kept. */
 class One {
   #worker = null;
+  #url = URL.createObjectURL(new Blob([PROGRAM], { type: "text/javascript" }));
   #begun = false;
   #over = false;
   #kept = [];
@@ -45,17 +31,16 @@ class One {
 
   constructor(kind, loader, restores, compiled, image) {
     try {
-      const url = URL.createObjectURL(new Blob([PROGRAM], { type: "text/javascript" }));
-      this.#worker = new Worker(url, { name: config.name });
-      this.#worker.addEventListener("message", () => URL.revokeObjectURL(url), { once: true });
+      this.#worker = new Worker(this.#url, { name: config.name });
     } catch (error) {
       this.#ended(String(error));
       return;
     }
     this.#worker.onmessage = ({ data }) => {
       if (this.#over) return;
+      if (!this.#begun) URL.revokeObjectURL(this.#url); // its script has been read
+      this.#begun = true;
       if (typeof data === "string") this.#onText(data);
-      else if (data.begun) this.#begun = true;
       else this.#ended(data.title, data.detail);
     };
     this.#worker.onerror = (event) => {
@@ -67,8 +52,7 @@ class One {
       loader,
       config,
       base: absolute(""),
-      policy: policy(),
-      isKept: isKept(),
+      ofPage: ofPage(),
       restores,
     });
     compiled.then((modules) => this.#worker.postMessage({ compiled: modules }));
@@ -90,6 +74,7 @@ class One {
   end() {
     this.#over = true;
     this.#worker?.terminate();
+    URL.revokeObjectURL(this.#url);
   }
 
   #ended(title, detail = "") {

@@ -110,21 +110,23 @@ async def test_a_cancelled_call_ends_a_worker_that_computes_only(host_page: Page
             assert await page.call("keep", text="after") == (["after"] if tool == "spin" else ["before", "after"])
 
 
-async def test_stored_values_outlive_the_worker_and_the_page(host_page: Page, bundle_of: BundleOf) -> None:
+async def test_stored_values_and_files_outlive_the_worker_and_the_page(host_page: Page, bundle_of: BundleOf) -> None:
     url = bundle_of("computing", at="neighbour.host").url  # a frame of another site has no storage in private profiles
     page = Framed(host_page, url)
     with anyio.fail_after(PATIENCE):
         async with page.client as client:
-            assert await page.call("store", text="first") == ["first"]
+            assert await page.call("store", text="first") == await page.call("write", text="first") == ["first"]
             with pytest.raises(MCPError, match=r"[Tt]imed out"):
                 await client.call_tool("spin", {}, read_timeout_seconds=SHORT)
-            assert await page.call("store", text="second") == ["first", "second"]
+            both = ["first", "second"]
+            assert await page.call("store", text="second") == await page.call("write", text="second") == both
         again = Framed(host_page, url, session_id=page.outer.session_id)
         async with again.client:
-            assert await again.call("store", text="third") == ["first", "second", "third"]
+            all_three = ["first", "second", "third"]
+            assert await again.call("store", text="third") == await again.call("write", text="third") == all_three
         other = Framed(host_page, url)
         async with other.client:
-            assert await other.call("store", text="alone") == ["alone"]
+            assert await other.call("store", text="alone") == await other.call("write", text="alone") == ["alone"]
 
 
 async def test_a_tool_has_the_time_limit_of_its_project(host_page: Page, computing: str) -> None:

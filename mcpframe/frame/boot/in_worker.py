@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 import traceback
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from mcpframe.frame.serving.server_module import server_module
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
+    from contextlib import AbstractAsyncContextManager
 
     from mcpframe.frame.boot.config import BootConfig
     from mcpframe.frame.boot.interfaces import Loader
@@ -26,7 +28,7 @@ log = logging.getLogger("mcpframe")
 
 
 async def server(config: BootConfig, loader: Loader, in_page: Callable[[], Awaitable[Any]]) -> Any:
-    """Return the server, once its worker is ready; None if it has failed there, which is shown.
+    """Return the server, once its worker has begun: the page shakes hands while Python starts there.
 
     Args:
         config: the boot config.
@@ -35,7 +37,7 @@ async def server(config: BootConfig, loader: Loader, in_page: Callable[[], Await
     """
     from mcpframe.frame.browser import workers
     from mcpframe.frame.worker.supervisor import Supervisor
-    from mcpframe.frame.worker.worker_server import NoWorker, WorkerFailed, WorkerServer
+    from mcpframe.frame.worker.worker_server import NoWorker, WorkerServer
 
     def computing(tools: tuple[str, ...], seconds: float) -> None:
         loader.computing(json.dumps({"tools": tools, "seconds": seconds}))
@@ -45,13 +47,10 @@ async def server(config: BootConfig, loader: Loader, in_page: Callable[[], Await
         partial(workers.start, loader, "server"), supervisor, on_problem=loader.problem, on_computing=computing
     )
     try:
-        await found.ready()
+        await found.begun()
     except NoWorker as error:
         log.warning("The server runs in the page, and a tool that computes will block it: %s", error)
         return await in_page()
-    except WorkerFailed as error:
-        loader.fail(str(error), error.detail)
-        return None
     workers.offer_stop(loader, found.stop)
     return found
 
@@ -75,6 +74,11 @@ async def run_functions(port: Any) -> None:
     await asyncio.get_running_loop().create_future()
 
 
+def _never_hidden(act: Callable[[], None]) -> Callable[[], None]:
+    """Register nothing, as a worker does not learn that its page is hidden."""
+    return lambda: None
+
+
 async def serve(target: Any, config: BootConfig, port: Any) -> None:
     """Serve the clients of the page, until it ends this worker.
 
@@ -89,13 +93,24 @@ async def serve(target: Any, config: BootConfig, port: Any) -> None:
     from mcpframe.frame.worker.worker_session import running_for
 
     servers = server_module(config.program, target)
+    open_kept = partial(open_storage, is_kept=port.is_kept)
 
     def on_problem(title: str, error: BaseException | None) -> None:
         program.problem(title, "".join(traceback.format_exception(error)) if error else "")
 
     async def serve_one(read: Any, write: Any, experimental: Mapping[str, Any], about: SessionFacts | None) -> None:
-        with running_for(target, about, partial(open_storage, is_kept=port.is_kept)):
-            await servers.serve(target, read, write, experimental=dict(experimental), on_problem=on_problem)
+        async with files_of(about, read, write) as streams:
+            with running_for(target, about, open_kept):
+                await servers.serve(target, *streams, experimental=dict(experimental), on_problem=on_problem)
+
+    def files_of(about: SessionFacts | None, read: Any, write: Any) -> AbstractAsyncContextManager[tuple[Any, Any]]:
+        if not config.persist or about is None:
+            return nullcontext((read, write))
+        from mcpframe.frame.boot.page_files import keeping_files
+
+        return keeping_files(
+            config.persist, about.id, (read, write), servers.messages(), program.problem, open_kept, _never_hidden
+        )
 
     program = Program(serve_one, servers.messages(), port.post)
     workers.listen(port, program.take)

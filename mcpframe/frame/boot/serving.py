@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from mcpframe.frame.boot.author_page import end_tasks, running_for
+from mcpframe.frame.boot.author_page import end_tasks, open_storage, running_for
 from mcpframe.frame.boot.reporter import Reporter
 from mcpframe.frame.compat import sdk
 from mcpframe.frame.core.connection import Candidate, Connection
@@ -73,7 +73,7 @@ async def serve_host(
     }
     async with (
         open_session(connection, host, **hooks) as session,
-        _files_of(session, messages, config, loader) as streams,
+        _files_of(target, session, messages, config, loader) as streams,
     ):
         its_host = others.handler
         with hosts.fitted(its_host), running_for(target, session, "transport", config, loader, its_host):
@@ -97,6 +97,8 @@ async def serve_host(
                     from mcpframe.frame.browser import window
                     from mcpframe.frame.session.many_clients import MOST, serve_clients
 
+                    if isinstance(target, Framed):
+                        await target.known()
                     await serve_clients(
                         streams,
                         messages,
@@ -182,14 +184,15 @@ def _beside(offering: OfferedTools | None, config: BootConfig) -> AbstractAsyncC
 
 
 def _files_of(
-    session: Session, messages: Messages, config: BootConfig, loader: Loader
+    target: ServerObject, session: Session, messages: Messages, config: BootConfig, loader: Loader
 ) -> AbstractAsyncContextManager[tuple[Any, Any]]:
-    """Return a context manager that keeps the files of a session, and yields its streams."""
-    if not config.persist:
+    """Return a context manager that keeps the files of a session, unless its worker does; it yields the streams."""
+    if not config.persist or (isinstance(target, Framed) and target.served_by):
         return nullcontext(session.streams)
     from mcpframe.frame.boot.page_files import keeping_files
+    from mcpframe.frame.browser.leaving import on_hidden
 
-    return keeping_files(config.persist, session, messages, loader.problem)
+    return keeping_files(config.persist, session.id, session.streams, messages, loader.problem, open_storage, on_hidden)
 
 
 async def _run_ui(server: Framed, function: UiFunction, loader: Loader) -> None:

@@ -158,19 +158,11 @@ def _failure(error: JsException, request: HttpRequest) -> Exception:
     return FetchFailed(
         policy.reason(
             _address(request),
-            policy=_page_policy(),
+            policy=str(js.mcpframeOfPage().policy),
             page=str(js.origin),
             online=js.navigator.onLine is not False,
         )
     )
-
-
-def _page_policy() -> str:
-    """Return the Content Security Policy of the page, which is a worker's, too."""
-    if given := getattr(js, "mcpframeGiven", None):
-        return str(given.policy)
-    element = js.document.querySelector('meta[http-equiv="Content-Security-Policy"]')
-    return str(element.content) if element else ""
 
 
 def _late(url: str, timeout: float | None) -> str:

@@ -106,6 +106,9 @@ class Framed:
         """The server object of the SDK."""
         return self
 
+    async def known(self) -> None:
+        """Wait until `browser` is known: at once, unless the server runs in a worker."""
+
     @property
     def peer(self) -> PeerSession | None:
         """The peer that this code runs for, if any."""

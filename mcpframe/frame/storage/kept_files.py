@@ -3,7 +3,8 @@
     mcpframe / values / ["files of <session id>", path]      in IndexedDB, beside the values of `storage`
 
 They are restored once the session has begun, before the program's `main` or the server's first request. Changed files
-are stored before each answer is sent, every few seconds, when the page is hidden, and at the end. Empty folders are
+are stored before each answer is sent, every few seconds, when the page is hidden, and at the end. A server in a worker
+keeps them there, and a worker that follows an ended one restores them. Empty folders are
 kept, too, as paths with a slash at the end. Links and their contents are not.
 
 A session without an id, in dialects without ids, keeps no files: two hosts would share them.
@@ -41,6 +42,7 @@ _UNSURE = 50_000_000
 """Nanoseconds: a file newer than this may change again without a new time."""
 
 Report = Callable[[str, str], None]
+OnHidden = Callable[[Callable[[], None]], Callable[[], None]]
 _State = tuple[int, int]
 """Size and time of the last change; a folder's is (-1, -1)."""
 _FOLDER: _State = (-1, -1)
@@ -232,7 +234,7 @@ async def keeping(
     session_id: str,
     open_storage: Callable[[str], Storage],
     report: Report,
-    on_hidden: Callable[[Callable[[], None]], Callable[[], None]],
+    on_hidden: OnHidden,
 ) -> AsyncIterator[KeptFiles]:
     """Restore the files of a session, and store them during the block and at its end.
 

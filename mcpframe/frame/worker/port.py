@@ -3,8 +3,8 @@
 To the worker, after a line with the time of sending: `open` a client with experimental capabilities and its session, a
 message that a client has `said`, `close` a client, `ask` whether the worker's event loop runs, `go` on with a request
 that it asks about.
-From it: `ready`, a message that the server has `said`, the request that it `took`, the request that it `asks` about,
-`alive`, a client is `closed`, a `problem` for people.
+From it: `begun` before its Python starts, `ready`, a message that the server has `said`, the request that it `took`,
+the request that it `asks` about, `alive`, a client is `closed`, a `problem` for people.
 """
 
 from __future__ import annotations

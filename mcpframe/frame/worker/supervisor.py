@@ -309,6 +309,9 @@ class Supervisor:
             return self._comes_to(kind, fields[0], fields[1], now)
         if kind == "alive":
             return self._alive(fields[0], now)
+        if kind == "begun":
+            self._start_by = now + WORKER_START_SECONDS
+            return []
         if kind == "ready":
             self._ready, self._start_by, self.facts = True, None, fields[0]
             return [each for client in self._clients.values() for each in self._resume(client)]

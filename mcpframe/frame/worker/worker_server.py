@@ -43,18 +43,6 @@ class NoWorker(Exception):
     """This page can have no worker, by its browser or by a policy."""
 
 
-class WorkerFailed(Exception):
-    """The server's worker has ended before it was ready, as its server cannot be imported.
-
-    Attributes:
-        detail: the details, such as a traceback.
-    """
-
-    def __init__(self, title: str, detail: str) -> None:
-        super().__init__(title)
-        self.detail = detail
-
-
 class WorkerServer(Framed):
     """A server that runs in a worker."""
 
@@ -85,17 +73,21 @@ class WorkerServer(Framed):
         self._clock = LoopClock()
         self._alarm = Alarm(self._clock, self._tick)
         self._outgoing: dict[int, asyncio.Queue[Deliver | None]] = {}
-        self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._known = asyncio.Event()
         self._worker = self._new_worker()
 
-    async def ready(self) -> None:
-        """Wait until the server can serve.
+    async def begun(self) -> None:
+        """Wait until its first worker has begun. Clients can be served then: what they ask for waits for the worker.
 
         Raises:
             NoWorker: see there.
-            WorkerFailed: see there.
         """
-        await self._ready
+        await self._begun
+
+    async def known(self) -> None:
+        """Wait until the first worker is ready, and `browser` is that of its server; or until it has failed."""
+        await self._known.wait()
 
     def stop(self) -> None:
         """Stop every call of a tool, as a person asks."""
@@ -130,18 +122,22 @@ class WorkerServer(Framed):
             return generation == self._supervisor.generation
 
         def heard(text: str) -> None:
-            if is_current():
-                self._carry_out(self._supervisor.heard(text, self._clock.now()))
-                if self._supervisor.is_ready and not self._ready.done():
-                    self.browser = self._supervisor.facts.get("browser")
-                    self._ready.set_result(None)
+            if not is_current():
+                return
+            if not self._begun.done():
+                self._begun.set_result(None)
+            self._carry_out(self._supervisor.heard(text, self._clock.now()))
+            if self._supervisor.is_ready:
+                self.browser = self._supervisor.facts.get("browser")
+                self._known.set()
 
         def ended(title: str, detail: str, begun: bool) -> None:
             if not is_current():
                 return
-            if not self._ready.done():
-                self._ready.set_exception(WorkerFailed(title, detail) if begun else NoWorker(title))
+            if not begun and not self._begun.done():
+                self._begun.set_exception(NoWorker(title))
                 return
+            self._known.set()
             self._on_problem(title, detail)
             self._carry_out(self._supervisor.ended(title, self._clock.now()))
 

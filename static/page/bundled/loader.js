@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/workers.js", "page/zstd.js"], "sha256": "e99fd6b4cbc34be904aa880fd67b2e3a64d27b31777f2687414e7ecaf09e43d4"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/workers.js", "page/zstd.js"], "sha256": "cc8d08f116cb310751676e0db6a11f7ea99398c8af5faad1deb23c93a0fbaed1"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -763,13 +763,36 @@ function asWasm(functions) {
   return new Map(all.map((one, at) => [one, exports[at]]));
 }
 
+// static/page/surroundings.js
+var given = globalThis.mcpframeGiven ?? null;
+var config = given ? given.config : JSON.parse(document.getElementById("mcpframe-boot").textContent);
+var base = given ? given.base : document.baseURI;
+function ofPage() {
+  if (given) return given.ofPage;
+  const meta = document.querySelector('meta[http-equiv="Content-Security-Policy"]');
+  return { policy: meta?.getAttribute("content") ?? "", stores: hasStorage() };
+}
+function hasStorage() {
+  try {
+    return Boolean(globalThis.localStorage);
+  } catch {
+    return false;
+  }
+}
+var absolute = (url) => new URL(url, base).href;
+function withResolvers() {
+  let resolve, reject;
+  const promise = new Promise((good, bad) => [resolve, reject] = [good, bad]);
+  return { promise, resolve, reject };
+}
+
 // static/page/page.js
 var element = (id) => (
   /** @type {any} */
   document.getElementById(`mcpframe-${id}`)
 );
 var sizes = /* @__PURE__ */ new Map();
-var config = null;
+var config2 = null;
 var deadline = 0;
 var finished = false;
 var failed = false;
@@ -841,11 +864,11 @@ function add(parent2, tag, text, attributes = {}) {
   return child;
 }
 function embedding(url) {
-  return `<iframe src="${url}" title="${config.title.replaceAll('"', "&quot;")}"></iframe>`;
+  return `<iframe src="${url}" title="${config2.title.replaceAll('"', "&quot;")}"></iframe>`;
 }
 function allowedIn(dialect) {
-  const origins = config.dialect_origins?.[dialect] ?? config.allowed_origins;
-  return config.options?.allow_opaque ? [...origins, "null"] : origins;
+  const origins = config2.dialect_origins?.[dialect] ?? config2.allowed_origins;
+  return config2.options?.allow_opaque ? [...origins, "null"] : origins;
 }
 function embedders(origins) {
   if (origins.includes("*")) return "Allowed: any page.";
@@ -874,28 +897,21 @@ function noteViolation({ effectiveDirective, blockedURI, timeStamp }) {
 }
 (globalThis.document ?? globalThis).addEventListener("securitypolicyviolation", noteViolation);
 globalThis.mcpframeBlocked = (milliseconds) => blocked.filter(({ at }) => at > performance.now() - milliseconds).map(({ url }) => url);
-function hasStorage() {
-  try {
-    return Boolean(localStorage);
-  } catch {
-    return false;
-  }
-}
 var page = {
   /** Shows that the page starts, and starts the deadline; called once. */
   start(bootConfig) {
-    config = bootConfig;
+    config2 = bootConfig;
     element("stalled").hidden = true;
     show("booting");
     new MutationObserver(giveWay).observe(element("app"), { childList: true });
     deadline = setTimeout(() => {
       if (!finished) {
         page.fail(
-          `The server did not start within ${config.boot_timeout} seconds: check the network and reload the page, or raise boot_timeout in [tool.mcpframe].`,
+          `The server did not start within ${config2.boot_timeout} seconds: check the network and reload the page, or raise boot_timeout in [tool.mcpframe].`,
           `Last step: ${element("status").textContent}`
         );
       }
-    }, config.boot_timeout * 1e3);
+    }, config2.boot_timeout * 1e3);
   },
   /** Adds files to those that the progress bar counts. */
   expect(files2) {
@@ -938,7 +954,7 @@ var page = {
       const at = performance.getEntriesByName(`mcpframe:${mark}`, "mark")[0]?.startTime;
       if (at !== void 0) marks[name2] = Math.round(at * 10) / 10;
     }
-    return JSON.stringify({ start: restored ? "snapshot" : "plain", marks, stores: hasStorage() });
+    return JSON.stringify({ start: restored ? "snapshot" : "plain", marks, stores: ofPage().stores });
   },
   fail(title, detail) {
     settle2();
@@ -980,7 +996,7 @@ var page = {
     show("standalone");
     const about = element("about");
     about.hidden = false;
-    const offered = config.ways ?? [];
+    const offered = config2.ways ?? [];
     const hosts = offered.filter((way) => way.hosts && allowedIn(way.dialect).length);
     const serves = hosts.length ? "the page that embeds it" : "this tab";
     element("status").textContent = `This page is an MCP server: it serves ${serves}.`;
@@ -1013,17 +1029,6 @@ var page = {
   }
 };
 
-// static/page/surroundings.js
-var given = globalThis.mcpframeGiven ?? null;
-var config2 = given ? given.config : JSON.parse(document.getElementById("mcpframe-boot").textContent);
-var base = given ? given.base : document.baseURI;
-var absolute = (url) => new URL(url, base).href;
-function withResolvers() {
-  let resolve, reject;
-  const promise = new Promise((good, bad) => [resolve, reject] = [good, bad]);
-  return { promise, resolve, reject };
-}
-
 // static/page/worker-page.js
 var workerPage = {
   /** Sends the page's Python a text. */
@@ -1036,7 +1041,7 @@ var workerPage = {
   /** Whether this worker has the server, or functions to run. */
   kind: given?.kind,
   /** Whether the page has storage; a worker cannot see it by itself. */
-  is_kept: given?.isKept,
+  is_kept: given?.ofPage.stores,
   /** Starts Python in a worker of this worker; see page.js. */
   start_worker: null,
   start() {
@@ -1058,8 +1063,9 @@ var workerPage = {
 
 // static/page/workers.js
 var NOT_ALLOWED = "the browser or this page's policy allows no worker";
+var BEGUN = '["begun"]\n';
 var PROGRAM = `
-postMessage({ begun: true });
+postMessage(${JSON.stringify(BEGUN)});
 const came = [];
 const give = {};
 const arrives = (name) => new Promise((resolve) => (give[name] = resolve));
@@ -1067,24 +1073,13 @@ addEventListener("message", ({ data }) => {
   if (typeof data === "string") came.push(data);
   else if (data.loader) {
     globalThis.mcpframeGiven = { ...data, compiled: arrives("compiled"), image: arrives("image"), came };
-    import(data.loader);
+    import(data.loader).catch((error) => postMessage({ title: String(error) }));
   } else for (const name in data) give[name](data[name]);
 });
 `;
-function policy() {
-  if (given) return given.policy;
-  return document.querySelector('meta[http-equiv="Content-Security-Policy"]')?.getAttribute("content") ?? "";
-}
-function isKept() {
-  if (given) return given.isKept;
-  try {
-    return Boolean(globalThis.localStorage);
-  } catch {
-    return false;
-  }
-}
 var One = class {
   #worker = null;
+  #url = URL.createObjectURL(new Blob([PROGRAM], { type: "text/javascript" }));
   #begun = false;
   #over = false;
   #kept = [];
@@ -1092,17 +1087,16 @@ var One = class {
   #onEnd = (...reason) => this.#kept.push(() => this.#onEnd(...reason));
   constructor(kind, loader, restores, compiled, image) {
     try {
-      const url = URL.createObjectURL(new Blob([PROGRAM], { type: "text/javascript" }));
-      this.#worker = new Worker(url, { name: config2.name });
-      this.#worker.addEventListener("message", () => URL.revokeObjectURL(url), { once: true });
+      this.#worker = new Worker(this.#url, { name: config.name });
     } catch (error) {
       this.#ended(String(error));
       return;
     }
     this.#worker.onmessage = ({ data }) => {
       if (this.#over) return;
+      if (!this.#begun) URL.revokeObjectURL(this.#url);
+      this.#begun = true;
       if (typeof data === "string") this.#onText(data);
-      else if (data.begun) this.#begun = true;
       else this.#ended(data.title, data.detail);
     };
     this.#worker.onerror = (event) => {
@@ -1112,10 +1106,9 @@ var One = class {
     this.#worker.postMessage({
       kind,
       loader,
-      config: config2,
+      config,
       base: absolute(""),
-      policy: policy(),
-      isKept: isKept(),
+      ofPage: ofPage(),
       restores
     });
     compiled.then((modules) => this.#worker.postMessage({ compiled: modules }));
@@ -1134,6 +1127,7 @@ var One = class {
   end() {
     this.#over = true;
     this.#worker?.terminate();
+    URL.revokeObjectURL(this.#url);
   }
   #ended(title, detail = "") {
     if (this.#over) return;
@@ -1192,13 +1186,14 @@ var Workers = class {
 
 // static/page/loader.js
 globalThis.mcpframeText = textOrReason;
-var files = config2.files;
+globalThis.mcpframeOfPage = ofPage;
+var files = config.files;
 var page2 = given ? workerPage : page;
 var fetchFile = globalThis.fetch.bind(globalThis);
 var ending = new Ending((title, detail) => page2.fail(title, detail));
 var compiling = globalThis.mcpframeCompiling ?? {};
-var isServed = config2.runs_in === "worker" && !given;
-var workers = isServed || config2.processes && given?.kind !== "process" ? new Workers(import.meta.url) : null;
+var isServed = config.runs_in === "worker" && !given;
+var workers = isServed || config.processes && given?.kind !== "process" ? new Workers(import.meta.url) : null;
 var BootError = class extends Error {
   constructor(title, detail = "") {
     super(title);
@@ -1495,13 +1490,13 @@ var builder = {
   restorePython
 };
 async function main() {
-  page2.start(config2);
+  page2.start(config);
   if (files.snapshot_maker) return (await script(files.snapshot_maker)).make(builder);
   if (isServed) workers.prepare(isChosen(files));
   if (workers) page2.start_worker = (kind, onText, onEnd) => workers.start(kind, onText, onEnd);
   const pyodide = await start();
   const boot = pyodide.pyimport("mcpframe.frame.boot.boot");
-  const serving = given ? boot.main_in_worker(JSON.stringify(config2), page2) : boot.main(JSON.stringify(config2), page2);
+  const serving = given ? boot.main_in_worker(JSON.stringify(config), page2) : boot.main(JSON.stringify(config), page2);
   ending.watchErrors(serving, () => boot.serves());
   await serving;
 }

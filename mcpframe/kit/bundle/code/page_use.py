@@ -68,7 +68,6 @@ def _configured(project: Project) -> list[str]:
     config = project.config
     needs = {
         'kind is "page"': config.kind == "page",
-        "persist keeps files for each session": config.persist,
         "lazy requirements are installed in the page": config.lazy,
     }
     return [reason for reason, applies in needs.items() if applies]

@@ -3,6 +3,7 @@
 import asyncio
 import posix
 import time
+from pathlib import Path
 
 from mcpframe import FrameServer
 
@@ -43,6 +44,15 @@ def keep(text: str) -> list[str]:
     """Keep a text in a global variable, and return all of them."""
     texts.append(text)
     return texts
+
+
+@server.tool()
+def write(text: str) -> list[str]:
+    """Append a line to a file, and return its lines."""
+    with Path("~/kept.txt").expanduser().open("a+") as file:
+        file.write(f"{text}\n")
+        file.seek(0)
+        return file.read().split()
 
 
 @server.tool()

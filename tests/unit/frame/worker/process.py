@@ -69,6 +69,7 @@ async def main(entry: str) -> None:
         out.write(json.dumps(text) + "\n")
         out.flush()
 
+    post(text_of("begun"))
     found: Any = None if entry == FUNCTIONS else getattr(import_module("tests.unit.frame.worker.servers"), entry)
 
     async def serve(read: Any, write: Any, experimental: Any, about: SessionFacts | None) -> None:

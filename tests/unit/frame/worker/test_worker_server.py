@@ -32,8 +32,8 @@ PATIENCE = 60.0
 class Rig:
     """The page's half, and clients of it."""
 
-    def __init__(self, **limits: float) -> None:
-        self.entry = "computing"
+    def __init__(self, entry: str = "computing", **limits: float) -> None:
+        self.entry = entry
         self.problems: list[str] = []
         self.computing: list[tuple[str, ...]] = []
         self.computes = anyio.Event()
@@ -52,6 +52,11 @@ class Rig:
     def _start(self, heard: Callable[[str], None], ended: Callable[[str, str, bool], None]) -> ProcessWorker:
         self.workers.append(ProcessWorker(self.entry, heard, ended))
         return self.workers[-1]
+
+    def close(self) -> None:
+        """End all workers."""
+        for worker in self.workers:
+            worker.close()
 
     @asynccontextmanager
     async def transport(self) -> AsyncIterator[Any]:
@@ -86,11 +91,10 @@ async def rig() -> AsyncIterator[Rig]:
     made = Rig()
     try:
         with anyio.fail_after(PATIENCE):
-            await made.server.ready()
+            await made.server.known()
             yield made
     finally:
-        for worker in made.workers:
-            worker.close()
+        made.close()
 
 
 async def test_a_client_calls_tools(rig: Rig) -> None:
@@ -217,11 +221,25 @@ async def test_a_client_that_leaves_does_not_wait_for_its_tool(rig: Rig) -> None
         assert not (await client.call_tool("note", {"text": "next"})).is_error
 
 
-@pytest.mark.parametrize(("begun", "error"), [(False, worker_server.NoWorker), (True, worker_server.WorkerFailed)])
-async def test_a_worker_that_cannot_start(begun: bool, error: type[Exception]) -> None:
+async def test_a_page_that_can_have_no_worker() -> None:
     def start(heard: Any, ended: Callable[[str, str, bool], None]) -> Any:
-        asyncio.get_running_loop().call_soon(ended, "No worker here.", "", begun)
+        asyncio.get_running_loop().call_soon(ended, "No worker here.", "", False)
 
     server = WorkerServer(start, Supervisor(grace=GRACE), on_problem=print, on_computing=print)
-    with pytest.raises(error, match="No worker here"):
-        await server.ready()
+    with pytest.raises(worker_server.NoWorker, match="No worker here"):
+        await server.begun()
+
+
+async def test_a_client_that_comes_before_a_server_that_cannot_be_imported() -> None:
+    rig = Rig(entry="missing")
+    try:
+        with anyio.fail_after(PATIENCE):
+            await rig.server.begun()
+            refused = pytest.RaisesExc(MCPError, match="could not be started")
+            with pytest.RaisesGroup(refused, flatten_subgroups=True):
+                async with Client(rig.transport(), mode="legacy"):
+                    pytest.fail("It was initialized.")
+            assert rig.problems == ["The process has ended."]
+            await rig.server.known()
+    finally:
+        rig.close()

@@ -59,7 +59,7 @@ def test_the_server_of_another_module_counts() -> None:
 
 @pytest.mark.parametrize(
     ("settings", "reason"),
-    [('persist = ["~/notes"]', "persist"), ('lazy = ["numpy"]', "lazy"), ('kind = "page"', "kind")],
+    [('lazy = ["numpy"]', "lazy"), ('kind = "page"', "kind")],
 )
 def test_settings_that_need_the_page(tmp_path: Path, settings: str, reason: str) -> None:
     with pytest.raises(ConfigError, match=reason):
