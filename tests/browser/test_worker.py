@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
 from playwright.async_api import Page, expect
@@ -127,6 +128,25 @@ async def test_stored_values_and_files_outlive_the_worker_and_the_page(host_page
         other = Framed(host_page, url)
         async with other.client:
             assert await other.call("store", text="alone") == await other.call("write", text="alone") == ["alone"]
+
+
+async def test_input_asks_the_user(host_page: Page, computing: str) -> None:
+    asked: list[str] = []
+
+    async def on_elicit(context: object, params: Any) -> types.ElicitResult:
+        asked.append(params.message)
+        if len(asked) == 1:
+            return types.ElicitResult(action="accept", content={"answer": "Ada"})
+        return types.ElicitResult(action="decline")
+
+    page = Framed(host_page, computing, mode="legacy", on_elicit=on_elicit)
+    with anyio.fail_after(PATIENCE):
+        async with page.client as client:
+            assert await page.call("ask", question="Your name? ") == "Ada!"
+            assert asked == ["Your name?"]
+            declined = await client.call_tool("ask", {"question": ""})
+            assert declined.is_error
+            assert "has not answered" in str(declined.content)
 
 
 async def test_a_tool_has_the_time_limit_of_its_project(host_page: Page, computing: str) -> None:

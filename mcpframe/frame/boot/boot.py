@@ -25,7 +25,7 @@ from mcpframe.frame.core.errors import HandshakeTimeout, McpFrameError, SessionE
 from mcpframe.frame.core.origins import OriginLists
 from mcpframe.frame.dialects.available import inner_candidates, phase_of, withheld
 from mcpframe.frame.page import load
-from mcpframe.frame.serving import entries
+from mcpframe.frame.serving import entries, user_input
 from mcpframe.frame.serving.server_module import server_module
 
 if TYPE_CHECKING:
@@ -103,6 +103,7 @@ def _prepare(config: BootConfig, loader: Loader) -> None:
 
         batch_callbacks(asyncio.get_running_loop(), is_spared=stack.is_spared)
         outlive_exits()
+        user_input.replace()
     load.configure(config.lazy)
     if config.processes:
         import_module("mcpframe.frame.boot.in_worker").use_processes(loader)

@@ -1,8 +1,9 @@
 """Process and terminal functions in a page, which has neither: they raise, and Python continues.
 
 `os._exit`, `os.abort` and a fatal signal to its own process would end the page's Python for all tools; here they raise
-SystemExit, as `sys.exit` does. `breakpoint()`, `pdb`, `input()` and reading `sys.stdin` would wait for a user who
-cannot answer; here they raise an error with an alternative. The functions of `posix` are unchanged.
+SystemExit, as `sys.exit` does. `breakpoint()`, `pdb` and reading `sys.stdin` would wait for a user who cannot answer;
+here they raise an error with an alternative, and so does `input()` where `serving.user_input` cannot ask. The functions
+of `posix` are unchanged.
 
 A recursion limit too high for the browser's stack is lowered: a RecursionError can be answered, a stack overflow ends
 Python.

@@ -15,7 +15,7 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
@@ -25,6 +25,7 @@ import anyio
 from mcpframe.frame.compat.placeholders import PlaceholderError
 from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR
 from mcpframe.frame.core.reasons import reason_of
+from mcpframe.frame.serving.user_input import asking_by, check_can_ask
 
 BUNDLED_WITH = ("mcp1",)
 
@@ -53,8 +54,13 @@ def _contained(handle: Callable[..., Any]) -> Callable[..., Any]:
     types: Any = import_module("mcp.types")
 
     async def handle_request(self: Any, message: Any, req: Any, session: Any, *args: Any, **kwargs: Any) -> None:
+        async def elicit(text: str, schema: Mapping[str, Any]) -> Any:
+            check_can_ask(types, session)
+            return await session.elicit(text, schema, message.request_id)
+
         try:
-            await handle(self, message, req, session, *args, **kwargs)
+            with asking_by(elicit):
+                await handle(self, message, req, session, *args, **kwargs)
         except BaseException as error:
             # Of the client, or of the end of the session.
             if isinstance(error, asyncio.CancelledError) and anyio.current_effective_deadline() == -math.inf:

@@ -33,6 +33,12 @@ def nap(seconds: float) -> str:
 
 
 @server.tool()
+def ask(question: str) -> str:
+    """Ask the user, as a program at a terminal does."""
+    return f"{input(question)}!"
+
+
+@server.tool()
 async def hang() -> str:
     """Wait for ever."""
     await asyncio.Event().wait()
