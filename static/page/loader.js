@@ -302,7 +302,7 @@ async function copyOf(fetched) {
   const { bytes, checked } = await fetched;
   const copy = bytes.slice();
   await checked;
-  return { bytes: copy };
+  return copy;
 }
 
 /** Starts Python from its snapshot. The files of its library are fetched later, or when the first of them is read. */

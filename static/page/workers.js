@@ -56,7 +56,13 @@ class One {
       restores,
     });
     compiled.then((modules) => this.#worker.postMessage({ compiled: modules }));
-    image.then((unpacked) => this.#worker.postMessage({ image: unpacked }));
+    image.then((unpacked) => this.#sendImage(unpacked));
+  }
+
+  /** Sends a copy of the snapshot's content, without a further one on its way; null if it is not used. */
+  #sendImage(bytes) {
+    const copy = bytes?.slice();
+    this.#worker.postMessage({ image: copy && { bytes: copy } }, copy ? [copy.buffer] : []);
   }
 
   handle(onText, onEnd) {
@@ -109,7 +115,7 @@ export class Workers {
   /**
    * Keeps what the page has compiled and unpacked, so that workers need not do it again.
    * @param {Promise<Map<string, WebAssembly.Module>>} compiled by URL
-   * @param {Promise<{ bytes: Uint8Array }> | null} image the content of the snapshot; null if it is not used
+   * @param {Promise<Uint8Array> | null} image the content of the snapshot; null if it is not used
    */
   give(compiled, image) {
     compiled.then(this.#compiled.resolve, () => {}); // the page reports why

@@ -21,7 +21,7 @@ WORKER_GRACE_SECONDS: Final = 1.0
 """How long the event loop of a server's worker may take to answer, after a call was cancelled or has exceeded its time
 limit, before the worker is ended."""
 WORKER_START_SECONDS: Final = 60.0
-"""How long a worker that follows an ended one may take until it serves."""
+"""How long a worker may take until it serves, after its page does or the worker before it has ended."""
 
 MESSAGE_BYTES: Final = 64 * 1024 * 1024
 """The largest message, as JSON in UTF-8: browsers copy it several times."""

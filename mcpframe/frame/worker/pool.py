@@ -3,6 +3,8 @@
 A worker starts from the bundle's own files, so it has the author's modules. The function and its arguments are pickled,
 and so is the result. Output of the function, and records of its loggers, are those of the task that waits for it. A
 worker is ended if that task is cancelled, and after it has had nothing to do for a while; each of the others continues.
+
+A worker's start takes longer than many a function, so each one that starts is followed by another, ahead of need.
 """
 
 from __future__ import annotations
@@ -48,6 +50,7 @@ class Pool:
         self.most = most
         self._start = start
         self._idle: list[_Process] = []
+        self._running = 0
         self._limiter: CapacityLimiter | None = None
         self._warned = False
 
@@ -61,8 +64,11 @@ class Pool:
             limiter = self._limiter = self._limiter or CapacityLimiter(self.most)
         async with limiter:
             process = self._idle.pop() if self._idle else _Process(self._start)
+            self._running += 1
             try:
                 with anyio.CancelScope(shield=not cancellable):
+                    if await process.starts():
+                        self._start_next()
                     outcome = await process.run(request)
             except NoWorker as error:
                 if not self._warned:
@@ -72,8 +78,14 @@ class Pool:
             except BaseException:
                 process.end()
                 raise
+            finally:
+                self._running -= 1
             self._keep(process)
         return outcome.get()
+
+    def _start_next(self) -> None:
+        if not self._idle and self._running < self.most:
+            self._keep(_Process(self._start))
 
     def _keep(self, process: _Process) -> None:
         self._idle.append(process)
@@ -102,10 +114,15 @@ class _Process:
             error.add_note(detail)
         self._texts.put_nowait(error)
 
-    async def run(self, request: str) -> Returned:
+    async def starts(self) -> bool:
+        """Wait until it has started; return whether it was still to do so."""
         self._stop_timer()
+        was_ready = self._ready
         while not self._ready:
             await self._next()
+        return not was_ready
+
+    async def run(self, request: str) -> Returned:
         self._worker.post(text_of("run", message=request))
         while True:
             kind, fields, message = await self._next()

@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/workers.js", "page/zstd.js"], "sha256": "cc8d08f116cb310751676e0db6a11f7ea99398c8af5faad1deb23c93a0fbaed1"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/workers.js", "page/zstd.js"], "sha256": "d51d8e37852e356236e0d2261d8866d7ad73d35ffe79d7d7ee1db8bccbb4e3d6"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -1112,7 +1112,12 @@ var One = class {
       restores
     });
     compiled.then((modules) => this.#worker.postMessage({ compiled: modules }));
-    image.then((unpacked) => this.#worker.postMessage({ image: unpacked }));
+    image.then((unpacked) => this.#sendImage(unpacked));
+  }
+  /** Sends a copy of the snapshot's content, without a further one on its way; null if it is not used. */
+  #sendImage(bytes2) {
+    const copy = bytes2?.slice();
+    this.#worker.postMessage({ image: copy && { bytes: copy } }, copy ? [copy.buffer] : []);
   }
   handle(onText, onEnd) {
     this.#onText = onText;
@@ -1156,7 +1161,7 @@ var Workers = class {
   /**
    * Keeps what the page has compiled and unpacked, so that workers need not do it again.
    * @param {Promise<Map<string, WebAssembly.Module>>} compiled by URL
-   * @param {Promise<{ bytes: Uint8Array }> | null} image the content of the snapshot; null if it is not used
+   * @param {Promise<Uint8Array> | null} image the content of the snapshot; null if it is not used
    */
   give(compiled, image) {
     compiled.then(this.#compiled.resolve, () => {
@@ -1423,7 +1428,7 @@ async function copyOf(fetched) {
   const { bytes: bytes2, checked } = await fetched;
   const copy = bytes2.slice();
   await checked;
-  return { bytes: copy };
+  return copy;
 }
 async function restorePython() {
   const fetched = given ? given.image : fetchSnapshot(files.snapshot, get, compile);

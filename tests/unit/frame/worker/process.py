@@ -29,7 +29,7 @@ class ProcessWorker:
         command = [sys.executable, "-m", __name__, entry]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self._loop = asyncio.get_running_loop()
-        self._over = False
+        self.is_over = asyncio.Event()
         self._thread = threading.Thread(target=self._read, args=(heard, ended))
         self._thread.start()
 
@@ -39,7 +39,7 @@ class ProcessWorker:
         self._process.stdin.flush()
 
     def end(self) -> None:
-        self._over = True
+        self.is_over.set()
         self._process.kill()
         self._process.communicate()
 
@@ -52,11 +52,11 @@ class ProcessWorker:
         assert self._process.stdout
         for line in self._process.stdout:
             self._loop.call_soon_threadsafe(self._hand_over, heard, json.loads(line))
-        if not self._over:
+        if not self.is_over.is_set():
             self._loop.call_soon_threadsafe(ended, "The process has ended.", "", True)
 
     def _hand_over(self, heard: Callable[[str], None], text: str) -> None:
-        if not self._over:
+        if not self.is_over.is_set():
             heard(text)
 
 

@@ -148,6 +148,20 @@ def test_clients_come_before_the_worker_is_ready() -> None:
     assert [message["id"] for message in rig.delivered()] == [0]
 
 
+@pytest.mark.parametrize("late", [False, True])
+def test_a_first_worker_that_does_not_serve_fails_its_requests(late: bool) -> None:
+    rig = Rig()
+    client = rig.open()
+    rig.hear("begun")
+    rig.say(client, "initialize", 0)
+    if late:
+        rig.later(WORKER_START_SECONDS)
+    else:
+        rig.take(rig.supervisor.ended("It cannot be imported.", rig.now))
+    assert rig.others() == [End()]
+    assert [(message["id"], message["error"]["code"]) for message in rig.delivered()] == [(0, -32000)]
+
+
 def test_a_cancelled_call_of_a_loop_that_runs_ends_nothing(rig: Rig) -> None:
     client = introduced(rig)
     rig.call(client, 1)
