@@ -17,6 +17,8 @@ def reference(names: str) -> str:
 
 
 def _section(name: str, command: Any) -> str:
+    if inner := getattr(command, "commands", None):
+        return "\n\n".join(_section(f"{name} {each}", inner[each]) for each in sorted(inner))
     shown = [part for part in command.params if not part.hidden]
     arguments = [part for part in shown if part.param_type_name == "argument"]
     usage = " ".join(["mcpframe", name, "[OPTIONS]", *(_name(part) for part in arguments)])

@@ -64,6 +64,8 @@ def test_every_command_that_is_shown_is_there(name: str) -> None:
     assert isinstance(group, typer.core.TyperGroup)
     for verb, rest in re.findall(r"mcpframe (?!=)([a-z]+)\b([^`\n#]*)", "\n".join(commands(SHOWN[name]))):
         command = group.commands[verb]
+        if isinstance(command, typer.core.TyperGroup):
+            command = command.commands[rest.split()[0]]
         if command.context_settings.get("ignore_unknown_options"):
             continue  # options go on to pytest
         options = {option for part in command.params for option in [*part.opts, *part.secondary_opts]}

@@ -42,7 +42,7 @@ from mcpframe.kit.bundle.pyodide.runtime import Runtime, ensure_runtime
 from mcpframe.kit.bundle.pyodide.version import VERSION
 from mcpframe.kit.bundle.server_import import Inspected, ServerFails, compile_and_inspect
 from mcpframe.kit.bundle.snapshot.snapshot import AUTHOR, SDK, Camera, Server, Snapshot, Taken, camera
-from mcpframe.kit.project.project import Project, find_project, with_dialects, with_origins, with_url
+from mcpframe.kit.project.project import Project, find_project, with_dialects, with_distribution, with_origins, with_url
 
 _KIT = Path(__file__).resolve().parent.parent
 
@@ -60,7 +60,7 @@ def build(
     draft: bool = False,
     progress: Progress = silent,
     runtime: Path | None = None,
-    packages: Path | None = None,
+    distribution: str | None = None,
     taking: Camera | None = None,
 ) -> BuildResult:
     """Build a bundle.
@@ -79,7 +79,7 @@ def build(
             earlier one.
         progress: Called with a description of each step.
         runtime: A folder with the Pyodide runtime; by default see `ensure_runtime`.
-        packages: A folder with packages of Pyodide's distribution; by default see `PyodidePackages`.
+        distribution: The source of packages with native code, in place of the project's; see `PyodidePackages`.
         taking: The camera for the snapshot, which further builds reuse; by default one of its own.
 
     Raises:
@@ -95,6 +95,8 @@ def build(
     project = with_dialects(project, dialects)
     if url is not None:
         project = with_url(project, url)
+    if distribution is not None:
+        project = with_distribution(project, distribution)
     check_origins_early(project)
     author = author_files(project, out)
     check_worker(project, author)
@@ -105,7 +107,7 @@ def build(
             out,
             author,
             pyodide_runtime,
-            PyodidePackages(pyodide_runtime, packages),
+            PyodidePackages(pyodide_runtime, project.distribution, renewed=upgrade),
             upgrade=upgrade,
             snapshot=os.environ.get("MCPFRAME_SNAPSHOT") != "0" if snapshot is None else snapshot,
             earlier=read_manifests(out).get(project.name) if draft else None,
@@ -199,13 +201,24 @@ class Build:
         return self._result(manifest)
 
     def resolve(self) -> None:
-        """Read the project's lock; resolve anew if it is missing, to be upgraded, or of other requirements."""
+        """Read the project's lock; resolve anew if it is missing, to be upgraded, or of other requirements.
+
+        Raises:
+            BuildError: It was written with another distribution, or as for `resolve` of the packages.
+        """
         requested, left_out = self._requirements(), self.given.config.leave_out
         inputs = inputs_hash(requested, (*BASE, *INSTALLER), (VERSION,), *([left_out] if left_out else []))
         known = read_lock(self.given.lock_path)
         if known is not None and known.inputs == inputs and not self.upgrade:
-            self.lock = known
-            return
+            if known.distribution == self.pyodide.lock_sha256:
+                self.lock = known
+                return
+            if known.distribution:
+                raise BuildError(
+                    f"{self.given.lock_path} was written with another distribution of packages than "
+                    f"{self.pyodide.source}, or that has changed since: build with the earlier one "
+                    "(tool.mcpframe.distribution), or with --upgrade to take the packages of this one."
+                )
         with self.progress("Resolving the requirements"):
             previous = None if self.upgrade else known
             self.lock = self._resolve(requested, inputs, previous)

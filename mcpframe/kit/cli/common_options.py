@@ -70,6 +70,16 @@ def is_folder(value: Path | None) -> Path | None:
     return value
 
 
+def are_packages(values: list[str]) -> list[str]:
+    """Return names of packages, or raise `typer.BadParameter`."""
+    from packaging.utils import InvalidName, canonicalize_name
+
+    try:
+        return [canonicalize_name(is_name(value) or "", validate=True) for value in values]
+    except InvalidName as error:
+        raise typer.BadParameter(f"{error}.") from None
+
+
 def words_of(text: str, option: str) -> list[str]:
     """Return the words of an option's value, split as a shell would; raise `typer.BadParameter` if that fails."""
     try:

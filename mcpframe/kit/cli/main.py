@@ -19,7 +19,7 @@ from mcpframe.kit.base.errors import WriteError
 from mcpframe.kit.base.programs import end_on_signals
 from mcpframe.kit.base.terminal import log_visibly
 from mcpframe.kit.cli import bridge as commands_bridge
-from mcpframe.kit.cli import call, check, dev, inspect, install, listing, new, serve, testing
+from mcpframe.kit.cli import call, check, dev, inspect, install, listing, new, packages_fetch, serve, testing
 from mcpframe.kit.cli import common_options as options
 from mcpframe.kit.cli import hub as commands_hub
 from mcpframe.kit.cli import package as packages
@@ -56,6 +56,7 @@ app.command(epilog=serve.EXAMPLES)(serve.serve)
 commands_bridge.register(app)
 install.register(app)
 commands_hub.register(app)
+app.add_typer(packages_fetch.app)
 
 
 @app.callback()
@@ -149,6 +150,13 @@ def build(
             help="What the wheels may unpack to, and each file to a quarter of it; by default the project's, 512.",
         ),
     ] = None,
+    distribution: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER|ADDRESS",
+            help="The source of packages with native code, such as numpy; by default the project's, or Pyodide's CDN.",
+        ),
+    ] = None,
     explain: Annotated[
         bool,
         typer.Option(
@@ -194,6 +202,7 @@ def build(
             allowed_origins=allow_origin,
             url=url,
             max_unpacked=max_unpacked,
+            distribution=distribution,
             progress=_silently if as_json else _step,
         )
     for warning in result.warnings:

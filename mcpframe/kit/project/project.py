@@ -68,6 +68,12 @@ class Project:
         return self.root / (f"{self.single.stem}.mcpframe.lock" if self.single else "mcpframe.lock")
 
     @property
+    def distribution(self) -> str | None:
+        """The distribution of packages, a folder or an address; None for the usual one."""
+        chosen = self.config.distribution
+        return chosen if chosen is None or "://" in chosen else str(self.root / chosen)
+
+    @property
     def is_program(self) -> bool:
         """Whether the entry is a console script."""
         return bool(self.program) or ":" not in self.entry
@@ -133,6 +139,17 @@ def with_url(project: Project, url: str) -> Project:
     """
     checked = read_config({"url": url}, "url given to the build").url
     return replace(project, config=project.config.model_copy(update={"url": checked}))
+
+
+def with_distribution(project: Project, distribution: str) -> Project:
+    """Return the project with another distribution of packages; a relative folder is that of the working directory.
+
+    Raises:
+        ConfigError: It cannot be a distribution.
+    """
+    given = distribution if "://" in distribution else str(Path(distribution).absolute())
+    checked = read_config({"distribution": given}, "distribution given to the build").distribution
+    return replace(project, config=project.config.model_copy(update={"distribution": checked}))
 
 
 def _from_pyproject(file: Path) -> Project:

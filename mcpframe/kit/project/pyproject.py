@@ -9,6 +9,7 @@ import difflib
 import posixpath
 import re
 from typing import Annotated, Any, Literal, get_args, get_origin
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
 
@@ -27,6 +28,7 @@ _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?\Z")
 _NPM_NAME = re.compile(r"(@[a-z0-9._~-]+/)?[a-z0-9_~-][a-z0-9._~-]*\Z")
 _NPM_VERSION = re.compile(r"\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?\Z")
 _INTEGRITY = re.compile(r"sha512-[A-Za-z0-9+/]{86}==\Z")
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _CSP_SOURCE = re.compile(r"[^\s;,'\"]+\Z|'(self|none|unsafe-inline|sha(256|384|512)-[A-Za-z0-9+/=_-]+)'\Z")
 
 
@@ -70,7 +72,7 @@ def _name(value: str) -> str:
     return value
 
 
-def _distribution(value: str) -> str:
+def _package_name(value: str) -> str:
     if not _NAME.match(value):
         raise ValueError("must be the name of a package, without a version")
     return value
@@ -106,6 +108,15 @@ def _address(value: str) -> str:
     url_origin(value)
     if "?" in value:
         raise ValueError(f"{value!r} has a query: write the address of the bundle's folder, such as '…/forecast/'")
+    return value if value.endswith("/") else f"{value}/"
+
+
+def _distribution(value: str) -> str:
+    if "://" not in value:
+        return _no_nul(value)
+    host = urlsplit(url_origin(value)).hostname
+    if not value.startswith("https://") and host not in _LOOPBACK:
+        raise ValueError(f"{value!r} must be a folder, or an address that begins with https://")
     return value if value.endswith("/") else f"{value}/"
 
 
@@ -266,6 +277,8 @@ class McpframeConfig(_Section):
         npm: npm packages whose files the page uses, by name.
         leave_out: Packages to leave out of all requirements: those without a wheel for Pyodide that the server does not
             need.
+        distribution: A folder, or an https address, with packages of Pyodide's distribution and their
+            `pyodide-lock.json`, in place of Pyodide's CDN.
         source: The folder on the import path; by default `src` if the entry is in it, else the root.
         url: The public address of the bundle's folder, such as `https://tools.example/forecast/`. With it, a build also
             writes the bundle as a view of MCP Apps.
@@ -302,7 +315,8 @@ class McpframeConfig(_Section):
     assets: list[RelativePath] = []
     styles: list[RelativePath] = []
     npm: dict[Annotated[str, AfterValidator(_npm_name)], NpmConfig] = {}
-    leave_out: list[Annotated[str, AfterValidator(_distribution)]] = []
+    leave_out: list[Annotated[str, AfterValidator(_package_name)]] = []
+    distribution: Annotated[str, AfterValidator(_distribution)] | None = None
     source: RelativePath | None = None
     url: Annotated[str, AfterValidator(_address)] | None = None
     app: AppConfig = AppConfig()

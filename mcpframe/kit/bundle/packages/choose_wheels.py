@@ -29,7 +29,7 @@ from mcpframe.kit.bundle.packages.pins import Conflict, Pin, ancestors, chain_of
 from mcpframe.kit.bundle.packages.requirements import Requirements
 from mcpframe.kit.bundle.packages.wheels import NoWheel, download, wheel_path
 from mcpframe.kit.bundle.pyodide.archive import unpack
-from mcpframe.kit.bundle.pyodide.packages import PyodidePackage, PyodidePackages
+from mcpframe.kit.bundle.pyodide.packages import PyodidePackage, PyodidePackages, Wanted
 
 _MAX_ROUNDS = 30
 _MOST_VERSIONS = 5
@@ -213,7 +213,7 @@ class _Search:
         target = wheel_path(Locked(own.name, own.version, own.filename, own.sha256, "pyodide", ()))
         try:
             if not target.is_file():
-                self._pyodide.fetch(own.filename, own.sha256, target)
+                self._pyodide.fetch([Wanted(own.filename, own.sha256, target)])
         except KitError:
             return False
         return True

@@ -26,6 +26,7 @@ _NAMED_AS_ROOTS = {f"{name}{_PACKAGE}": name for name in (SERVER, OWN)}
 _MOST_NOTES, _LONGEST_NOTE = 100, 1000
 _VERSION = re.compile(r"[A-Za-z0-9]+([.!+_-][A-Za-z0-9]+)*")
 _FILENAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+!-]*\.whl")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 _NOTE = "Written by `mcpframe build`; commit it. Renew it with `mcpframe build --upgrade`."
 
 
@@ -38,7 +39,7 @@ class Locked:
         version: Its version.
         filename: The wheel's file name.
         sha256: The wheel's SHA-256, in hex.
-        source: `index`, pip's configured package index; or `pyodide`, Pyodide's own distribution.
+        source: `index`, pip's configured package index; or `pyodide`, the distribution.
         required_by: The packages that require it, as `requirer` names them, `SERVER` and `OWN`.
     """
 
@@ -59,12 +60,15 @@ class Lock:
         packages: Every wheel, sorted by name.
         notes: A sentence on each package that is not of the newest version, and why.
         left_out: The packages left out: they have no wheel, and no import needs them.
+        distribution: The SHA-256 of the pyodide-lock.json that packages of the source `pyodide` are in; empty for that
+            of the runtime.
     """
 
     inputs: str
     packages: tuple[Locked, ...]
     notes: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    distribution: str = ""
 
     @property
     def sdk(self) -> int:
@@ -119,7 +123,11 @@ def read_lock(path: Path) -> Lock | None:
         left_out = tuple(data.get("left_out", []))
         if not all(isinstance(name, str) and _NAME.fullmatch(name) for name in left_out):
             raise ValueError(f"left_out {left_out!r}")
-        return Lock(str(data["inputs"]), tuple(_locked(entry) for entry in data["packages"]), notes, left_out)
+        distribution = data.get("distribution", "")
+        if distribution and not _SHA256.fullmatch(distribution):
+            raise ValueError(f"distribution {distribution!r}")
+        packages = tuple(_locked(entry) for entry in data["packages"])
+        return Lock(str(data["inputs"]), packages, notes, left_out, distribution)
     except (KeyError, TypeError, ValueError) as error:
         raise BuildError(f"{path} is not a lock of mcpframe ({error!r}); delete it to resolve anew.") from error
 
@@ -132,7 +140,7 @@ def _locked(entry: dict[str, Any]) -> Locked:
         raise ValueError(f"file name {filename!r}")
     if not isinstance(values["version"], str) or not _VERSION.fullmatch(values["version"]):
         raise ValueError(f"version {values['version']!r}")
-    if len(digest) != 64 or set(digest) - set("0123456789abcdef"):
+    if not _SHA256.fullmatch(digest):
         raise ValueError(f"sha256 {digest!r}")
     names = [values["name"], *(_NAMED_AS_ROOTS.get(who, who) for who in values["required_by"])]
     if not all(isinstance(name, str) and _NAME.fullmatch(name) for name in names):
@@ -154,6 +162,8 @@ def write_lock(path: Path, lock: Lock) -> None:
         data["notes"] = lock.notes
     if lock.left_out:
         data["left_out"] = lock.left_out
+    if lock.distribution:
+        data["distribution"] = lock.distribution
     data["packages"] = packages
     with locked(path):
         clear_leftovers(path)

@@ -143,7 +143,8 @@ class _Resolution:
             more = replace(self.requirements, undeclared=undeclared, zones_for=zones_for)
             pins = more.compile({}, self.preferred) if zones_for else pins
             chosen = choose_wheels(more, pins, self.pyodide, self.preferred)
-        return Lock(self.inputs, chosen.packages, (*before, *chosen.notes), chosen.left_out)
+        notes = (*before, *chosen.notes)
+        return Lock(self.inputs, chosen.packages, notes, chosen.left_out, self.pyodide.lock_sha256)
 
 
 def _sdk_is_earlier(pins: Mapping[str, Pin]) -> bool:

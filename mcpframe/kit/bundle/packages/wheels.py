@@ -18,7 +18,7 @@ from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle.packages.lock import Locked
 from mcpframe.kit.bundle.packages.optional_native import is_foreign
 from mcpframe.kit.bundle.pyodide.archive import check_sizes
-from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
+from mcpframe.kit.bundle.pyodide.packages import PyodidePackages, Wanted
 from mcpframe.kit.bundle.pyodide.version import ABI, PYTHON_VERSION
 
 _TAGS = (
@@ -73,21 +73,18 @@ def fetch_wheels(packages: Iterable[Locked], pyodide: PyodidePackages) -> dict[s
         pyodide: Pyodide's own packages.
 
     Raises:
-        BuildError: The package index no longer has a wheel, or the wheels unpack to too much.
+        BuildError: The package index no longer has a wheel, the distribution's folder lacks some, or the wheels unpack
+            to too much.
         DownloadError: A wheel could not be fetched.
         HashMismatch: A wheel is not the locked one.
     """
     found = {package.name: wheel_path(package) for package in packages}
     missing = [package for package in packages if not _is_good(found[package.name], package.sha256)]
-    for done, package in enumerate(package for package in missing if package.source == "pyodide"):
-        count(done, len(missing))
-        try:
-            pyodide.fetch(package.filename, package.sha256, found[package.name])
-        except DownloadError as error:
-            raise DownloadError(
-                f"{error} {' and '.join(package.required_by)} requires {package.name}: if the server works "
-                f'without it, leave it out (tool.mcpframe.leave_out = ["{package.name}"]).'
-            ) from error
+    pyodide.fetch(
+        Wanted(package.filename, package.sha256, found[package.name])
+        for package in missing
+        if package.source == "pyodide"
+    )
     pinned = [package for package in missing if package.source == "index"]
     count(len(missing) - len(pinned), len(missing))
     pins = {package.name: (package.version, (package.sha256,)) for package in pinned}

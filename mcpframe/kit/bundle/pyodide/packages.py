@@ -1,13 +1,19 @@
-"""Packages from Pyodide's own distribution only, such as numpy; the runtime's lock file has their hashes."""
+"""Packages with native code from a distribution of Pyodide, such as numpy. The distribution's lock has their hashes.
+
+A distribution is a folder, or an address, with the files of packages and their `pyodide-lock.json`. By default it is
+Pyodide's own, which is fetched from its CDN and whose lock is the runtime's.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import http.client
 import json
 import os
 import shutil
 import urllib.error
 import urllib.request
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,13 +21,15 @@ from typing import Any
 
 from packaging.utils import canonicalize_name
 
-from mcpframe.kit.base.cache import move_file, sha256_of, writing
+from mcpframe.kit.base.cache import cache_dir, move_file, sha256_of, write_file, writing
 from mcpframe.kit.base.errors import BuildError, DownloadError, HashMismatch
+from mcpframe.kit.base.progress import count
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
 from mcpframe.kit.bundle.pyodide.version import VERSION
 
 CDN = f"https://cdn.jsdelivr.net/pyodide/v{VERSION}/full/"
+LOCK = "pyodide-lock.json"
 
 _TIMEOUT = 30.0  # seconds without a byte
 
@@ -45,26 +53,93 @@ class PyodidePackage:
     depends: tuple[str, ...]
 
 
-class PyodidePackages:
-    """Pyodide's distribution.
+@dataclass(frozen=True)
+class Wanted:
+    """A file to be fetched.
 
-    Args:
-        runtime: The runtime; its pyodide-lock.json lists the packages.
-        folder: A folder with their files; by default `$MCPFRAME_PYODIDE_PACKAGES`, else they are fetched from the CDN.
+    Attributes:
+        filename: Its name in the distribution.
+        sha256: Its SHA-256.
+        target: Where it is written.
     """
 
-    def __init__(self, runtime: Runtime, folder: Path | None = None) -> None:
-        self._lock_file = runtime.folder / "pyodide-lock.json"
-        chosen = os.environ.get("MCPFRAME_PYODIDE_PACKAGES")
-        self._folder = folder or (Path(chosen) if chosen else None)
+    filename: str
+    sha256: str
+    target: Path
+
+
+class PyodidePackages:
+    """A distribution.
+
+    Args:
+        runtime: The runtime.
+        source: A folder, or an address that begins with `https://`. By default `$MCPFRAME_PYODIDE_PACKAGES`, else the
+            CDN. A folder without a pyodide-lock.json has files of the runtime's.
+        renewed: Whether to fetch the lock of an address although it is in the cache.
+    """
+
+    def __init__(self, runtime: Runtime, source: str | Path | None = None, *, renewed: bool = False) -> None:
+        self._runtime = runtime
+        self.source = str(source or os.environ.get("MCPFRAME_PYODIDE_PACKAGES") or CDN)
+        self._renewed = renewed
+
+    @property
+    def _is_address(self) -> bool:
+        return self.source.startswith(("https://", "http://"))
+
+    @property
+    def lock_sha256(self) -> str:
+        """The SHA-256 of the distribution's lock; empty for the runtime's. Raises as `lock` does."""
+        return "" if self.lock == self._runtime_lock else hashlib.sha256(self.lock).hexdigest()
+
+    @cached_property
+    def _runtime_lock(self) -> bytes:
+        return (self._runtime.folder / LOCK).read_bytes()
+
+    @cached_property
+    def lock(self) -> bytes:
+        """The content of the distribution's lock.
+
+        Raises:
+            BuildError: There is no such folder.
+            DownloadError: It cannot be fetched.
+        """
+        if self.source == CDN:
+            return self._runtime_lock
+        if not self._is_address:
+            file = Path(self.source, LOCK)
+            if not file.parent.is_dir():
+                raise BuildError(f"{self.source} is not a folder: build with another distribution of packages.")
+            return file.read_bytes() if file.is_file() else self._runtime_lock
+        kept = cache_dir() / "distributions" / f"{hashlib.sha256(self.source.encode()).hexdigest()}.json"
+        if self._renewed or not kept.is_file():
+            with scratch("download") as folder:
+                _download(f"{self.source}{LOCK}", folder / LOCK)
+                write_file(kept, (folder / LOCK).read_bytes())
+        return kept.read_bytes()
 
     @cached_property
     def _packages(self) -> dict[str, dict[str, Any]]:
-        listed: dict[str, dict[str, Any]] = json.loads(self._lock_file.read_text("utf-8"))["packages"]
+        try:
+            lock = json.loads(self.lock)
+            abi = str(lock["info"]["abi_version"])
+            listed: dict[str, dict[str, Any]] = lock["packages"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise BuildError(f"{LOCK} of {self.source} is not a lock of Pyodide ({error!r}).") from error
+        if abi != self._runtime.abi:
+            raise BuildError(
+                f"The packages of {self.source} are built for the ABI {abi}, not {self._runtime.abi} of Pyodide "
+                f"{VERSION}: use a distribution of that ABI."
+            )
         return {canonicalize_name(name): entry for name, entry in listed.items()}
 
     def find(self, name: str) -> PyodidePackage | None:
-        """Return the package of a normalized name, or None."""
+        """Return the package of a normalized name, or None.
+
+        Raises:
+            BuildError: The distribution has no valid lock, or is for another ABI.
+            DownloadError: Its lock cannot be fetched.
+        """
         entry = self._packages.get(name)
         # Only Python packages: not shared or static libraries.
         if entry is None or entry["package_type"] != "package" or not entry["file_name"].endswith(".whl"):
@@ -72,32 +147,86 @@ class PyodidePackages:
         depends = tuple(canonicalize_name(item) for item in entry["depends"])
         return PyodidePackage(name, entry["version"], entry["file_name"], entry["sha256"], depends)
 
-    def fetch(self, filename: str, sha256: str, target: Path) -> None:
-        """Copy a package's file to `target`, from the folder or the CDN.
+    def fetch_into(self, folder: Path, names: Iterable[str]) -> list[str]:
+        """Make a folder that is a distribution of some packages and all that they need.
+
+        Files that it has already are not fetched again.
+
+        Args:
+            names: The names of packages.
+
+        Returns:
+            The names of the files.
 
         Raises:
-            BuildError: It is not in the folder.
-            DownloadError: The CDN cannot be reached.
-            HashMismatch: The file has another hash.
-            WriteError: The file cannot be written.
+            BuildError: The distribution lacks some of the packages; the message names all. Or as for `find`.
+            DownloadError: Files cannot be fetched; the message names all.
+            HashMismatch: A file has another hash.
+            WriteError: The folder cannot be written.
         """
-        with writing(target), scratch("download") as folder:
-            file = folder / filename
-            if self._folder is not None:
-                if not (self._folder / filename).is_file():
-                    raise BuildError(
-                        f"{self._folder} does not have {filename}: put it there, or unset "
-                        "MCPFRAME_PYODIDE_PACKAGES to have it fetched."
-                    )
-                shutil.copyfile(self._folder / filename, file)
-            else:
-                _download(CDN + filename, file)
-            if sha256_of(file) != sha256:
-                raise HashMismatch(
-                    f"{filename} from {self._folder or CDN} is not the file of Pyodide {VERSION}: "
-                    "its SHA-256 differs; nothing of it was kept."
+        waiting, found = [canonicalize_name(name) for name in names], set[str]()
+        while waiting:
+            name = waiting.pop()
+            if name not in found:
+                found.add(name)
+                waiting += map(canonicalize_name, self._packages.get(name, {}).get("depends", ()))
+        if unknown := found - self._packages.keys():
+            raise BuildError(f"{self.source} does not have {_listed(unknown)}: packages without native code need none.")
+        entries = [self._packages[name] for name in sorted(found)]
+        files = [Wanted(entry["file_name"], entry["sha256"], folder / entry["file_name"]) for entry in entries]
+        self.fetch(item for item in files if not (item.target.is_file() and sha256_of(item.target) == item.sha256))
+        write_file(folder / LOCK, self.lock, public=True)
+        return [item.filename for item in files]
+
+    def fetch(self, files: Iterable[Wanted]) -> None:
+        """Write files of the distribution to their targets.
+
+        Raises:
+            BuildError: The folder lacks some of them; the message names all.
+            DownloadError: Some cannot be fetched; the message names all.
+            HashMismatch: A file has another hash.
+            WriteError: A file cannot be written.
+        """
+        wanted = list(files)
+        if not self._is_address:
+            missing = [item.filename for item in wanted if not Path(self.source, item.filename).is_file()]
+            if missing:
+                raise BuildError(
+                    f"{self.source} does not have {_listed(missing)}: put them there "
+                    f"(`mcpframe packages fetch` does), or build with another distribution."
                 )
-            move_file(file, target)
+        missing, reason = [], ""
+        for done, item in enumerate(wanted):
+            count(done, len(wanted))
+            try:
+                self._fetch(item)
+            except DownloadError as error:
+                missing.append(item.filename)
+                reason = str(error)
+        if missing:
+            raise DownloadError(
+                f"{self.source} does not send {_listed(missing)} ({reason}): check the network, or have a folder with "
+                "them made on another machine (`mcpframe packages fetch NAME --to FOLDER`), and set "
+                "tool.mcpframe.distribution to it."
+            )
+
+    def _fetch(self, item: Wanted) -> None:
+        with writing(item.target), scratch("download") as folder:
+            file = folder / "file"
+            if self._is_address:
+                _download(f"{self.source}{item.filename}", file)
+            else:
+                shutil.copyfile(Path(self.source, item.filename), file)
+            if sha256_of(file) != item.sha256:
+                raise HashMismatch(
+                    f"{item.filename} of {self.source} is not the file that the lock names: its SHA-256 differs; "
+                    "nothing of it was kept. If it was replaced intentionally, run the build with --upgrade."
+                )
+            move_file(file, item.target)
+
+
+def _listed(names: Collection[str]) -> str:
+    return ", ".join(sorted(names))
 
 
 def _download(url: str, file: Path) -> None:
@@ -105,8 +234,4 @@ def _download(url: str, file: Path) -> None:
         with urllib.request.urlopen(url, timeout=_TIMEOUT) as answer, file.open("wb") as out:  # noqa: S310 https
             shutil.copyfileobj(answer, out)
     except (urllib.error.URLError, TimeoutError, http.client.HTTPException, ConnectionError) as error:
-        reason = getattr(error, "reason", None) or error
-        raise DownloadError(
-            f"{url} could not be fetched ({reason}): check the network, or put the file into a folder and set "
-            "MCPFRAME_PYODIDE_PACKAGES to it."
-        ) from error
+        raise DownloadError(f"{url}: {getattr(error, 'reason', None) or error}") from error

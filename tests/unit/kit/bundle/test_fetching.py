@@ -14,6 +14,7 @@ from mcpframe.kit.bundle.packages.lock import Locked
 from mcpframe.kit.bundle.packages.wheels import NoWheel, download, fetch_wheels, wheel_path
 from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
+from mcpframe.kit.bundle.pyodide.version import ABI
 
 WHEEL = b"a wheel"
 DIGEST = hashlib.sha256(WHEEL).hexdigest()
@@ -33,7 +34,9 @@ def runtime(tmp_path: Path) -> Runtime:
     folder.mkdir()
     entry = {"version": "1.0", "file_name": NAME, "sha256": DIGEST, "depends": ["Other_One"], "package_type": "package"}
     library = {**entry, "package_type": "shared_library", "file_name": "libthing.zip"}
-    (folder / "pyodide-lock.json").write_text(json.dumps({"packages": {"Thing": entry, "libthing": library}}))
+    (folder / "pyodide-lock.json").write_text(
+        json.dumps({"info": {"abi_version": ABI}, "packages": {"Thing": entry, "libthing": library}})
+    )
     return Runtime(folder)
 
 
@@ -60,7 +63,7 @@ def test_a_package_comes_from_the_given_folder(tmp_path: Path, runtime: Runtime)
 
 def test_another_file_under_its_name_is_refused(tmp_path: Path, runtime: Runtime) -> None:
     (tmp_path / NAME).write_bytes(b"another")
-    with pytest.raises(HashMismatch, match="is not the file of Pyodide"):
+    with pytest.raises(HashMismatch, match="is not the file that the lock names"):
         fetch_wheels([locked()], PyodidePackages(runtime, tmp_path))
     assert not wheel_path(locked()).exists()
 

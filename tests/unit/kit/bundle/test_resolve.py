@@ -82,6 +82,8 @@ class Index:
 class Pyodide:
     """Pyodide's distribution."""
 
+    lock_sha256 = ""
+
     def __init__(self, *packages: PyodidePackage) -> None:
         self.packages = {package.name: package for package in packages}
 

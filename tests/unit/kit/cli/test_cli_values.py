@@ -85,6 +85,10 @@ TABLE: dict[tuple[str, str], tuple[list[str], list[str]]] = {
         ["--package", "thing"],
         ["a b", "'unsafe-eval'", "https://a.example; script-src *", ""],
     ),
+    ("build", "--distribution"): (["project"], [*ADDRESSES, "a\0b"]),
+    ("packages fetch", "names"): (["--to", "empty"], ["a b", "../up", LONG, ""]),
+    ("packages fetch", "--to"): (["numpy"], ["file.txt", LONG]),
+    ("packages fetch", "--distribution"): (["numpy", "--to", "empty"], ADDRESSES),
     ("serve", "target"): ([], ["nothing", LONG, "file.txt"]),
     ("serve", "--port"): (["empty"], PORTS),
     ("inspect", "targets"): (["--no-open"], [*PATHS, *ADDRESSES]),
@@ -131,9 +135,12 @@ TABLE: dict[tuple[str, str], tuple[list[str], list[str]]] = {
 
 def test_the_table_has_every_value_that_there_is() -> None:
     group: Any = typer.main.get_command(app)
+    groups = {name: getattr(command, "commands", None) for name, command in group.commands.items()}
+    commands = {name: command for name, command in group.commands.items() if not groups[name]}
+    commands |= {f"{name} {inner}": command for name in groups for inner, command in (groups[name] or {}).items()}
     there = {
         (name, part.name if part.param_type_name == "argument" else max(part.opts, key=len))
-        for name, command in group.commands.items()
+        for name, command in commands.items()
         for part in command.params
         if not getattr(part, "is_flag", False)
     }
@@ -166,7 +173,7 @@ def test_a_value_that_cannot_be_one(
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / "server.py").write_text("from mcpframe import FrameServer\nserver = FrameServer('a')\n")
     given = [f"{option}={value}"] if option.startswith("--") else ["--", value] if value.startswith("-") else [value]
-    monkeypatch.setattr(sys, "argv", ["mcpframe", command, *needed, *given])
+    monkeypatch.setattr(sys, "argv", ["mcpframe", *command.split(), *needed, *given])
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code in (1, 2)
