@@ -4,7 +4,7 @@ A worker starts from the bundle's own files, so it has the author's modules. The
 and so is the result. Output of the function, and records of its loggers, are those of the task that waits for it. A
 worker is ended if that task is cancelled, and after it has had nothing to do for a while; each of the others continues.
 
-A worker's start takes longer than many a function, so each one that starts is followed by another, ahead of need.
+A worker's start takes longer than many a function, so a second one starts beside each, ahead of need.
 """
 
 from __future__ import annotations
@@ -63,12 +63,10 @@ class Pool:
         if limiter is None:
             limiter = self._limiter = self._limiter or CapacityLimiter(self.most)
         async with limiter:
-            process = self._idle.pop() if self._idle else _Process(self._start)
             self._running += 1
+            process = self._idle.pop() if self._idle else self._start_two()
             try:
                 with anyio.CancelScope(shield=not cancellable):
-                    if await process.starts():
-                        self._start_next()
                     outcome = await process.run(request)
             except NoWorker as error:
                 if not self._warned:
@@ -83,9 +81,12 @@ class Pool:
             self._keep(process)
         return outcome.get()
 
-    def _start_next(self) -> None:
-        if not self._idle and self._running < self.most:
+    def _start_two(self) -> _Process:
+        """Start a process, and another one ahead of need if there is a processor for it."""
+        process = _Process(self._start)
+        if self._running < self.most:
             self._keep(_Process(self._start))
+        return process
 
     def _keep(self, process: _Process) -> None:
         self._idle.append(process)
@@ -114,15 +115,10 @@ class _Process:
             error.add_note(detail)
         self._texts.put_nowait(error)
 
-    async def starts(self) -> bool:
-        """Wait until it has started; return whether it was still to do so."""
+    async def run(self, request: str) -> Returned:
         self._stop_timer()
-        was_ready = self._ready
         while not self._ready:
             await self._next()
-        return not was_ready
-
-    async def run(self, request: str) -> Returned:
         self._worker.post(text_of("run", message=request))
         while True:
             kind, fields, message = await self._next()

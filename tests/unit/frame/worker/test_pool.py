@@ -97,7 +97,7 @@ async def test_a_cancelled_task_ends_its_process_if_it_may(started: Started) -> 
             assert await pool.run_sync(functions.nap, 0.5) == 0.5
             await anyio.lowlevel.checkpoint()
         assert scope.cancelled_caught
-    assert len(started.workers) == 3
+    assert len(started.workers) == 2
 
 
 async def test_idle_processes_end(started: Started, monkeypatch: pytest.MonkeyPatch) -> None:
