@@ -31,6 +31,7 @@ from tests.benchmarks.hub import measure_hub
 from tests.benchmarks.machine import Setting, this_setting
 from tests.benchmarks.memory import measure_memory
 from tests.benchmarks.others import measure_others
+from tests.benchmarks.phone import measure_phone
 from tests.benchmarks.profile import measure_profile
 from tests.benchmarks.sites import all_sites
 from tests.benchmarks.start import measure_opens, measure_start
@@ -40,8 +41,8 @@ from tests.benchmarks.webkit import measure_webkit
 from tests.benchmarks.workers import measure_workers
 
 PARTS = (
-    *("start", "views", "workers", "dialects", "others", "opens", "build", "calls", "memory", "bridge", "hub", "dev"),
-    *("tests", "webkit"),
+    *("start", "views", "workers", "phone", "dialects", "others", "opens", "build", "calls", "memory"),
+    *("bridge", "hub", "dev", "tests", "webkit"),
 )
 PAGE = checkout_dir() / "docs" / "reference" / "benchmarks.md"
 ASKED_FOR = ("profile",)
@@ -133,6 +134,9 @@ def measure(options: argparse.Namespace) -> tuple[list[Figure], Setting]:
         if "workers" in parts:
             with step(f"Starting {starts} times in a worker, and computing"):
                 figures += measure_workers(browser, sites, starts)
+        if "phone" in parts:
+            with step("Starting a worker with little memory"):
+                figures += measure_phone(browser, sites)
         if "dialects" in parts:
             with step(f"Starting {starts} times in each dialect, and calling"):
                 figures += measure_dialects(browser, sites, starts, calls, progress=step)

@@ -14,7 +14,7 @@ WORKER, PAGE = "in a worker", "in its page"
 _COMPUTES = 2.0  # seconds
 _STEPS = 30_000_000  # for seconds: engines optimize a loop only after a while, in each worker anew
 
-_SESSION = """
+SESSION = """
 const session = async (url) => {
   const { FrameTransport } = await import("/host.js");
   const iframe = document.body.appendChild(document.createElement("iframe"));
@@ -42,7 +42,7 @@ const session = async (url) => {
 """
 
 _START = f"""async (url) => {{
-  {_SESSION}
+  {SESSION}
   const began = performance.now();
   const {{ call, close }} = await session(url);
   const answer = await call("add", {{ a: 2, b: 3 }});
@@ -52,7 +52,7 @@ _START = f"""async (url) => {{
 }}"""
 
 _BUSY = f"""async ([url, seconds]) => {{
-  {_SESSION}
+  {SESSION}
   const {{ ask, call, send, close }} = await session(url);
   await call("add", {{ a: 1, b: 1 }});
   let longest = 0;
@@ -83,7 +83,7 @@ _BUSY = f"""async ([url, seconds]) => {{
 }}"""
 
 _TWICE = f"""async ([url, steps, beside]) => {{
-  {_SESSION}
+  {SESSION}
   const {{ call, close }} = await session(url);
   await call("twice", {{ steps: 1, beside: true }});
   const answer = await call("twice", {{ steps, beside }});
@@ -92,7 +92,7 @@ _TWICE = f"""async ([url, steps, beside]) => {{
 }}"""
 
 _BESIDE = f"""async (url) => {{
-  {_SESSION}
+  {SESSION}
   const {{ call, send, close }} = await session(url);
   await call("away", {{ steps: 1 }});
   const timed = async () => {{
@@ -110,7 +110,7 @@ _BESIDE = f"""async (url) => {{
 }}"""
 
 _SECOND = f"""async (url) => {{
-  {_SESSION}
+  {SESSION}
   const {{ call, close }} = await session(url);
   const answer = await call("second", {{}});
   await close();

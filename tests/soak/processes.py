@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,8 +12,12 @@ _DRIVERS = ("node",)
 """The names of child processes that are no browser's."""
 
 
-def browser_processes() -> list[int]:
-    """Return the numbers of the processes that this one, or a process of those, has started."""
+def browser_processes(kinds: Sequence[str] = ()) -> list[int]:
+    """Return the numbers of the processes that this one, or a process of those, has started.
+
+    Args:
+        kinds: of Chromium's processes; empty for all of any browser.
+    """
     parents: dict[int, list[int]] = {}
     for folder in _PROC.glob("[0-9]*"):
         with suppress(OSError, ValueError):
@@ -24,7 +28,15 @@ def browser_processes() -> list[int]:
         children = parents.get(waiting.pop(), [])
         waiting += children
         found += [child for child in children if _name(child) not in _DRIVERS]
-    return found
+    return [process for process in found if not kinds or _kind(process) in kinds]
+
+
+def allocated(process: int) -> float:
+    """Return the megabytes that a process may write and shares with no other, whether used or not."""
+    for line in (_PROC / str(process) / "status").read_text("utf-8").splitlines():
+        if line.startswith("VmData:"):
+            return int(line.split()[1]) / 1024
+    return 0.0
 
 
 def resident(processes: list[int]) -> float:
@@ -56,6 +68,16 @@ def _threads(process: int) -> Iterator[str]:
     for folder in (_PROC / str(process) / "task").glob("*"):
         with suppress(OSError):
             yield (folder / "comm").read_text("utf-8", "replace").strip()
+
+
+def _kind(process: int) -> str:
+    """Return the kind of a process of Chromium; empty for its first one."""
+    with suppress(OSError):
+        words = (_PROC / str(process) / "cmdline").read_text("utf-8", "replace").replace("\0", " ")
+        for word in words.split():
+            if word.startswith("--type="):
+                return word.removeprefix("--type=")
+    return ""
 
 
 def _name(process: int) -> str:
