@@ -20,7 +20,7 @@ import anyio
 import pytest
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, WebError, async_playwright
 
-from mcpframe.kit.base.data import checkout_dir, static_dir, templates_dir
+from mcpframe.kit.base.data import checkout_dir, static_dir
 from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.browser.chromium import set_third_party_storage
 from mcpframe.kit.bundle.output.header_files import SANDBOX_HEADERS
@@ -32,12 +32,14 @@ from tests.browser.engines import KINDS, Engine, Kind
 from tests.browser.hosts import Host, JavaScriptHost, PythonHost
 from tests.browser.inspecting import InspectorPage
 from tests.browser.outers import PATIENCE, JavaScriptOuter, Outer, PlaywrightOuter
-from tests.support.built import SERVERS, built
+from tests.support.built import built
 from tests.support.origins import PORT, chromium_options, served_port
 from tests.support.settling import USUAL
 from tests.support.suites import extended, newest_first
 
 PAGES = Path(__file__).parent / "pages"
+EXAMPLES = ("everything", "authored", "inspected", "computing", "pi-calculator", "json-analyzer")
+"""The servers that the inspector offers."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -383,14 +385,13 @@ async def host(
 
 @pytest.fixture(scope="session")
 def inspecting() -> Iterator[Inspecting]:
-    """The inspector, being served, with servers as its examples; built in the user's cache, once for all runs."""
-    servers = [SERVERS / name for name in ("everything", "authored", "inspected", "computing")]
-    templates = [templates_dir() / name for name in ("pi-calculator", "json-analyzer")]
+    """The inspector, being served, with bundles as its examples."""
+    folders = [root / result.name for root, result in map(built, EXAMPLES)]
     with ExitStack() as stack:
         with pytest.MonkeyPatch.context() as patch:
             # On the inspector's site: in private profiles, as these tests have, frames of another one keep nothing.
             patch.setattr("mcpframe.kit.dev.inspector.FRAMED_HOST", "127.0.0.1")
-            served = stack.enter_context(serve_inspector([*servers, *templates]))
+            served = stack.enter_context(serve_inspector(bundles=folders))
         yield served
 
 

@@ -13,10 +13,10 @@ from playwright.async_api import BrowserContext, expect
 from mcpframe.kit.web.serve import serve_folder
 from mcpframe.views import View
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import SERVERS, Origins, Troubles
+from tests.browser.conftest import Origins, Troubles
 from tests.browser.embedded import asked
 from tests.browser.ui_hosts import open_app_renderer
-from tests.support.built import build_plain
+from tests.support.built import SERVERS, build_plain
 
 SUNNY = {"content": [{"type": "text", "text": "sunny"}]}
 

@@ -16,9 +16,10 @@ import pytest
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import Served, serve_folder
 from tests.browser import apps_hosts
-from tests.browser.conftest import PAGES, SERVERS
+from tests.browser.conftest import PAGES
 from tests.browser.engines import Engine, until
 from tests.browser.pairs import build_conversation
+from tests.support.built import SERVERS
 
 LOADED = "while (document.documentElement.dataset.state !== 'loaded') await new Promise(requestAnimationFrame);"
 

@@ -19,8 +19,8 @@ from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE, PythonClient
-from tests.browser.conftest import SERVERS, Origins, Troubles
-from tests.support.built import SNAPSHOTS, build_plain
+from tests.browser.conftest import Origins, Troubles
+from tests.support.built import SERVERS, SNAPSHOTS, build_plain
 from tests.support.other_origin import other_origin
 from tests.support.suites import extended
 

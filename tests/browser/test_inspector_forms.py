@@ -15,8 +15,8 @@ from playwright.async_api import Browser, Locator, Page, expect
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import SERVERS, Bundle, Troubles, new_context
-from tests.support.built import build_plain
+from tests.browser.conftest import Bundle, Troubles, new_context
+from tests.support.built import SERVERS, build_plain
 
 DOT = base64.b64encode((SERVERS / "authored" / "dot.png").read_bytes()).decode()
 

@@ -13,9 +13,10 @@ import pytest
 
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
-from tests.browser.conftest import PAGES, SERVERS
+from tests.browser.conftest import PAGES
 from tests.browser.engines import Engine, until
 from tests.browser.mcpb import bundle_peers
+from tests.support.built import SERVERS
 
 ADD = "return (await mcpb.call(%d, 'callTool', { name: 'add', arguments: { a: 2, b: 3 } })).result.structuredContent"
 CALL = "return (await mcpb.call(%d, 'callTool', { name: '%s' })).result.structuredContent"

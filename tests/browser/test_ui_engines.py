@@ -15,9 +15,10 @@ import pytest
 from mcpframe.frame.hosting.mcp_ui.resource import ui_resource
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import Served, serve_folder
-from tests.browser.conftest import PAGES, SERVERS
+from tests.browser.conftest import PAGES
 from tests.browser.engines import Engine, until
 from tests.browser.ui_hosts import bundle_ui_client
+from tests.support.built import SERVERS
 
 EXAMPLES = "ui_examples.html"
 URI = "ui://test/it"

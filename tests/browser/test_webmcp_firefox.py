@@ -8,9 +8,9 @@ import pytest
 
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
-from tests.browser.conftest import SERVERS
 from tests.browser.firefox import ensure_firefox, running
 from tests.browser.webmcp import polyfill_text
+from tests.support.built import SERVERS
 
 STANDALONE = """
 while (!document.querySelector("#mcpframe-page[data-state=standalone]")) await new Promise(requestAnimationFrame);

@@ -15,10 +15,10 @@ from typing import Any
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.host_page import copy_host_modules
 from mcpframe.kit.web.serve import serve_folder
-from tests.browser.conftest import SERVERS
 from tests.soak.clients import PATIENCE
 from tests.soak.engines import RIGS, WORKERS, Figures, Rig
 from tests.soak.tally import Tally
+from tests.support.built import SERVERS
 
 SCRIPT = Path(__file__).with_name("framed_page.js")
 _WARM_UP = 0.4
