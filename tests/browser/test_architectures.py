@@ -14,11 +14,10 @@ from mcpframe.frame.core.roles import Options
 from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.frame.serving.server import serve
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
-from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import SERVERS, Origins, new_context
-from tests.support.built import SNAPSHOTS
+from tests.browser.conftest import Origins, new_context
+from tests.support.built import SERVERS, build_plain
 
 OPTIONS = Options(handshake_timeout=BOOT_PATIENCE)
 
@@ -41,7 +40,7 @@ def bundles(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Itera
     with serve_folder(folder) as served:
         site = Site(f"http://bundle.localhost:{served.port}")
         for name in ("everything", "copilot", "hosting"):
-            build(SERVERS / name, folder, allowed_origins=[origins.host, site.origin], snapshot=SNAPSHOTS)
+            build_plain(SERVERS / name, folder, allowed_origins=[origins.host, site.origin])
         yield site
 
 

@@ -24,8 +24,14 @@ from tests.support.origins import HOST
 
 SERVERS = checkout_dir() / "tests" / "browser" / "servers"
 
-_COMPLETED_BY_TESTS = {"formed", "fetching", "fastmcp4"}
-"""Servers that their tests copy and complete."""
+_BUILT_BY_TESTS = {
+    *("conversation", "copilot", "dashboard", "fastmcp"),
+    *("fastmcp4", "fetching", "formed", "notes-board"),
+}
+"""Servers that their tests complete, or build with other options."""
+
+_OPENED_ONCE = {"framing", "hosting", "mcp1-everything", "mcp1-lowlevel", "paged"}
+"""Servers whose pages a run opens once or twice: their snapshots would cost more than they save."""
 
 SNAPSHOTS = os.environ.get("MCPFRAME_TEST_SNAPSHOTS") != "0"
 """Whether the bundles that tests share start from a snapshot: not in one part of `build.py test --all`."""
@@ -61,7 +67,7 @@ def built(
     if allowed_origins is None and find_project(folder).config.kind == "server":
         allowed_origins = [HOST]
     allowed_origins = allowed_origins or None
-    options.setdefault("snapshot", SNAPSHOTS)
+    options.setdefault("snapshot", SNAPSHOTS and folder.name not in _OPENED_ONCE)
     settings = repr((allowed_origins, sorted(options.items())))
     root = _FOLDER / (group + hashlib.sha256(settings.encode()).hexdigest()[:12])
     with locked(root / folder.name):
@@ -76,7 +82,7 @@ def find(name: str) -> Path:
 def build_all() -> Iterator[tuple[str, float]]:
     """Build all test servers and templates, side by side; yield the name of each and its seconds."""
     found = {path.parent.name for root in (SERVERS, templates_dir()) for path in root.glob("*/pyproject.toml")}
-    names = sorted(found - _COMPLETED_BY_TESTS)
+    names = sorted(found - _BUILT_BY_TESTS)
     with ProcessPoolExecutor(_PROCESSES) as pool:
         for timed in pool.map(_build_some, [names[number::_PROCESSES] for number in range(_PROCESSES)]):
             yield from timed
