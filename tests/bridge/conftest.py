@@ -15,7 +15,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from tests.bridge.clients import BridgedClient
 from tests.bridge.programs import PATIENCE, environment, over_http
 from tests.support.settling import USUAL
-from tests.support.suites import extended
+from tests.support.suites import except_for
 
 ROOT = Path(__file__).parents[2]
 SERVERS = ROOT / "tests" / "browser" / "servers"
@@ -67,13 +67,16 @@ def http_bridge_of_mcp_1(tmp_path_factory: pytest.TempPathFactory) -> Iterator[s
 
 @pytest.fixture(
     scope="session",
-    params=["stdio, modern", "stdio, legacy", "http, modern", "http, legacy", extended("http of mcp 1.x, legacy")],
+    params=except_for(
+        ["stdio, modern", "stdio, legacy", "http, modern", "http, legacy", "http of mcp 1.x, legacy"],
+        *("stdio, modern", "http, legacy"),
+    ),
     ids=str,
 )
 async def client(
     request: pytest.FixtureRequest, bridge_command: list[str], tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[BridgedClient]:
-    """The official client at a bridge: over each transport, in each era."""
+    """The official client at a bridge: over each transport, in each era; in the usual suite each of these once."""
     transport, era = request.param.split(", ")
     async with AsyncExitStack() as stack:
         if transport.startswith("http"):

@@ -97,7 +97,7 @@ async def _is_in(log: Path, words: str) -> bool:
     return words in await anyio.Path(log).read_text()
 
 
-@pytest.mark.parametrize("end", [signal.SIGKILL, extended(signal.SIGTERM), "the client", extended("its output")])
+@pytest.mark.parametrize("end", [signal.SIGKILL, *map(extended, (signal.SIGTERM, "the client", "its output"))])
 async def test_a_hub_that_ends_in_mid_call_takes_its_browser_along(site: Site, tmp_path: Path, end: object) -> None:
     profile, log = tmp_path / "profile", tmp_path / "calls.log"
     log.touch()

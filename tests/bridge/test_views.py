@@ -45,7 +45,7 @@ async def connected(where: Any, era: str, *, shows_views: bool = True) -> AsyncI
 
 
 @pytest.mark.parametrize("era", ["modern", extended("legacy")])
-@pytest.mark.parametrize("transport", ["stdio", "http"])
+@pytest.mark.parametrize("transport", [extended("stdio"), "http"])
 async def test_views_pass_untouched(transport: str, era: str, tmp_path: Any, stack: AsyncExitStack) -> None:
     command = command_for(str(SERVERS / "viewed"))
     where: Any

@@ -13,6 +13,7 @@ from playwright.async_api import BrowserContext
 
 from tests.browser.apps_hosts import Hand
 from tests.browser.conftest import Bundle, Origins, Troubles
+from tests.support.suites import extended
 
 Json = dict[str, Any]
 CONTEXT = {"theme": "dark", "locale": "en-US", "displayMode": "inline", "toolInfo": {}, "styles": {}}
@@ -34,8 +35,10 @@ async def hand(context: BrowserContext, troubles: Troubles, origins: Origins) ->
     return await Hand.load(context, origins.host)
 
 
-@pytest.mark.parametrize("text", [False, True], ids=["objects", "text"])
-@pytest.mark.parametrize("kind", HOSTS)
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [*((kind, False) for kind in HOSTS), ("the seed's", True), *(extended(kind, True) for kind in [*HOSTS][:-1])],
+)
 async def test_a_view_lives_under_hosts_of_every_revision(hand: Hand, view: Bundle, kind: str, text: bool) -> None:
     answers = {
         "ui/initialize": [{"result": {**HOSTS[kind], "hostCapabilities": CAPABILITIES, "hostContext": CONTEXT}}],

@@ -11,6 +11,7 @@ from playwright.async_api import BrowserContext, expect
 
 from tests.browser.apps_hosts import CONTEXT, AppsHost
 from tests.browser.conftest import Bundle, Origins, Troubles
+from tests.support.suites import extended
 
 
 @pytest.fixture
@@ -59,7 +60,7 @@ async def test_the_tool_call_that_it_shows(host: AppsHost) -> None:
     await expect(frame.locator("#told")).to_contain_text("enough")
 
 
-@pytest.mark.parametrize("blocked", [False, True])
+@pytest.mark.parametrize("blocked", [False, extended(True)])
 async def test_a_view_s_values_outlive_its_frame_where_it_has_storage(
     context: BrowserContext, troubles: Troubles, origins: Origins, view: Bundle, app_bridge: str, blocked: bool
 ) -> None:

@@ -23,18 +23,11 @@ from mcpframe.frame.session.setup import Permission, SetupErrorCode, SetupRequir
 from mcpframe.frame.storage.values import LOCK_LEASE
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import (
-    SERVERS,
-    Bundle,
-    BundleOf,
-    Origins,
-    Troubles,
-    new_context,
-    profile_with_third_party_storage,
-)
+from tests.browser.conftest import Bundle, BundleOf, Origins, Troubles, new_context, profile_with_third_party_storage
 from tests.browser.outers import PATIENCE
 from tests.browser.stored import STORED
 from tests.contract.playing import until_true
+from tests.support.built import SERVERS
 from tests.support.server_kinds import FRAME_SERVER, of_kind
 from tests.support.suites import except_for, extended
 
@@ -177,7 +170,7 @@ async def test_a_person_sets_it_up_and_the_tools_find_what_was_entered(
         extended("cancel", "USER_CANCELLED", "The setup was cancelled.", None),
         ("deny", "AUTH_FAILED", "Wrong password", None),
         ("crash", "CONFIG_ERROR", "no such thing", "LookupError: no such thing"),
-        ("slow", "TIMEOUT", "The setup was not completed in time.", "TimeoutError"),
+        extended("slow", "TIMEOUT", "The setup was not completed in time.", "TimeoutError"),
     ],
 )
 async def test_a_setup_that_ends_badly_is_reported_and_shown(
@@ -379,7 +372,7 @@ def elsewhere(bundle: Bundle) -> Bundle:
     return replace(bundle, origin=bundle.origin.replace("bundle.host.", "bundle."))
 
 
-@pytest.mark.parametrize("sandbox", ["strict", "standard"])
+@pytest.mark.parametrize("sandbox", ["strict", extended("standard")])
 async def test_a_page_without_storage_keeps_values_in_memory_and_says_so(
     host_page: Page, authored: Bundle, troubles: Troubles, sandbox: str
 ) -> None:

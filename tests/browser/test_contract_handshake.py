@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import Page
 
 from tests.browser.conftest import Origins
-from tests.browser.outers import JavaScriptOuter, PlaywrightOuter, both_kinds  # noqa: F401  a fixture
+from tests.browser.outers import JavaScriptOuter, PlaywrightOuter
 from tests.contract.handshake import *  # noqa: F403  the tests for every window
 
 

@@ -60,6 +60,7 @@ async def reaches(page: Page, state: str, tools: str) -> None:
     await page.wait_for_function(script, arg=[state, tools], timeout=BOOT_PATIENCE * 1000)
 
 
+@pytest.mark.extended  # the last test here has this page beside the inspector
 async def test_changes_are_followed_at_the_same_session(
     server: DevServer, project: Path, context: BrowserContext, troubles: Troubles
 ) -> None:

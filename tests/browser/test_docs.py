@@ -29,7 +29,6 @@ from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Troubles
 from tests.support.built import build_plain
-from tests.support.suites import extended
 
 EXAMPLES = checkout_dir() / "docs" / "examples"
 HOST = "https://chat.example"
@@ -91,6 +90,7 @@ async def test_the_host_in_ten_lines_and_the_one_in_python(
     assert await call.add(page, "https://tools.example/adder/") == "3"
 
 
+@pytest.mark.extended  # `test_author.py` has such a server
 async def test_a_setup_and_a_page_of_its_own(
     context: BrowserContext, troubles: Troubles, publish: Publish, host_folder: Path, tmp_path: Path
 ) -> None:
@@ -216,7 +216,8 @@ async def test_a_host_of_views_in_python(
     await expect(page.locator("#view iframe")).to_have_count(0)
 
 
-@pytest.mark.parametrize(("here", "there"), [("127.0.0.1", "localhost"), extended("localhost", "127.0.0.1")])
+@pytest.mark.extended  # `test_ui_host.py` has a sandbox at the other name
+@pytest.mark.parametrize(("here", "there"), [("127.0.0.1", "localhost"), ("localhost", "127.0.0.1")])
 async def test_a_preview_on_this_machine_has_its_sandbox_under_the_other_name(
     context: BrowserContext, troubles: Troubles, tmp_path: Path, here: str, there: str
 ) -> None:
@@ -257,6 +258,7 @@ async def test_a_host_shows_the_page_that_a_tool_returns(
         await showing
 
 
+@pytest.mark.extended  # `test_features.py` has such a tool
 async def test_a_tool_that_takes_a_while(
     context: BrowserContext, troubles: Troubles, publish: Publish, host_folder: Path, tmp_path: Path
 ) -> None:

@@ -16,10 +16,10 @@ from mcpframe.frame.hosting.mcp_ui.resource import ui_resource
 from mcpframe.kit.web.serve import serve_folder
 from mcpframe.views import View
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import SERVERS, Bundle, BundleOf, Origins, Troubles
+from tests.browser.conftest import Bundle, BundleOf, Origins, Troubles
 from tests.browser.embedded import asked, say
 from tests.browser.ui_hosts import bundle_ui_client
-from tests.support.built import build_plain
+from tests.support.built import SERVERS, build_plain
 
 Json = dict[str, Any]
 FOREIGN = ("MCP_TRANSPORT_HANDSHAKE", "ui/initialize", "mcp")
@@ -280,6 +280,7 @@ async def test_html_text_at_an_opaque_origin(host: UiHostPage, unguarded: Bundle
     assert (await host.action())["payload"] == {"intent": "go", "params": {}}
 
 
+@pytest.mark.extended  # `test_view_text.py` has such a text
 async def test_the_text_of_a_bundle_at_an_opaque_origin(host: UiHostPage, origins: Origins, tmp_path: Path) -> None:
     """The inline form of a view: the bundle's own page is the HTML text, and its files have absolute addresses."""
     with serve_folder(tmp_path) as served:
@@ -295,6 +296,7 @@ async def test_the_text_of_a_bundle_at_an_opaque_origin(host: UiHostPage, origin
         assert (await host.ask("intent", intent="go"))["result"] == "done"
 
 
+@pytest.mark.extended  # `tests/unit/frame/host_api` has the deadline
 async def test_an_answer_that_never_comes(host: UiHostPage, embedded: Bundle) -> None:
     await host.open(link(embedded), answers={"tool": ["never", None]})
     await host.set_timeout(2)  # time enough for the host to say that it has received the call

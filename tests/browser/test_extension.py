@@ -235,6 +235,7 @@ async def test_a_page_has_one_relay_whatever_injects_it(extended: Extended, page
         assert changes == before
 
 
+@pytest.mark.extended  # `tests/unit/hub` has the limit
 async def test_a_page_that_changes_its_list_without_end_is_bounded(extended: Extended, pages: Site) -> None:
     popup = await opened(extended, f"{extended.origin}/popup.html")
     await opened(extended, pages.shop())

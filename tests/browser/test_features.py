@@ -22,10 +22,10 @@ PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGJgAQAAAAUAAaX
 @pytest.fixture(
     scope="module",
     params=[
-        ("python", "legacy", "everything"),
+        extended(("python", "legacy", "everything")),
         ("python", "modern", "everything"),
         ("typescript", "legacy", "everything"),
-        ("typescript", "modern", "everything"),
+        extended(("typescript", "modern", "everything")),
         ("python", "legacy", "everything_of_mcp_1"),
         extended(("typescript", "legacy", "everything_of_mcp_1")),
     ],

@@ -34,6 +34,7 @@ from tests.contract.outer import Outer
 from tests.contract.playing import POLL, say
 from tests.hostile.sep import damaged, example
 from tests.hostile.values import UNCLONEABLE, UNSPEAKABLE, Record
+from tests.support.suites import extended
 
 __all__ = ["bare"]  # the fixture
 
@@ -82,6 +83,7 @@ async def test_a_redirect_elsewhere_before_the_session_is_told_nothing(
     assert await frame.evaluate("heard") == []
 
 
+@pytest.mark.extended  # the session's is above
 async def test_a_redirect_elsewhere_before_the_setup_is_told_nothing(
     context: BrowserContext, outer: Outer, origins: Origins
 ) -> None:
@@ -189,9 +191,6 @@ async def new_host(context: BrowserContext, origins: Origins) -> Page:
     return page
 
 
-# The back/forward cache
-
-
 # A real bundle in bad company
 
 
@@ -254,7 +253,7 @@ async def test_damaged_setup_replies_set_nothing_up_in_a_bundle(
     record_property("lines", len(lines) + 1)
 
 
-@pytest.mark.parametrize("origin", ["host", "stranger"])
+@pytest.mark.parametrize("origin", [extended("host"), "stranger"])
 async def test_the_parent_of_the_parent_is_not_heard_by_a_bundle(
     context: BrowserContext,
     origins: Origins,

@@ -15,6 +15,7 @@ from tests.browser.inspecting import BOOT, InspectorPage
 from tests.browser.outers import PATIENCE
 from tests.browser.stored import STORED, STORED_VALUES
 from tests.contract.playing import until_true
+from tests.support.suites import extended
 
 
 async def test_a_server_is_added_by_its_address(inspector: InspectorPage) -> None:
@@ -259,7 +260,7 @@ async def test_a_page_that_goes_away_is_told_of(inspector: InspectorPage, troubl
     await inspector.server("Pi calculator")
 
 
-@pytest.mark.parametrize("era", ["auto", "legacy"])
+@pytest.mark.parametrize("era", ["auto", extended("legacy")])
 async def test_the_address_that_the_command_line_opens(
     context: BrowserContext, troubles: Troubles, inspecting: Inspecting, era: str
 ) -> None:
@@ -291,6 +292,7 @@ async def test_a_link_connects_to_nothing_until_the_person_agrees(
     await expect(inspector.servers).to_have_text([re.compile(r"page\.html")])
 
 
+@pytest.mark.extended  # `test_worker.py` has such a tool, `test_inspector_session.py` a cancelled call
 async def test_a_tool_that_computes_for_ever_is_stopped(inspector: InspectorPage) -> None:
     await inspector.add(inspector.site.servers["computing"])
     computing = await inspector.server("Computing")

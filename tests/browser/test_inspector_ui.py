@@ -10,8 +10,10 @@ from playwright.async_api import Browser, FrameLocator, Locator, expect
 
 from mcpframe.kit.dev.inspector import Inspecting
 from mcpframe.kit.web.serve import serve_folder
-from tests.browser.conftest import PAGES, SERVERS, Troubles, new_profile, watched
+from tests.browser.conftest import PAGES, Troubles, new_profile, watched
 from tests.browser.inspecting import BOOT, InspectorPage, ServerPart
+from tests.support.built import SERVERS
+from tests.support.suites import extended
 
 
 @pytest.fixture(scope="module")
@@ -269,7 +271,7 @@ HELD = {
 }
 
 
-@pytest.mark.parametrize("kind", ["text", "address"])
+@pytest.mark.parametrize("kind", ["text", extended("address")])
 async def test_a_hostile_page_stays_in_its_frame(
     opened: tuple[InspectorPage, Troubles], server: ServerPart, elsewhere: str, kind: str
 ) -> None:

@@ -63,7 +63,7 @@ class Setting:
         return await Peer.around(self.page, self.url, mode)
 
 
-@pytest.fixture(params=["tab", "iframe"])
+@pytest.fixture(params=["tab", extended("iframe")])
 async def setting(
     request: pytest.FixtureRequest,
     context: BrowserContext,
@@ -78,6 +78,10 @@ async def setting(
     return Setting(await open_around(context, origins), page_server.url, "mcp-iframe")
 
 
+in_both = pytest.mark.parametrize("setting", ["tab", "iframe"], indirect=True)
+
+
+@in_both
 async def test_its_tools(setting: Setting) -> None:
     client = await setting.client()
     assert await client.tools() == TOOLS
@@ -122,6 +126,7 @@ def of(payload: Any) -> Any:
     return payload if isinstance(payload, dict) else {}
 
 
+@in_both
 async def test_requests_of_the_server_progress_and_cancellations(setting: Setting) -> None:
     """With two clients at once, each gets what is its own."""
     one = await setting.client()

@@ -90,14 +90,10 @@ class Hosted:
         return await self.ended()
 
 
-in_the_page_and_in_a_worker = pytest.mark.parametrize(
-    ("server", "tool", "answer"),
-    [("everything", "compute", "computed True"), ("computing", "nap", "slept")],
-    ids=["in the page", "in a worker"],
-)
+IN_PAGE, IN_WORKER = ("everything", "compute", "computed True"), ("computing", "nap", "slept")
 
 
-@in_the_page_and_in_a_worker
+@pytest.mark.parametrize(("server", "tool", "answer"), [IN_PAGE, IN_WORKER], ids=["in the page", "in a worker"])
 @pytest.mark.usefixtures("typescript_client")
 async def test_a_server_that_comes_back_goes_on(
     caching: tuple[Page, Troubles], origins: Origins, bundle_of: BundleOf, server: str, tool: str, answer: str
@@ -163,7 +159,9 @@ def _signal(processes: Sequence[int], number: int) -> None:
 
 
 @pytest.mark.parametrize("stop", [frozen, extended(asleep)], ids=["frozen", "asleep"])
-@in_the_page_and_in_a_worker
+@pytest.mark.parametrize(
+    ("server", "tool", "answer"), [IN_PAGE, extended(*IN_WORKER)], ids=["in the page", "in a worker"]
+)
 @pytest.mark.usefixtures("typescript_client")
 async def test_a_call_under_way_goes_on(
     host_page: Page, origins: Origins, bundle_of: BundleOf, stop: Stop, server: str, tool: str, answer: str

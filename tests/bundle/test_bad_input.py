@@ -184,7 +184,7 @@ KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
     ("during", "how"),
     [
         ("Compiling", signal.SIGINT),
-        ("Taking a snapshot", signal.SIGINT),
+        extended("Taking a snapshot", signal.SIGINT),  # `test_nothing_left.py` has it
         ("Writing", KILL),
         extended("Compiling", KILL),
         extended("Taking a snapshot", KILL),
