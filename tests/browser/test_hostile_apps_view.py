@@ -90,7 +90,7 @@ async def test_damaged_answers_open_nothing_before_python_runs(hand: Hand, recor
     ("answer", "said"),
     [
         (answer(result={**RESULT, "protocolVersion": "1999-01-01"}), "1999-01-01"),
-        (answer(result={**RESULT, "protocolVersion": "<script>alert(1)</script>" * 200}), "<script>"),
+        extended(answer(result={**RESULT, "protocolVersion": "<script>alert(1)</script>" * 200}), "<script>"),
         ({**answer_without("result"), "error": {"code": -32601, "message": "never heard"}}, "never heard"),
     ],
     ids=["version", "endless version", "error"],
@@ -127,19 +127,23 @@ async def test_styles_that_break_out_style_nothing(hand: Hand, record_property: 
 # Strangers
 
 
-@pytest.mark.parametrize("origin", ["bundle", "host", "stranger"])
-@pytest.mark.parametrize("opened", [False, True], ids=["calling", "open"])
-async def test_a_sibling_is_not_heard(hand: Hand, origins: Origins, origin: str, opened: bool) -> None:
-    if opened:
-        await opens(hand)
-    sibling = await framed(hand.page, f"{getattr(origins, origin)}/page.html?sibling")
-    await sibling.evaluate("texts => texts.forEach((text) => say(text, parent.frames[0]))", texts(FORGED))
-    if not opened:
-        assert set(await sent(hand)) == {"ui/initialize"}
-        await opens(hand)
+async def test_siblings_are_not_heard(hand: Hand, origins: Origins) -> None:
+    siblings = [
+        await framed(hand.page, f"{origin}/page.html?sibling")
+        for origin in (origins.bundle, origins.host, origins.stranger)
+    ]
+
+    async def forge() -> None:
+        for sibling in siblings:
+            await sibling.evaluate("texts => texts.forEach((text) => say(text, parent.frames[0]))", texts(FORGED))
+
+    await forge()
+    assert set(await sent(hand)) == {"ui/initialize"}
+    await opens(hand)
+    await forge()
     assert (await hand.tool(1, "told"))["context"]["theme"] == "dark"
     assert ["forged"] not in [list(value) for _, value in (await hand.tool(2, "told"))["heard"]]
-    assert await sibling.evaluate("heard") == []
+    assert [await sibling.evaluate("heard") for sibling in siblings] == [[], [], []]
 
 
 async def test_the_view_s_own_page_is_not_heard(hand: Hand, origins: Origins, record_property: Record) -> None:
@@ -151,7 +155,7 @@ async def test_the_view_s_own_page_is_not_heard(hand: Hand, origins: Origins, re
     record_property("lines", 2 * len(FORGED))
 
 
-@pytest.mark.parametrize("origin", ["host", "stranger"])
+@pytest.mark.parametrize("origin", [extended("host"), "stranger"])
 async def test_the_page_around_the_host_is_not_heard(
     profile: BrowserContext, troubles: Troubles, origins: Origins, bare: Bundle, origin: str, record_property: Record
 ) -> None:

@@ -17,8 +17,8 @@ from playwright.async_api import Page
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import PythonClient
-from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
-from tests.support.built import SNAPSHOTS
+from tests.browser.conftest import Bundle, Origins, Troubles
+from tests.support.built import SERVERS, SNAPSHOTS
 from tests.support.other_origin import ALL_BYTES, BIG, OtherOrigin, other_origin
 from tests.support.suites import except_for
 

@@ -37,16 +37,13 @@ async def fits(page: Page) -> None:
         assert overflowing == [], width
 
 
-async def test_an_empty_inspector_fits_its_window(inspector: InspectorPage) -> None:
-    for width, height in SIZES:
-        await inspector.page.set_viewport_size({"width": width, "height": height})
-        root = inspector.page.locator("html")
-        assert await root.evaluate("root => root.scrollHeight <= root.clientHeight"), width
-    await fits(inspector.page)
-
-
-async def test_on_a_phone_the_servers_leave_room_for_what_is_shown(inspector: InspectorPage) -> None:
+async def test_an_empty_inspector_fits_its_window_and_on_a_phone_leaves_room(inspector: InspectorPage) -> None:
     page = inspector.page
+    for width, height in SIZES:
+        await page.set_viewport_size({"width": width, "height": height})
+        root = page.locator("html")
+        assert await root.evaluate("root => root.scrollHeight <= root.clientHeight"), width
+    await fits(page)
     await page.set_viewport_size({"width": 390, "height": 844})
     side, address = page.locator("#insp-side"), page.get_by_label("Server address")
     assert await side.evaluate("side => side.offsetHeight") < 400

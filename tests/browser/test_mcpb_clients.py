@@ -46,16 +46,11 @@ async def page(context: BrowserContext, troubles: Troubles, tabbed: Bundle, peer
     return page
 
 
-async def test_a_client_of_a_server_in_its_window(page: Page) -> None:
-    await page.evaluate("mcpb.serve('tab', [location.origin])")
-    used = json.loads(await page.evaluate("useTab()"))
-    assert used == {"server": "a tab server", "tools": TOOLS, "texts": ["5", "no luck"]}
-
-
-async def test_two_clients_of_one_server_keep_to_their_own_answers(page: Page) -> None:
+async def test_two_clients_of_a_server_in_their_window_keep_to_their_own_answers(page: Page) -> None:
     await page.evaluate("mcpb.serve('tab', [location.origin])")
     both = await page.evaluate("Promise.all([useTab(), useTab()])")
-    assert [json.loads(used)["texts"] for used in both] == [["5", "no luck"]] * 2
+    expected = {"server": "a tab server", "tools": TOOLS, "texts": ["5", "no luck"]}
+    assert [json.loads(used) for used in both] == [expected, expected]
 
 
 async def test_a_client_of_a_server_that_comes_later(page: Page) -> None:
@@ -78,6 +73,7 @@ async def test_a_client_of_a_framed_server(page: Page, origins: Origins, tabbed:
     assert await page.locator("iframe").count() == 0
 
 
+@pytest.mark.extended  # `test_a_page_server_that_stops_and_starts_again` has one that can do more
 async def test_a_page_server_in_a_page_of_its_author(page: Page) -> None:
     await page.evaluate("() => { beServer(); }")
     client = await Peer.tab(page)

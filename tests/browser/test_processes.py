@@ -25,19 +25,16 @@ async def page(host_page: Page, pooled: str) -> Framed:
     return Framed(host_page, pooled)
 
 
-async def test_functions_run_in_workers_by_each_way(page: Framed) -> None:
-    with anyio.fail_after(PATIENCE):
-        async with page.client:
-            assert await page.call("places") == ["page", "worker"]
-            assert await page.call("squares", numbers=[3, 1, 2]) == [9, 1, 4]
-            assert await page.call("pool", numbers=[5, 6, 7]) == [25, 36, 49]
-
-
-async def test_exceptions_come_with_their_traceback(page: Framed, troubles: Troubles) -> None:
+async def test_functions_run_in_workers_by_each_way_and_exceptions_come_with_their_traceback(
+    page: Framed, troubles: Troubles
+) -> None:
     troubles.expect("LookupError")
     troubles.expect("TypeError")
     with anyio.fail_after(PATIENCE):
         async with page.client as client:
+            assert await page.call("places") == ["page", "worker"]
+            assert await page.call("squares", numbers=[3, 1, 2]) == [9, 1, 4]
+            assert await page.call("pool", numbers=[5, 6, 7]) == [25, 36, 49]
             failed = await client.call_tool("failing", {})
             assert failed.is_error
             assert "no such thing" in str(failed.content)

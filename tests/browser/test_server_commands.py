@@ -205,8 +205,6 @@ def test_a_setup_is_run_first(run: Run, authored: str, tmp_path: Path) -> None:
         (["--setup"], r"waits for a person and has 'Name', 'File', 'Save', 'Cancel', .*: enter what it", 3.0),
         extended(["--enter", "Nmae=Ada"], r"field 'Nmae' cannot be used .*and has 'Name', .*: write --enter", 3.0),
         (["--enter", "Deny"], r"The setup ended with AUTH_FAILED \(Wrong password\): enter something else", None),
-        (["--enter", "File=@nothing.txt"], r"nothing\.txt is not a file: write --enter File=@FILE", None),
-        (["--enter", "=Ada"], r"'=Ada' names no field and no button", None),
     ],
 )
 def test_a_setup_that_does_not_succeed(

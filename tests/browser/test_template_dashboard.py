@@ -167,14 +167,23 @@ async def test_a_person_asks_and_the_copilot_answers_from_the_dashboard(dashboar
     open_tasks = await page.locator("#team-open").inner_text()
     await expect(chat.last).to_contain_text(f"Platform: {open_tasks} open tasks")
 
+    await chat.ask("the projects of u-3")  # which the tool refuses
+    await expect(chat.last).to_have_class(re.compile("problem"))
+    await expect(chat.last).to_contain_text("u-3")
+    await expect(chat.last.locator("code")).to_have_text('get_user_projects({"user_id": "u-3"})')
+
     await chat.button("Help").click()
     await expect(chat.last).to_contain_text("Ask me who you are")
-    await chat.ask("What is the weather?")
+    attack = "<img src=x> <b>What is the weather?</b>"
+    await chat.ask(attack)
+    await expect(chat.log.locator("div.you").last).to_contain_text(attack)
+    await expect(chat.log.locator("img, b")).to_have_count(0)
     await expect(chat.last).to_contain_text("I have no rule for that.")
 
     await dashboard.copilot.locator("summary").click()
     calls = page.get_by_role("list", name="The copilot's calls").get_by_role("listitem")
     assert await calls.all_inner_texts() == [
+        'get_user_projects({"user_id": "u-3"})',
         "get_team_stats()",
         "get_system_health()",
         'get_user_projects({"overdue_only": true})',
@@ -182,7 +191,7 @@ async def test_a_person_asks_and_the_copilot_answers_from_the_dashboard(dashboar
     ]
 
 
-async def test_what_the_person_does_is_in_the_next_answer_and_is_kept(dashboard: Dashboard) -> None:
+async def test_what_the_person_does_is_in_the_next_answer_and_is_kept(dashboard: Dashboard, pair: Site) -> None:
     page, chat = dashboard.page, dashboard.chat
     await chat.ask("what's overdue")
     await expect(chat.last).to_contain_text("Billing migration: overdue")
@@ -205,27 +214,13 @@ async def test_what_the_person_does_is_in_the_next_answer_and_is_kept(dashboard:
     await chat.ask("my projects")
     await expect(chat.last).to_contain_text("Audit log: overdue, 80 %")
 
-    await page.reload()
+    # An address in the link does not change the copilot.
+    await page.goto(f"{pair.dashboard}?copilot={pair.origin('stranger')}/stranger.html")
     await dashboard.connected()
+    assert await page.locator("iframe").get_attribute("src") == pair.copilot
     await expect(dashboard.button("Reopen: Billing migration")).to_be_visible()
     await chat.ask("any alerts?")
     await expect(chat.last).to_contain_text("Ada Moreno is on it")
-
-
-async def test_a_refusal_of_a_tool_is_told(dashboard: Dashboard) -> None:
-    await dashboard.chat.ask("the projects of u-3")
-    await expect(dashboard.chat.last).to_have_class(re.compile("problem"))
-    await expect(dashboard.chat.last).to_contain_text("can be read, not those of u-3.")
-    await expect(dashboard.chat.last.locator("code")).to_have_text('get_user_projects({"user_id": "u-3"})')
-    await dashboard.chat.button("Who am I?").click()
-    await expect(dashboard.chat.last).to_contain_text("You are Ada Moreno")
-
-
-async def test_text_is_never_html(dashboard: Dashboard) -> None:
-    attack = "<img src=x onerror=alert(1)> <b>help</b>"
-    await dashboard.chat.ask(attack)
-    await expect(dashboard.chat.log.locator("div.you").last).to_contain_text(attack)
-    await expect(dashboard.chat.log.locator("img, b")).to_have_count(0)
 
 
 @pytest.mark.extended
@@ -267,6 +262,7 @@ async def test_a_copilot_that_leads_elsewhere_is_refused(page: Page, pair: Site)
     await expect(dashboard.button("Start it again")).to_be_visible()
 
 
+@pytest.mark.extended  # `test_contract_bundle.py` has the policy of a bundle
 async def test_the_browser_frames_no_other_origin_either(page: Page, pair: Site, troubles: Troubles) -> None:
     troubles.expect("frame-src")
     dashboard = Dashboard(page)
@@ -275,13 +271,7 @@ async def test_the_browser_frames_no_other_origin_either(page: Page, pair: Site,
     await expect(page.locator("#copilot")).to_have_attribute("data-stage", "connecting")
 
 
-async def test_an_address_in_the_link_changes_nothing(page: Page, pair: Site) -> None:
-    dashboard = Dashboard(page)
-    await dashboard.open(f"{pair.dashboard}?copilot={pair.origin('stranger')}/stranger.html")
-    await dashboard.connected()
-    assert await page.locator("iframe").get_attribute("src") == pair.copilot
-
-
+@pytest.mark.extended  # the rule is in the template's own tests
 async def test_a_copilot_of_the_dashboards_own_origin_is_not_framed(page: Page, pair: Site) -> None:
     dashboard = Dashboard(page)
     await dashboard.open(pair.deploy("../copilot/", "http:"))
@@ -290,6 +280,7 @@ async def test_a_copilot_of_the_dashboards_own_origin_is_not_framed(page: Page, 
     await expect(dashboard.button("Start it again")).to_be_hidden()
 
 
+@pytest.mark.extended  # `test_contract_bundle.py` has such pages
 async def test_the_copilot_talks_to_no_page_that_it_does_not_know(
     page: Page, pair: Site, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -61,19 +61,19 @@ async def test_a_file_is_chosen_and_answers_come_from_it(host: Host, people: Pat
         assert values(await server.ok("evaluate_jsonpath", path="$..age")) == [36, 28]
 
 
-async def test_a_file_is_dropped(host: Host, people: Path) -> None:
+async def test_the_example_with_the_keyboard_alone_and_then_another_document(host: Host, people: Path) -> None:
     async with host.setup() as setting_up:
-        await setting_up.frame.wait_for_selector(".drop")
-        await drop(setting_up.frame, ".drop", people)
-        await chosen(setting_up.frame, "people.json")
-        assert (await setting_up.result())["message"] == "Loaded people.json"
-
-
-async def test_the_example_and_then_another_document(host: Host, people: Path) -> None:
-    async with host.setup() as setting_up:
-        await setting_up.frame.click("#example")
-        await chosen(setting_up.frame, "example.json")
-        await setting_up.result()
+        frame = setting_up.frame
+        await frame.focus("#file")
+        await frame.page.keyboard.press("Tab")
+        assert await frame.evaluate("document.activeElement.id") == "example"
+        await frame.page.keyboard.press("Enter")
+        await frame.wait_for_selector("#use:enabled")
+        for _ in range(3):
+            await frame.page.keyboard.press("Tab")
+        assert await frame.evaluate("document.activeElement.id") == "use"
+        await frame.page.keyboard.press("Enter")
+        assert (await setting_up.result())["error"] is None
     async with host.connect() as server:
         path = "$.store.books[?@.price < 10].title"
         assert values(await server.ok("evaluate_jsonpath", path=path)) == ["Sayings of the Century", "Moby Dick"]
@@ -112,31 +112,16 @@ async def test_cancelling(host: Host, troubles: Troubles) -> None:
         assert "run this server's setup" in result["content"][0]["text"]
 
 
-async def test_what_is_no_json_is_said_and_cannot_be_used(host: Host, tmp_path: Path, people: Path) -> None:
+async def test_what_is_no_json_is_said_and_another_file_is_dropped(host: Host, tmp_path: Path, people: Path) -> None:
     broken = tmp_path / "broken.json"
     broken.write_text('{"a": 1,\n "b" 2}')
     async with host.setup() as setting_up:
         await setting_up.frame.set_input_files("#file", broken)
         await setting_up.frame.wait_for_selector("#chosen.bad >> text=line 2, column 6")
         assert await setting_up.frame.is_disabled("#use")
-        await setting_up.frame.set_input_files("#file", people)
+        await drop(setting_up.frame, ".drop", people)
         await chosen(setting_up.frame, "people.json")
-        assert (await setting_up.result())["error"] is None
-
-
-async def test_the_setup_works_with_the_keyboard_alone(host: Host) -> None:
-    async with host.setup() as setting_up:
-        frame = setting_up.frame
-        await frame.focus("#file")
-        await frame.page.keyboard.press("Tab")
-        assert await frame.evaluate("document.activeElement.id") == "example"
-        await frame.page.keyboard.press("Enter")
-        await frame.wait_for_selector("#use:enabled")
-        for _ in range(3):
-            await frame.page.keyboard.press("Tab")
-        assert await frame.evaluate("document.activeElement.id") == "use"
-        await frame.page.keyboard.press("Enter")
-        assert (await setting_up.result())["error"] is None
+        assert (await setting_up.result())["message"] == "Loaded people.json"
 
 
 @pytest.mark.extended  # tests/browser/test_hostile_app_host.py has 50 MB

@@ -66,7 +66,7 @@ async def shown(frame: Frame) -> str:
     return await frame.inner_text("#rows")
 
 
-async def test_several_files_in_one_query(host: Host, files: list[Path]) -> None:
+async def test_several_files_in_one_query_and_exports(host: Host, files: list[Path]) -> None:
     result = await choose(host, files)
     assert result == {
         "title": "SQLite analyst: 3 files",
@@ -94,13 +94,15 @@ async def test_several_files_in_one_query(host: Host, files: list[Path]) -> None
         assert "read-only" in text(refused)
         assert await rows(server, "SELECT count(*) FROM cities") == [[3]]
 
-
-async def test_files_are_dropped(host: Host, files: list[Path]) -> None:
-    async with host.setup() as setting_up:
-        await drop(setting_up.frame, ".drop", *files)
-        await setting_up.frame.wait_for_selector("#files li:nth-child(3) >> text=shop.orders")
-        await setting_up.frame.click("#use")
-        assert (await setting_up.result())["message"] == "Loaded 3 files"
+        as_text = await server.ok("export", source="SELECT city, people FROM cities", format="csv")
+        assert list(csv.reader(text(as_text).splitlines()))[3] == ["Köln", "1086000"]
+        async with host.page.expect_download() as download:
+            await server.ok("export", source="shop", format="sqlite", to="download", name="my shop")
+        file = await download.value
+        assert file.suggested_filename == "my shop.sqlite"
+        saved = sqlite3.connect(await file.path())
+        assert saved.execute("SELECT sum(total) FROM orders").fetchall() == [(21.5,)]
+        saved.close()
 
 
 PICKER = """
@@ -143,20 +145,6 @@ async def test_changes_that_the_person_allowed_are_kept(host: Host, files: list[
         assert await rows(server, "SELECT sum(total), note FROM shop.orders, notes") == [[43, "hello"]]
 
 
-async def test_exports(host: Host, files: list[Path], tmp_path: Path) -> None:
-    await choose(host, files)
-    async with host.connect() as server:
-        as_text = await server.ok("export", source="SELECT city, people FROM cities", format="csv")
-        assert list(csv.reader(text(as_text).splitlines()))[3] == ["Köln", "1086000"]
-        async with host.page.expect_download() as download:
-            await server.ok("export", source="shop", format="sqlite", to="download", name="my shop")
-        file = await download.value
-        assert file.suggested_filename == "my shop.sqlite"
-        saved = sqlite3.connect(await file.path())
-        assert saved.execute("SELECT sum(total) FROM orders").fetchall() == [(21.5,)]
-        saved.close()
-
-
 async def test_the_page_shows_queries_and_takes_the_persons(host: Host, troubles: Troubles) -> None:
     async with host.setup() as setting_up:
         await setting_up.frame.click("#example")
@@ -194,16 +182,20 @@ async def test_the_page_shows_queries_and_takes_the_persons(host: Host, troubles
         assert not await frame.locator("html").evaluate(overflows)
 
 
-async def test_files_that_hold_no_tables_are_said(host: Host, files: list[Path], tmp_path: Path) -> None:
+async def test_files_are_dropped_and_those_without_tables_are_reported(
+    host: Host, files: list[Path], tmp_path: Path
+) -> None:
     bad = tmp_path / "bad.db"
     bad.write_bytes(b"SQLite format 3\0" + b"x" * 4096)
     async with host.setup() as setting_up:
         frame = setting_up.frame
+        await drop(frame, ".drop", *files)
+        await frame.wait_for_selector("#files li:nth-child(3) >> text=shop.orders")
         await frame.set_input_files("#file", [bad, files[0]])
         await frame.wait_for_selector("#status.bad >> text=bad.db is a damaged")
-        assert await frame.locator("#files li").count() == 1
+        assert await frame.locator("#files li").count() == 3
         await frame.click("#use")
-        assert (await setting_up.result())["message"] == "Loaded cities.csv"
+        assert (await setting_up.result())["message"] == "Loaded 3 files"
 
 
 async def test_where_the_browser_keeps_nothing_files_are_chosen_at_run_time(

@@ -16,9 +16,9 @@ from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import PAGES, SERVERS, Troubles
+from tests.browser.conftest import PAGES, Troubles
 from tests.browser.embedded import asked
-from tests.support.built import SNAPSHOTS, build_plain
+from tests.support.built import SERVERS, SNAPSHOTS, build_plain
 
 Json = dict[str, Any]
 EXAMPLES = "ui_examples.html"
@@ -190,19 +190,27 @@ async def test_errors_reach_the_page(hosting: HostingPage, ui_site: Site, troubl
     await expect(hosting.frame.locator("#heard li").last).to_have_text("l: error This host does not handle 'link'.")
 
 
-@pytest.mark.parametrize(
-    ("auto_resize", "size"), [(True, ["320px", "456px"]), ("height", ["100%", "456px"]), (False, ["100%", "100%"])]
-)
-async def test_the_frame_follows_the_page(
-    hosting: HostingPage, ui_site: Site, auto_resize: Any, size: list[str]
-) -> None:
-    await hosting.open(examples(ui_site), answers=ANSWERS, options={"auto_resize": auto_resize})
-    await hosting.frame.locator("#size").click()
-    await hosting.frame.locator("#tool").click()
-    await hosting.heard("received t", 't: {"content":[]}')
-    sized = "([w, h]) => { const { style } = document.querySelector('#place iframe');"
-    sized += " return style.height === h && style.width.includes(w); }"
-    await hosting.page.wait_for_function(sized, arg=size)
+SIZES: list[tuple[Any, list[str]]] = [
+    (True, ["320px", "456px"]),
+    ("height", ["100%", "456px"]),
+    (False, ["100%", "100%"]),
+]
+"""The frame's width and height, for each `auto_resize`."""
+SIZED = """([width, height]) => {
+  const { style } = document.querySelector("#place iframe");
+  return style.height === height && style.width.includes(width);
+}"""
+
+
+async def test_the_frame_follows_the_page(hosting: HostingPage, ui_site: Site) -> None:
+    for auto_resize, size in SIZES:
+        await hosting.open(examples(ui_site), answers=ANSWERS, options={"auto_resize": auto_resize})
+        await hosting.frame.locator("#size").click()
+        await hosting.frame.locator("#tool").click()
+        await hosting.heard("received t", 't: {"content":[]}')
+        await hosting.page.wait_for_function(SIZED, arg=size)
+        await hosting.say(close=True)
+        await expect(hosting.page.locator("#place iframe")).to_have_count(0)
 
 
 async def test_a_page_of_the_host_s_own_origin_cannot_reach_it(hosting: HostingPage, ui_site: Site) -> None:
