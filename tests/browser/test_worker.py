@@ -289,3 +289,44 @@ async def test_an_unmodified_server_runs_in_a_worker_without_a_snapshot_too(
                     await client.call_tool("spin", {}, read_timeout_seconds=SHORT)
                 assert await page.call("nap", seconds=0.2) == "slept"
                 assert await page.call("queued", text="handed over") == "handed over"
+
+
+FAILING = """
+import js
+
+from mcpframe import FrameServer
+
+if hasattr(js, "location"):  # not in the build
+    raise LookupError("not here")
+server = FrameServer("failing")
+"""
+ASK = """async (url) => {
+  const { FrameTransport } = await import("/host.js");
+  const iframe = document.body.appendChild(document.createElement("iframe"));
+  const transport = new FrameTransport({ iframe, url, timeout: 90_000 });
+  await transport.start();
+  return new Promise((resolve) => {
+    transport.onmessage = resolve;
+    transport.send({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} });
+  });
+}"""
+
+
+@pytest.mark.extended
+async def test_a_server_that_cannot_be_imported_is_reported_to_its_host_and_on_its_page(
+    host_page: Page, origins: Origins, tmp_path: Path, troubles: Troubles
+) -> None:
+    for complaint in ("raised an error", "LookupError"):
+        troubles.expect(complaint)
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "server.py").write_text(FAILING)
+    settings = '[tool.mcpframe]\nentry = "server:server"\nruns_in = "worker"\n'
+    (project / "pyproject.toml").write_text(f'[project]\nname = "failing"\nversion = "1"\n{settings}')
+    built = build_plain(project, tmp_path / "bundles", allowed_origins=[origins.host])
+    with serve_folder(tmp_path / "bundles") as served:
+        answer = await host_page.evaluate(ASK, f"http://bundle.localhost:{served.port}/{built.url_path}")
+        assert answer["error"]["data"] == {"reason": "worker_failed", "mayHaveRun": False}
+        assert "raised an error" in answer["error"]["message"]
+        alert = host_page.frame_locator("iframe").get_by_role("alert")
+        await expect(alert).to_contain_text("LookupError: not here")
