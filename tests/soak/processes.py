@@ -9,7 +9,7 @@ from pathlib import Path
 
 _PROC = Path("/proc")
 _DRIVERS = ("node",)
-"""The names of child processes that are no browser's."""
+"""The names of child processes that are no browser's; Node.js calls its own `node-MainThread`."""
 
 
 def browser_processes(kinds: Sequence[str] = ()) -> list[int]:
@@ -27,7 +27,7 @@ def browser_processes(kinds: Sequence[str] = ()) -> list[int]:
     while waiting:
         children = parents.get(waiting.pop(), [])
         waiting += children
-        found += [child for child in children if _name(child) not in _DRIVERS]
+        found += [child for child in children if _name(child).partition("-")[0] not in _DRIVERS]
     return [process for process in found if not kinds or _kind(process) in kinds]
 
 
