@@ -40,12 +40,15 @@ def allocated(process: int) -> float:
 
 
 def resident(processes: list[int]) -> float:
-    """Return the memory of processes in megabytes; what they share counts once."""
+    """Return the memory of processes in megabytes; what they share counts once.
+
+    Files in it, such as the browser's program, do not count: the share of a process grows when other browsers end.
+    """
     total = 0
     for process in processes:
         with suppress(OSError):
             for line in (_PROC / str(process) / "smaps_rollup").read_text("utf-8").splitlines():
-                if line.startswith("Pss:"):
+                if line.startswith(("Pss_Anon:", "Pss_Shmem:")):
                     total += int(line.split()[1])
     return total / 1024
 
