@@ -19,3 +19,8 @@ def test_with_mcp_1(suite: str) -> None:
 @pytest.mark.parametrize("suite", ["test_fastmcp.py", *map(extended, OF_ALL)])
 def test_with_the_package_fastmcp(sdk: str, suite: str) -> None:
     run_inside(sdk, suite)
+
+
+@pytest.mark.parametrize("sdk", newest_first(["mcp1", "fastmcp4", "fastmcp3", "fastmcp2"]))
+def test_results_of_scientific_libraries(sdk: str) -> None:
+    run_inside(sdk, "test_results.py", "science")

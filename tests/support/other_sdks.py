@@ -35,10 +35,16 @@ def sdk_folder(name: str) -> Path:
     return folder
 
 
-def run_inside(name: str, suite: str) -> None:
-    """Run a suite of tests/other_sdks/inside with the packages of `sdk_folder`, and nothing of this environment."""
+def run_inside(name: str, suite: str, *beside: str) -> None:
+    """Run a suite of tests/other_sdks/inside with the packages of `sdk_folder`, and nothing of this environment.
+
+    Args:
+        name: The environment's name.
+        suite: The suite's file.
+        beside: The names of others, whose packages are there, too.
+    """
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST", "PYTHON"))}
-    environment["PYTHONPATH"] = os.pathsep.join([str(sdk_folder(name)), str(checkout_dir())])
+    environment["PYTHONPATH"] = os.pathsep.join(map(str, (*map(sdk_folder, (name, *beside)), checkout_dir())))
     command = [sys.executable, "-S", "-m", "pytest", "-c", str(INSIDE / "pytest.ini"), str(INSIDE / suite)]
     outcome = subprocess.run(
         [*command, "--rootdir", str(checkout_dir())],

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.compat import sdk
 from mcpframe.frame.core.errors import EntryError
+from mcpframe.frame.results.tools import convert_results
 
 if TYPE_CHECKING:
     from mcpframe.frame.page.session_page import Page
@@ -129,6 +130,7 @@ def set_environment(
     if args or program:
         sys.argv[:] = [program or next(iter(sys.argv), ""), *args]
     sdk.load_fastmcp()
+    convert_results()
 
 
 def load_server(entry: str, is_server: Callable[[object], bool], kinds: str) -> Any:

@@ -36,6 +36,7 @@ from mcpframe.frame.compat.sdk import (
     limit_log_levels,
 )
 from mcpframe.frame.core.errors import EntryError
+from mcpframe.frame.results.tools import convert_results
 from mcpframe.frame.serving import entries
 from mcpframe.frame.serving.failures import contain_failures
 from mcpframe.frame.serving.framed import Framed, unwrapped
@@ -90,6 +91,7 @@ class FrameServer(Framed, MCPServer[LifespanT]):
         request_state_security: RequestStateSecurity | None = None,
         **options: Any,
     ) -> None:
+        convert_results()
         Framed.__init__(self, allowed_origins, browser)
         MCPServer.__init__(self, name, request_state_security=request_state_security or handle_security(), **options)
         answer_subscriptions(self._lowlevel_server, self._subscriptions)

@@ -22,12 +22,15 @@ FEATURES = {
     "persist": "It has files that are kept.",
     "processes": "Its code starts processes.",
     "program": "Its entry is a console script.",
+    "values": "It has a library whose objects tools return, such as pandas.",
     "worker": "It is a server that runs in a worker.",
     "world": "Its code was written for a process.",
 }
 """All features of bundles, with their meanings."""
 HTTP_PACKAGES = frozenset({"aiohttp", "httpx", "httpx2", "urllib3"})
 """The HTTP libraries that are packages."""
+VALUE_PACKAGES = frozenset({"altair", "matplotlib", "numpy", "pandas", "pillow", "plotly", "seaborn"})
+"""The libraries whose objects `mcpframe.frame.results` converts."""
 _HTTP_MODULES = ("http.client", "urllib.request")
 """The HTTP libraries of the standard library."""
 _OF_PROCESSES = frozenset({"concurrent", "resource"})
@@ -64,6 +67,7 @@ def features_of(project: Project, lock: Lock, author: Mapping[str, bytes], code:
         "persist": bool(config.persist),
         "processes": project.processes,
         "program": project.is_program,
+        "values": not VALUE_PACKAGES.isdisjoint(_further_packages(lock)),
         "worker": config.runs_in == "worker",
         "world": written_for_a_process(project, lock, author),
     }

@@ -27,6 +27,7 @@ FOR_SOME = (
     "mcpframe.frame.world",
     "mcpframe.frame.world.limits",
     "mcpframe.frame.browser.visitor",
+    "mcpframe.frame.results.libraries",
     "mcpframe.frame.boot.page_files",
     "mcpframe.frame.boot.document",
     "mcpframe.frame.browser.model_context",

@@ -1,0 +1,1 @@
+"""The results of tools: values of Python's libraries become data and content of MCP, for servers of every SDK."""

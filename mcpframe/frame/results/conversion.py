@@ -1,0 +1,180 @@
+"""The conversion of a tool's result into data and content, without any SDK.
+
+The rule is one walk through a result: what no SDK can send is replaced, by the class of the value, and everything else
+stays as it is. Values of libraries are found by the names of their classes, so that no library is imported for this;
+`libraries` has the table of them, and is only in bundles that contain one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
+from importlib import import_module
+from pathlib import Path
+from types import UnionType
+from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+from pydantic_core import to_json, to_jsonable_python
+from typing_extensions import is_typeddict
+
+from mcpframe.frame.results.content import Block, Described, Key, bytes_content, file_content
+
+_LIBRARIES = frozenset({"altair", "matplotlib", "numpy", "pandas", "PIL", "plotly", "seaborn"})
+_SDKS = frozenset({"fastmcp", "mcp", "mcp_types"})
+_JSON = (str, int, float, bool, type(None))
+_DEEPEST = 8
+"""The levels of an annotation that are searched: a class may refer to itself."""
+
+
+class Result(NamedTuple):
+    """A result whose content is not the text of its data.
+
+    Attributes:
+        content: Its content.
+        data: Its structured content.
+    """
+
+    content: list[Block | str]
+    data: dict[str, Any]
+
+
+def converted(value: Any) -> Any:
+    """Return a tool's result in a form that every SDK can send.
+
+    Returns:
+        The value itself if there was nothing to convert; otherwise data, a `Block`, a list with `Block` in it, or a
+        `Result`.
+
+    Raises:
+        TypeError: It is, or contains, an object of a library that has no such form. The text says what to return.
+        ValueError: An image, a chart or a file is too large.
+    """
+    if isinstance(value, Path):
+        return file_content(value)
+    walk = _Walk()
+    if isinstance(value, list | tuple):
+        items = [walk.step(item) for item in value]
+        content = bool(walk.blocks) or any(isinstance(item, Block | Described) for item in items)
+        shown = [item.text if isinstance(item, Described) else item for item in items]
+        return [*shown, *walk.blocks] if content else _same(value, items)
+    found = walk.step(value)
+    if isinstance(found, Described):
+        return Result([found.text], found.data)
+    return as_result(found, walk.blocks) if walk.blocks else found
+
+
+def as_result(data: dict[str, Any], blocks: Iterable[Block] = ()) -> Result:
+    """Return a result with data, its text, and further content."""
+    return Result([to_json(data, indent=2, fallback=str).decode(), *blocks], to_jsonable_python(data, fallback=str))
+
+
+class _Walk:
+    """One walk through a result. Content inside of data is collected, and named in its place.
+
+    Attributes:
+        blocks: The content that was inside of data.
+    """
+
+    def __init__(self) -> None:
+        self.blocks: list[Block] = []
+
+    def step(self, value: Any) -> Any:
+        """Return a value as data, a `Block` or a `Described`."""
+        cls = type(value)
+        if cls in _JSON:
+            return value
+        if isinstance(value, bytes):
+            return bytes_content(value)
+        if keys := _library_keys(cls):
+            return _table().convert(value, keys)
+        if isinstance(value, dict):
+            return _same(value, {self._data(key): self._data(item) for key, item in value.items()})
+        if isinstance(value, list | tuple | set | frozenset):
+            return _same(value, [self._data(item) for item in value])
+        if (parts := _parts_of(value)) is not None:
+            data = self.step(parts)
+            return value if data is parts else data
+        return value
+
+    def _data(self, value: Any) -> Any:
+        found = self.step(value)
+        if isinstance(found, Block):
+            self.blocks.append(found)
+            return f"{found.kind}, in the content of this result"
+        if isinstance(found, Described):
+            return found.data if found.inner is None else found.inner
+        return found
+
+
+def _same(before: Any, after: Any) -> Any:
+    """Return a container itself if its items are still the same objects."""
+    pairs = zip(before, after, strict=True)
+    if isinstance(before, dict):
+        pairs = zip((*before, *before.values()), (*after, *after.values()), strict=True)
+    return before if all(old is new for old, new in pairs) else after
+
+
+def _parts_of(value: Any) -> dict[str, Any] | None:
+    """Return the fields of an author's dataclass or pydantic model; None for any other value."""
+    cls = type(value)
+    if cls.__module__.partition(".")[0] in _SDKS:
+        return None
+    if is_dataclass(cls):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    return dict(value) if hasattr(cls, "model_fields") else None
+
+
+def _library_keys(cls: type) -> list[Key]:
+    """Return the classes of libraries that a class is one of, the most special first."""
+    keys = [(base.__module__.partition(".")[0], base.__name__) for base in cls.__mro__]
+    return [key for key in keys if key[0] in _LIBRARIES]
+
+
+def _table() -> Any:
+    return import_module("mcpframe.frame.results.libraries")  # only in bundles that contain one of them
+
+
+# Annotations
+
+
+class _Missing:
+    """Stands for a type that cannot be declared."""
+
+
+UNDECLARED = _Missing
+"""The result of `declared` for an annotation that no output schema can stand for."""
+
+
+def declared(annotation: Any) -> Any:
+    """Return the annotation of a result after its conversion, for the output schema.
+
+    Returns:
+        The annotation itself if nothing of it is converted; another one; or `UNDECLARED`.
+    """
+    is_union = get_origin(annotation) in (Union, UnionType)
+    members = get_args(annotation) if is_union else (annotation,)
+    if any(isinstance(each, type) and issubclass(each, Path) for each in members):
+        return UNDECLARED
+    if not _is_converted(annotation, _DEEPEST):
+        return annotation
+    keys = _library_keys(_class_of(annotation))
+    return _table().schema(keys) or UNDECLARED if keys else UNDECLARED
+
+
+def _is_converted(annotation: Any, levels: int) -> bool:
+    """Return whether an annotation is, or contains, a class whose objects are converted."""
+    cls = _class_of(annotation)
+    if issubclass(cls, bytes) or _library_keys(cls):
+        return True
+    inner = get_args(annotation)
+    if is_dataclass(cls) or is_typeddict(cls) or hasattr(cls, "model_fields"):
+        try:
+            inner = (*inner, *get_type_hints(cls).values())
+        except NameError:  # reported by the SDK
+            return False
+    return levels > 0 and any(_is_converted(each, levels - 1) for each in inner)
+
+
+def _class_of(annotation: Any) -> type:
+    cls = get_origin(annotation) or annotation
+    return cls if isinstance(cls, type) else object

@@ -1,0 +1,113 @@
+"""Tools whose results are converted, in every SDK: `MCPServer` of mcp 2.x, `FastMCP` of mcp 1.x and of fastmcp.
+
+Each SDK makes a tool of a function in one place, `from_function`. Here that gets a function with the same parameters,
+whose result is converted, and whose return annotation is that of the converted result: an SDK reads its output schema
+from that, and refuses some annotations that it does not know.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import cache, wraps
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, get_origin
+
+from typing_extensions import is_typeddict
+
+from mcpframe.frame.compat import sdk
+from mcpframe.frame.results.content import Block
+from mcpframe.frame.results.conversion import UNDECLARED, Result, as_result, converted, declared
+
+_CONTENT = {"image": "ImageContent", "audio": "AudioContent", "resource": "EmbeddedResource"}
+"""The SDK's class for each type of content."""
+_NONE = inspect.Signature.empty
+
+
+@cache
+def convert_results() -> None:
+    """Convert the results of all tools that are added from now on. Does nothing when repeated."""
+    module = "mcp.server.fastmcp" if sdk.major() == 1 else "mcp.server.mcpserver"
+    _convert_in(import_module(f"{module}.tools.base").Tool, _result_of_mcp)
+    if sdk.has_fastmcp():
+        is_earlier = find_spec("fastmcp.tools.function_tool") is None
+        place = import_module("fastmcp.tools.tool" if is_earlier else "fastmcp.tools.function_tool")
+        _convert_in(place.FunctionTool, lambda result: _result_of_fastmcp(place.ToolResult, result))
+
+
+def _convert_in(tools: Any, send: Callable[[Result], Any]) -> None:
+    """Convert the results of the tools of a class.
+
+    Args:
+        tools: The SDK's class.
+        send: Returns a result in the SDK's own class.
+    """
+    make = tools.from_function.__func__
+
+    @wraps(make)
+    def from_function(cls: type, fn: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        return make(cls, _with_conversion(fn, send), *args, **options)
+
+    tools.from_function = classmethod(from_function)
+
+
+def _result_of_mcp(result: Result) -> Any:
+    fields = {"content": [_block(item) for item in result.content], "structuredContent": result.data}
+    return sdk.model("CallToolResult").model_validate(fields)
+
+
+def _result_of_fastmcp(tool_result: Callable[..., Any], result: Result) -> Any:
+    return tool_result(content=[_block(item) for item in result.content], structured_content=result.data)
+
+
+def _block(item: Block | str) -> Any:
+    if isinstance(item, str):
+        return sdk.model("TextContent")(type="text", text=item)
+    return sdk.model(_CONTENT[item.fields["type"]]).model_validate(item.fields)
+
+
+def _with_conversion(function: Callable[..., Any], send: Callable[[Result], Any]) -> Callable[..., Any]:
+    """Return a function whose result every client can use; the same one if it is none whose result can be known."""
+    if not inspect.isroutine(function) or inspect.isasyncgenfunction(function):
+        return function
+    try:
+        signature = inspect.signature(function, eval_str=True)
+    except (NameError, TypeError, ValueError):
+        return function  # the SDK says what is wrong with it
+    before = signature.return_annotation
+    after = before if before is _NONE else declared(before)
+    undeclared = after is UNDECLARED
+    after = _NONE if undeclared else after
+
+    def sent(value: Any) -> Any:
+        found = converted(value)
+        if undeclared and isinstance(found, dict):
+            found = as_result(found)
+        if isinstance(found, Result):
+            return send(found) if _is_object(after) else [_block(item) for item in found.content]
+        if isinstance(found, list):
+            return [_block(item) if isinstance(item, Block) else item for item in found]
+        return _block(found) if isinstance(found, Block) else found
+
+    if inspect.iscoroutinefunction(function):
+
+        @wraps(function)
+        async def call(*args: Any, **named: Any) -> Any:
+            return sent(await function(*args, **named))
+    else:
+
+        @wraps(function)
+        def call(*args: Any, **named: Any) -> Any:
+            return sent(function(*args, **named))
+
+    call.__signature__ = signature.replace(return_annotation=after)  # type: ignore[attr-defined]
+    annotations = {name: each.annotation for name, each in signature.parameters.items()} | {"return": after}
+    call.__annotations__ = {name: each for name, each in annotations.items() if each is not _NONE}
+    return call
+
+
+def _is_object(annotation: Any) -> bool:
+    """Return whether the structured content for an annotation is an object, and not wrapped in one."""
+    cls = get_origin(annotation) or annotation
+    return cls is _NONE or is_typeddict(cls) or (isinstance(cls, type) and issubclass(cls, dict))
