@@ -115,21 +115,37 @@ class Page:
         """The browser's `document`."""
         return self.browser.document
 
-    async def show(self, path: str) -> None:
-        """Replace the author's part of the page by a fragment of HTML.
+    async def show(self, content: object, *, into: str = APP) -> None:
+        """Replace the author's part of the page, or an element in it, by a fragment of HTML, a table or a picture.
 
-        Scripts in it don't run: use `import_module`. Relative `src` and `href` that name an asset are resolved to it.
+        Scripts in a fragment don't run: use `import_module`. Relative `src` and `href` that name an asset are resolved
+        to it.
 
         Args:
-            path: an asset.
+            content: the path of an asset; or a table (DataFrame, Series), an array, or a picture (a figure of
+                matplotlib, an image of Pillow, the bytes of one).
+            into: a CSS selector: its first element gets the content.
 
         Raises:
-            PageError: if there is no such asset, or it cannot be fetched.
+            PageError: if there is no such asset or element, it cannot be fetched, or an object has no form in a page.
         """
-        app = self.element(APP).js
-        if not app.childElementCount:
+        target = self.element(into).js
+        if not self.element(APP).js.childElementCount:
             self._first_show = True
             self._wait_for_content()
+        if isinstance(content, str):
+            fragment = await self._fragment(content)
+        else:
+            from mcpframe.frame.results.html import html_of  # late: few pages show objects
+
+            fragment = self.browser.parse(html_of(content))
+        target.replaceChildren(fragment)
+        self.forget_removed()
+        self._first_show = False
+        self._has_content()
+
+    async def _fragment(self, path: str) -> Any:
+        """Return the fragment in an asset, with the addresses of assets in it."""
         fragment = self.browser.parse((await self.asset_bytes(path)).decode("utf-8", "replace"))
         folder = posixpath.dirname(posixpath.normpath(path))
         for name in _URLS:
@@ -138,10 +154,7 @@ class Page:
                 target = posixpath.normpath(posixpath.join(folder, value))
                 if not _NOT_RELATIVE.match(value) and target in self._assets.files:
                     element.setAttribute(name, self._assets.url(target))
-        app.replaceChildren(fragment)
-        self.forget_removed()
-        self._first_show = False
-        self._has_content()
+        return fragment
 
     @contextmanager
     def drawing(self) -> Iterator[None]:

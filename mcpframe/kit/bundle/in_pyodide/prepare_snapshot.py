@@ -134,6 +134,7 @@ async def prepare(settings: str) -> None:
     import mcpframe.frame.compat.after_restore
     import mcpframe.frame.page.load
     import mcpframe.frame.page.session_page
+    import mcpframe.frame.results.html
     import mcpframe.frame.serving.author
     import mcpframe.frame.session.many_clients
     import mcpframe.frame.storage.values  # noqa: F401

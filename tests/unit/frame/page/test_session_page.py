@@ -9,6 +9,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import anyio
+import numpy as np
+import pandas as pd
 import pytest
 
 from mcpframe.frame.core.errors import PageError
@@ -47,6 +49,25 @@ async def settled() -> None:
 
 
 # Fragments and assets
+
+
+async def test_objects_are_shown_as_tables_and_pictures(rig: Rig) -> None:
+    page = rig.page
+    await page.show(pd.DataFrame({"<a>": [1, None], "b": ["<script>", "x"]}), into="#title")
+    assert [cell.text for cell in page.element("#title").elements("td")] == ["1.0", "<script>", "", "x"]
+    assert page.element("#title").element("th").text == "<a>"
+    await page.show(b"\x89PNG\r\n\x1a\n")
+    assert str(page.element("img").get("src")).startswith("data:image/png;base64,")
+    await page.show(np.arange(3))
+    assert "[0 1 2]" in page.element("pre").text
+
+
+async def test_what_cannot_be_shown_says_what_can(rig: Rig) -> None:
+    for content in (object(), pd.DataFrame({"a": [1]}).groupby("a"), b"%PDF-"):
+        with pytest.raises(PageError, match="DataFrame"):
+            await rig.page.show(content)
+    with pytest.raises(PageError, match="no element"):
+        await rig.page.show("ui/page.html", into="#none")
 
 
 async def test_a_fragment_replaces_what_was_there_and_finds_its_assets(rig: Rig) -> None:

@@ -1,0 +1,44 @@
+"""Objects of Python's libraries in a page: a table, a text or a picture, with the bounds of results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from typing import Any
+
+from mcpframe.frame.core.errors import PageError
+from mcpframe.frame.results.content import Block
+from mcpframe.frame.results.conversion import Result, converted
+
+
+def html_of(value: object) -> str:
+    """Return an object as HTML: a table, a picture, or the text of an array.
+
+    Raises:
+        PageError: It has no such form, or is too large.
+    """
+    try:
+        found = converted(value)
+    except (TypeError, ValueError) as error:
+        raise PageError(f"This cannot be shown: {error}") from error
+    if isinstance(found, Block) and found.fields["type"] == "image":
+        return f'<img alt="" src="data:{found.kind};base64,{found.fields["data"]}">'
+    if isinstance(found, Result) and "columns" in found.data:
+        return _table(found.data)
+    if isinstance(found, Result) and isinstance(text := found.content[0], str):
+        return f"<pre>{escape(text)}</pre>"
+    raise PageError(
+        f"An object of type {type(value).__name__} cannot be shown: pass the path of an asset, a DataFrame, a Series, "
+        "an array, a figure of matplotlib, or an image."
+    )
+
+
+def _table(data: dict[str, Any]) -> str:
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in data["columns"])
+    rows = "".join(f"<tr>{_cells(row)}</tr>" for row in data["rows"])
+    note = f"<caption>{escape(data['left_out'])}</caption>" if data["left_out"] else ""
+    return f"<table>{note}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _cells(row: Iterable[Any]) -> str:
+    return "".join(f"<td>{'' if value is None else escape(str(value))}</td>" for value in row)
