@@ -51,7 +51,7 @@ if sys.version_info < (3, 11):  # noqa: UP036  (that is the point)
 
 sys.path.insert(0, str(ROOT))
 
-from mcpframe.kit.base.errors import KitError, ToolFailed  # noqa: E402
+from mcpframe.kit.base.errors import DownloadError, KitError, ToolFailed  # noqa: E402
 from mcpframe.kit.base.programs import run_tool  # noqa: E402
 from mcpframe.kit.base.progress import step  # noqa: E402
 
@@ -200,11 +200,18 @@ def build() -> None:
     """Build every template into dist/."""
     from mcpframe.kit.base.data import templates_dir
     from mcpframe.kit.bundle import build as build_bundle
+    from mcpframe.kit.bundle.pyodide.packages import CDN
     from mcpframe.kit.bundle.snapshot.snapshot import camera
 
     with camera(reused=True) as taking:
         for project in sorted(path.parent for path in templates_dir().glob("*/pyproject.toml")):
-            built = build_bundle(project, ROOT / "dist", progress=step, taking=taking)
+            try:
+                built = build_bundle(project, ROOT / "dist", progress=step, taking=taking)
+            except DownloadError as error:
+                if CDN not in str(error):
+                    raise
+                print(f"{project.name}: left out: {error}", file=sys.stderr)  # the only one with native packages
+                continue
             print(f"{built.folder.relative_to(ROOT)}: {'unchanged' if built.unchanged else 'built'}")
             for warning in built.warnings:
                 print(f"{project.name}: {warning}", file=sys.stderr)

@@ -23,7 +23,7 @@ from tests.support.first_calls import FAILS, FIRST_CALLS, project_of
 from tests.support.suites import extended
 from tests.support.wheels import use_index, write_unmodified
 
-BEHIND_A_SETUP = {"sqlite-analyst"}
+BEHIND_A_SETUP = {"data-analyst", "sqlite-analyst"}
 """Templates that answer with an error until the user has chosen files."""
 WITHOUT_TOOLS = {"view"}
 """Templates whose tools are those of a server that is not framed."""

@@ -25,7 +25,7 @@ from tests.support.origins import HOST
 SERVERS = checkout_dir() / "tests" / "browser" / "servers"
 
 _BUILT_BY_TESTS = {
-    *("conversation", "copilot", "dashboard", "fastmcp"),
+    *("conversation", "copilot", "dashboard", "data-analyst", "fastmcp"),
     *("fastmcp4", "fetching", "formed", "notes-board"),
 }
 """Servers that their tests complete, or build with other options."""

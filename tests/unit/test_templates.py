@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 TEMPLATES = sorted(path.parent for path in (ROOT / "templates").glob("*/pyproject.toml"))
 NOT_FRAMED = {"conversation", "dashboard", "notes-board", "shop"}
 """Pages in tabs of their own, which nobody is to frame."""
-WITH_A_VIEW = {"forecast", "view"}
+WITH_A_VIEW = {"data-analyst", "forecast", "view"}
 """Hosts of MCP Apps make up the origins that views are shown at."""
 
 

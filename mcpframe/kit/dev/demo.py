@@ -20,6 +20,7 @@ from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.packages.lock import read_lock
 from mcpframe.kit.dev.inspector import serve_inspector
 from mcpframe.kit.project.project import find_project
 from mcpframe.kit.web.host_page import bundle_client, write_host_page
@@ -117,10 +118,16 @@ def run_demo(*, once: bool = False, port: int = 0, page_port: int = 0, progress:
             raise DemoError(f"The answer of {TOOL} is not near pi: {answer.text!r}.")
         if not once:
             templates = sorted(path.parent for path in templates_dir().glob("*/pyproject.toml"))
-            servers = [path for path in templates if find_project(path).config.kind == "server"]
-            inspecting = stack.enter_context(serve_inspector(servers, progress=progress))
+            inspecting = stack.enter_context(serve_inspector(list(filter(_is_shown, templates)), progress=progress))
             print(f"inspector: {inspecting.url}", flush=True)
             _wait_for_the_end()
+
+
+def _is_shown(template: Path) -> bool:
+    """Return whether the inspector shows a template: a server all of whose packages come from the index."""
+    project = find_project(template)
+    lock = read_lock(project.lock_path)
+    return project.config.kind == "server" and not (lock and any(each.source == "pyodide" for each in lock.packages))
 
 
 def _serve(stack: contextlib.ExitStack, site: Site, port: int, usual: int, host: str = "127.0.0.1") -> Served:

@@ -1,0 +1,130 @@
+"""pandas over the user's CSV, Excel and SQLite files, in their browser: rows leave it only in the answers to tools.
+
+The user drops files onto the page, or chooses them there. They are in the memory of this page until it is closed.
+"""
+
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import matplotlib.figure
+import pandas as pd
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import ToolAnnotations
+from pydantic import Field
+
+from expressions import evaluate
+from mcpframe import FrameServer
+from view import View
+
+Expression = Annotated[
+    str, Field(description="An expression of pandas over the tables, such as sales.groupby('city').amount.sum()")
+]
+READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+
+server = FrameServer(
+    "data-analyst",
+    title="Data analyst",
+    version="0.1.0",
+    instructions="Answers questions about the user's files with pandas. Begin with describe; the tables are variables.",
+)
+tables: dict[str, pd.DataFrame] = {}
+view = View(tables)
+server.ui(view.run)
+
+
+@server.tool(annotations=READS)
+def describe() -> pd.DataFrame:
+    """List the columns of the user's tables: types, missing and distinct values, an example."""
+    columns = [
+        {
+            "table": name,
+            "rows": len(table),
+            "column": column,
+            "type": str(values.dtype),
+            "missing": int(values.isna().sum()),
+            "distinct": values.nunique(),
+            "example": next(iter(values.dropna()), None),
+        }
+        for name, table in loaded().items()
+        for column, values in table.items()
+    ]
+    return pd.DataFrame(columns)
+
+
+@server.tool(annotations=READS)
+async def query(expression: Expression) -> pd.DataFrame:
+    """Evaluate an expression: tables are variables, columns attributes or ["names"], with pandas' methods."""
+    found = result_of(expression)
+    await view.show(expression, found)
+    return found
+
+
+@server.tool(annotations=READS)
+async def plot(
+    expression: Expression,
+    kind: Annotated[
+        Literal["line", "bar", "barh", "hist", "box", "area", "scatter"], Field(description="The kind of chart")
+    ] = "bar",
+    x: Annotated[str | None, Field(description="The column for the x-axis; by default the index or row")] = None,
+    y: Annotated[str | None, Field(description="The column to draw; by default all numbers")] = None,
+    title: Annotated[str, Field(max_length=200)] = "",
+) -> matplotlib.figure.Figure:
+    """Draw the result of an expression."""
+    found = evaluate(expression, loaded())
+    if not isinstance(found, pd.DataFrame | pd.Series):
+        raise ToolError("Only a table or a column can be drawn.")
+    figure = matplotlib.figure.Figure(figsize=(8, 4.5), layout="constrained")
+    axes = figure.subplots()
+    chosen: dict[str, Any] = {} if isinstance(found, pd.Series) else {"x": x, "y": y}
+    try:
+        found.plot(kind=kind, title=title or None, ax=axes, **chosen)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ToolError(f"This cannot be drawn as {kind}: {error}") from error
+    await view.show(expression, figure)
+    return figure
+
+
+@server.tool(annotations=READS)
+def export(
+    expression: Expression,
+    format: Annotated[Literal["csv", "xlsx", "json"], Field(description="The file's format")] = "csv",  # noqa: A002
+    to: Annotated[Literal["answer", "download"], Field(description="Return it, or let the user save it")] = "answer",
+) -> Path | str:
+    """Write the result of an expression to a file."""
+    found = result_of(expression)
+    path = Path(tempfile.mkdtemp()) / f"export.{format}"
+    if format == "csv":
+        found.to_csv(path, index=False)
+    elif format == "xlsx":
+        found.to_excel(path, index=False)
+    else:
+        found.to_json(path, orient="records", date_format="iso")
+    if to == "answer":
+        return path
+    data = path.read_bytes()
+    server.session.page.download(path.name, data)
+    return f"{path.name} was given to the user's browser to save: {len(found):,} rows, {len(data):,} bytes."
+
+
+def result_of(expression: str) -> pd.DataFrame:
+    """Return the result of an expression as a table; an index that does not only count the rows is its first column."""
+    found = evaluate(expression, loaded())
+    if isinstance(found, pd.Series):
+        found = found.to_frame("value" if found.name is None else found.name)
+    elif not isinstance(found, pd.DataFrame):
+        return pd.DataFrame({"value": [found]})
+    return found if isinstance(found.index, pd.RangeIndex) else found.reset_index(allow_duplicates=True)
+
+
+def loaded() -> dict[str, pd.DataFrame]:
+    """Return the tables.
+
+    Raises:
+        ToolError: There are none yet.
+    """
+    if not tables:
+        raise ToolError(
+            "There are no tables: ask the user to drop a CSV, Excel or SQLite file onto this server's page."
+        )
+    return tables
