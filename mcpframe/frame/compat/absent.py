@@ -22,7 +22,7 @@ _HTTP = (
     "tool.mcpframe.env)."
 )
 _OTHERS = "If the server needs it, add {0!r} to the requirements (project.dependencies)."
-_CHOSEN = "tool.mcpframe.leave_out has {0!r}: take it out of the list if the server needs it."
+_CHOSEN = "{0!r} is left out by tool.mcpframe.leave_out, or as it has no wheel for Pyodide: the build prints which."
 
 _HTTP_SERVERS = ("sse_starlette", "starlette", "uvicorn")
 _PACKAGES: Final = {

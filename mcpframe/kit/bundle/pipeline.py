@@ -29,9 +29,11 @@ from mcpframe.kit.bundle.offered import check_origins_early, origins_for
 from mcpframe.kit.bundle.output.assets import Asset
 from mcpframe.kit.bundle.output.write import BuildResult, find_current, origins_of, read_manifests, write_bundle
 from mcpframe.kit.bundle.own_modules import own_files, own_sources
+from mcpframe.kit.bundle.packages.choose_wheels import NoWheelFound
 from mcpframe.kit.bundle.packages.layers import Layers, build_layers, compiled, is_compiled
 from mcpframe.kit.bundle.packages.left_out import modules_of
 from mcpframe.kit.bundle.packages.lock import Lock, inputs_hash, read_lock, write_lock
+from mcpframe.kit.bundle.packages.repairs import Repairs
 from mcpframe.kit.bundle.packages.resolve import BASE, INSTALLER, resolve
 from mcpframe.kit.bundle.packages.wheels import fetch_wheels
 from mcpframe.kit.bundle.page.scripts import source_files
@@ -116,11 +118,11 @@ def build(
             progress=progress,
         )
         task.resolve()
-        try:
-            return task.run()
-        except ServerFails as error:
-            task.resolve_with_earlier_sdk(error)
-        return task.run()
+        while True:
+            try:
+                return task.run()
+            except ServerFails as error:
+                task.resolve_after(error)
 
 
 @dataclass
@@ -140,6 +142,8 @@ class Build:
         taking: The camera for the snapshot; None for one of its own.
         progress: Called with a description of each step.
         lock: The packages, since `resolve`.
+        repairs: The experience of starts that failed.
+        earlier_sdk: The evidence that the server is written for mcp 1.x, from such a start.
         project: The project with the results of the build, since `run`.
         wheels: The packages' files, since `fetch`.
         page_files: The author's files for the page, by path, since `run`.
@@ -160,12 +164,18 @@ class Build:
     taking: Camera | None
     progress: Progress
     lock: Lock = field(init=False)
+    repairs: Repairs = field(init=False)
+    earlier_sdk: str = field(init=False, default="")
     project: Project = field(init=False)
     wheels: Mapping[str, Path] = field(init=False)
     page_files: Mapping[str, bytes] = field(init=False)
     first_paint: str = field(init=False)
     layers: Layers = field(init=False)
     inspected: Inspected = field(init=False)
+
+    def __post_init__(self) -> None:
+        tries = bool(self.given.named_package) and self.given.config.inspect and self.earlier is None
+        self.repairs = Repairs(tries=tries)
 
     def run(self) -> BuildResult:
         """Run the steps after `resolve`.
@@ -224,24 +234,34 @@ class Build:
             self.lock = self._resolve(requested, inputs, previous)
         write_lock(self.given.lock_path, self.lock)
 
-    def resolve_with_earlier_sdk(self, error: ServerFails) -> None:
-        """Lock mcp 1.x for a server whose failure with 2.x is typical of code for 1.x.
+    def resolve_after(self, error: ServerFails) -> None:
+        """Lock other packages for a server that fails: mcp 1.x, one that it turns out to need, or others on trial.
 
         Raises:
-            ServerFails: It is another error, or the requirements exclude 1.x.
+            ServerFails: No other packages would help.
+            BuildError: A package that it turns out to need has no wheel.
         """
         evidence = fails_as_earlier(error.error)
-        requested = self._requirements()
-        if self.lock.sdk == 1 or not evidence or asks_for_later(requested):
+        if self.lock.sdk > 1 and evidence and not asks_for_later(self._requirements()):
+            self.earlier_sdk = evidence
+            what = f"mcp 1.x, as with 2.x the server fails ({evidence})"
+        elif self.repairs.tries and (repairs := self.repairs.after(error.error, self.lock)):
+            self.repairs = repairs
+            what = "other packages, as with these the server does not start"
+        else:
             raise error
-        note = f"mcp 1.x instead of 2.x, with which the server fails: {evidence}"
-        with self.progress(f"Resolving the requirements with mcp 1.x, as with 2.x the server fails ({evidence})"):
+        with self.progress(f"Resolving the requirements with {what}"):
             try:
-                lock = self._resolve((*requested, "mcp<2"), self.lock.inputs)
+                lock = self._resolve(self._requirements(), self.lock.inputs)
+            except NoWheelFound:
+                raise
             except BuildError as conflict:
                 raise error from conflict
-        self.lock = replace(lock, notes=(note, *lock.notes))
-        write_lock(self.given.lock_path, self.lock)
+        if self.earlier_sdk:
+            note = f"mcp 1.x instead of 2.x, with which the server fails: {self.earlier_sdk}"
+            lock = replace(lock, notes=(note, *lock.notes))
+        self.lock = lock
+        write_lock(self.given.lock_path, lock)
 
     def _resolve(self, requested: Sequence[str], inputs: str, previous: Lock | None = None) -> Lock:
         return resolve(
@@ -251,11 +271,12 @@ class Build:
             previous=previous,
             leave_out=self.given.config.leave_out,
             named=self.given.named_package,
+            repairs=self.repairs,
         )
 
     def _requirements(self) -> tuple[str, ...]:
         requested = (*self.given.requirements, *self.given.lazy)
-        earlier = written_for_earlier(self.author) and not asks_for_later(requested)
+        earlier = self.earlier_sdk or (written_for_earlier(self.author) and not asks_for_later(requested))
         return (*requested, "mcp<2") if earlier else requested
 
     def fetch(self) -> None:

@@ -6,8 +6,10 @@ their wheels. For a package without a wheel these are tried, in this order, each
 1. for some packages (`optional_native`), the version without its native part, if Pyodide's own cannot be reached;
 2. the newest earlier version with a wheel on the index, or in Pyodide's own distribution if that has a later one;
 3. no package, if those that require it import it only in functions or within `try`;
-4. no version of the package at all, so that uv goes back to earlier versions of the packages that require it. They stay
-   within their major version.
+4. on trial (`repairs`), the version without its native part;
+5. no version of the package at all, so that uv goes back to earlier versions of the packages that require it. They stay
+   within their major version;
+6. on trial, no package.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from mcpframe.kit.bundle.packages.left_out import is_left_out, modules_of
 from mcpframe.kit.bundle.packages.lock import SERVER, Locked, requirer
 from mcpframe.kit.bundle.packages.optional_native import OPTIONAL_NATIVE_NAMES
 from mcpframe.kit.bundle.packages.pins import Conflict, Pin, ancestors, chain_of, requirers
+from mcpframe.kit.bundle.packages.repairs import Repairs, Without
 from mcpframe.kit.bundle.packages.requirements import Requirements
 from mcpframe.kit.bundle.packages.wheels import NoWheel, download, wheel_path
 from mcpframe.kit.bundle.pyodide.archive import unpack
@@ -62,12 +65,14 @@ class _Candidate:
         own: Pyodide's own package, if it is the candidate.
         foreign: Whether it is a wheel for another platform, without its native part.
         left_out: Whether the bundle lacks the package.
+        on_trial: Whether the start of the server has to show that it does without.
     """
 
     constraint: str
     own: PyodidePackage | None = None
     foreign: bool = False
     left_out: bool = False
+    on_trial: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,7 +91,11 @@ class Chosen:
 
 
 def choose_wheels(
-    requirements: Requirements, pins: dict[str, Pin], pyodide: PyodidePackages, preferred: Mapping[str, str]
+    requirements: Requirements,
+    pins: dict[str, Pin],
+    pyodide: PyodidePackages,
+    preferred: Mapping[str, str],
+    repairs: Repairs,
 ) -> Chosen:
     """Choose and fetch the wheels.
 
@@ -94,22 +103,29 @@ def choose_wheels(
         pins: The versions that uv chooses without further constraints.
         pyodide: Pyodide's own packages.
         preferred: Versions to take if they fit.
+        repairs: The packages that may be done without on trial.
 
     Raises:
         BuildError: A package has no wheel that runs in Pyodide.
         DownloadError: The package index cannot be reached.
     """
-    return _Search(requirements, pins, pyodide, preferred).run()
+    return _Search(requirements, pins, pyodide, preferred, repairs).run()
 
 
 class _Search:
     def __init__(
-        self, requirements: Requirements, pins: dict[str, Pin], pyodide: PyodidePackages, preferred: Mapping[str, str]
+        self,
+        requirements: Requirements,
+        pins: dict[str, Pin],
+        pyodide: PyodidePackages,
+        preferred: Mapping[str, str],
+        repairs: Repairs,
     ) -> None:
         self._requirements = requirements
         self._first = pins
         self._pyodide = pyodide
         self._preferred = dict(preferred)
+        self._repairs = repairs
         self._constraints: dict[str, str] = {}
         self._from_pyodide: dict[str, PyodidePackage] = {}
         self._foreign: set[str] = set()
@@ -154,7 +170,7 @@ class _Search:
         conflict: Conflict | None = None
         for candidate in candidates:
             if candidate.left_out:
-                if not self._can_be_left_out(name, needed):
+                if not self._can_be_left_out(name, needed, on_trial=candidate.on_trial):
                     continue
                 self._requirements = replace(self._requirements, left_out=(*self._requirements.left_out, name))
                 return self._requirements.compile(self._constraints, self._preferred)
@@ -193,20 +209,27 @@ class _Search:
         if own and not offered:
             yield _Candidate(f"{name}=={own.version}", own)
         yield _Candidate("", left_out=True)
+        if self._repairs.may_try(name, Without.NATIVE_PART):
+            yield _Candidate(f"{name}=={pin.version}", foreign=True)
         yield _Candidate(f"{name}<0")
+        if self._repairs.may_try(name, Without.PACKAGE):
+            yield _Candidate("", left_out=True, on_trial=True)
 
-    def _can_be_left_out(self, name: str, needed: Mapping[str, Pin]) -> bool:
-        """Return whether the packages that require one import it only in functions or within `try`."""
-        pin = needed[name]
-        if SERVER in pin.required_by:
+    def _can_be_left_out(self, name: str, needed: Mapping[str, Pin], *, on_trial: bool) -> bool:
+        """Return whether the packages that require one import it only in functions or within `try`, or may lack it."""
+        pin = needed.get(name, self._missing[name])
+        if SERVER in pin.required_by or (name, Without.PACKAGE) in self._repairs.failed:
             return False
         imports = _imports_of(name, pin, needed)
-        if not imports or not all(item.optional for item in imports):
+        if not on_trial and not (imports and all(item.optional for item in imports)):
             return False
         self._left_out[name] = (
-            f"{name} {pin.version} is left out, as it has no wheel that runs in Pyodide: {requirers(pin)} requires it, "
-            f"but imports it only {places_of(imports)[0]}"
+            f"{name} {pin.version} is left out, as it has no wheel that runs in Pyodide: {requirers(pin)} requires it"
         )
+        if on_trial:
+            self._left_out[name] += " and starts without; what uses it fails"
+        if imports:
+            self._left_out[name] += f" ({places_of(imports)[0]})"
         return True
 
     def _can_be_fetched(self, own: PyodidePackage) -> bool:
@@ -254,9 +277,11 @@ class _Search:
         for name, pin in sorted(self._missing.items()):
             own = self._from_pyodide.get(name)
             if name in self._foreign & needed.keys():
-                notes.append(
-                    f"{name} {pin.version} without its native part, as that of Pyodide's distribution cannot be reached"
+                is_known = name in OPTIONAL_NATIVE_NAMES
+                reason = (
+                    "that of Pyodide's distribution cannot be reached" if is_known else "it has no wheel for Pyodide"
                 )
+                notes.append(f"{name} {pin.version} without its native part, as {reason}")
             if name in needed and needed[name].version != pin.version:
                 whose = f"{needed[name].version} of Pyodide's distribution" if own else needed[name].version
                 notes.append(f"{name} {whose} instead of {pin.version}, which has no wheel that runs in Pyodide")

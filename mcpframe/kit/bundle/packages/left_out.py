@@ -107,6 +107,12 @@ def modules_of(packages: Iterable[str]) -> dict[str, str]:
     return {_MODULES.get(name, name.replace("-", "_")): name for name in names}
 
 
+def package_of(module: str) -> str:
+    """Return the package of a top-level module, normalized; by convention, or as known."""
+    known = (name for name, usual in _MODULES.items() if usual == module)
+    return next(known, canonicalize_name(module))
+
+
 _MODULES = {
     "beautifulsoup4": "bs4",
     "opencv-python": "cv2",

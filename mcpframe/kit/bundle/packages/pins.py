@@ -28,6 +28,7 @@ LINUX = "x86_64-manylinux_2_28"
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 _PIN = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==(\S+)")
 _NO_NETWORK = re.compile(r"dns error|error sending request|Failed to fetch|Could not connect|timed out", re.IGNORECASE)
+_NO_WHEELS = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*?)(?:[=<>!~]\S*)? (?:has|have) no wheels with a matching")
 _NOT_BUILT = re.compile(r"Failed to (?:download and )?build `([^`]+)`")
 
 
@@ -42,6 +43,12 @@ class Conflict(BuildError):
     def __init__(self, message: str, reason: str = "") -> None:
         super().__init__(message)
         self.reason = reason
+
+    @property
+    def without_wheels(self) -> str:
+        """The package that has wheels for other platforms only, and no sources, normalized; empty if none is named."""
+        match = _NO_WHEELS.search(self.reason)
+        return canonicalize_name(match[1]) if match else ""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ Under constraints, uv may go back to earlier versions of the author's own requir
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -38,7 +38,7 @@ class Requirements:
     roots: tuple[str, ...]
     sdk: str
     left_out: tuple[str, ...] = ()
-    undeclared: Mapping[str, str] | None = None
+    undeclared: Mapping[str, str] = field(default_factory=dict)
     overrides_sdk: bool = False
     zones_for: str | None = None
 
@@ -54,7 +54,7 @@ class Requirements:
 
     def reachable(self, pins: Mapping[str, Pin]) -> dict[str, Pin]:
         """Return those packages that a bundle needs."""
-        return reachable(pins, self.left_out, self.undeclared or {})
+        return reachable(pins, self.left_out, self.undeclared)
 
 
 def gone_back(

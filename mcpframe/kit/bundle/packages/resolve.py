@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from mcpframe.kit.base.errors import BuildError
@@ -19,6 +21,7 @@ from mcpframe.kit.bundle.packages.left_out import LEFT_OUT
 from mcpframe.kit.bundle.packages.lock import OWN, SERVER, Lock, Locked, requirer
 from mcpframe.kit.bundle.packages.named_package import with_advice, with_newest
 from mcpframe.kit.bundle.packages.pins import INSTALLER, LINUX, Conflict, Pin, compile_pins
+from mcpframe.kit.bundle.packages.repairs import NO_REPAIRS, Repairs, Without
 from mcpframe.kit.bundle.packages.requirements import ZONES, Requirements, gone_back
 from mcpframe.kit.bundle.packages.wheels import wheel_path
 from mcpframe.kit.bundle.pyodide.archive import unpack
@@ -43,6 +46,7 @@ def resolve(
     previous: Lock | None = None,
     leave_out: Iterable[str] = (),
     named: str = "",
+    repairs: Repairs = NO_REPAIRS,
 ) -> Lock:
     """Choose the wheels for `requirements`, and fetch them into the cache.
 
@@ -53,6 +57,7 @@ def resolve(
         previous: A lock whose versions are kept if they still fit.
         leave_out: Packages to leave out of all requirements.
         named: The package whose program is the server, normalized: see `named_package`.
+        repairs: The experience of earlier starts of that program.
 
     Raises:
         BuildError: A package has no wheel that runs in Pyodide, or the requirements contradict each other.
@@ -61,14 +66,16 @@ def resolve(
     roots = tuple(sorted(requirements, key=str.lower))
     preferred = {package.name: package.version for package in previous.packages} if previous else {}
     pinned = with_newest(roots, named, preferred) if named else roots
-    resolution = _Resolution(Requirements(pinned, SDK, tuple(leave_out)), pyodide, inputs, preferred)
+    needed = dict.fromkeys(repairs.needed, requirer(named))
+    wanted = Requirements(pinned, SDK, tuple(leave_out), needed)
+    resolution = _Resolution(wanted, pyodide, inputs, preferred, repairs)
     try:
-        return resolution.run_for_its_code()
+        return resolution.run_with_repairs()
     except BuildError as error:
         if pinned == roots:
             raise
         given = replace(resolution, requirements=replace(resolution.requirements, roots=roots))
-        raise with_advice(error, pinned, named, given.run_for_its_code) from error
+        raise with_advice(error, pinned, named, given.run_with_repairs) from error
 
 
 @dataclass(frozen=True)
@@ -79,6 +86,26 @@ class _Resolution:
     pyodide: PyodidePackages
     inputs: str
     preferred: Mapping[str, str]
+    repairs: Repairs
+
+    def run_with_repairs(self) -> Lock:
+        """Return the lock; packages without sources, with wheels for other platforms only, are left out on trial."""
+        try:
+            lock = self.run_for_its_code()
+        except Conflict as conflict:
+            name, requirements = conflict.without_wheels, self.requirements
+            roots = {canonicalize_name(Requirement(root).name) for root in requirements.roots}
+            if not name or name in roots or not self.repairs.may_try(name, Without.PACKAGE):
+                raise
+            without = replace(requirements, left_out=(*requirements.left_out, name))
+            lock = replace(self, requirements=without).run_with_repairs()
+            note = f"{name} is left out, as it has no wheel that runs in Pyodide; what uses it fails"
+            return replace(lock, notes=(note, *lock.notes), left_out=tuple(sorted({*lock.left_out, name})))
+        there = {package.name for package in lock.packages}
+        more = (
+            f"{name} is in it, as the server does not start without" for name in self.repairs.needed if name in there
+        )
+        return replace(lock, notes=(*more, *lock.notes))
 
     def run_for_its_code(self) -> Lock:
         """Return the lock with the SDK that the requirements and the code of their packages lead to."""
@@ -137,12 +164,13 @@ class _Resolution:
 
     def _lock(self, pins: dict[str, Pin], newest: Mapping[str, Pin] | None) -> Lock:
         before = gone_back(self.requirements, pins, newest or {}, self.preferred)
-        chosen = choose_wheels(self.requirements, pins, self.pyodide, self.preferred)
+        chosen = choose_wheels(self.requirements, pins, self.pyodide, self.preferred, self.repairs)
         undeclared, zones_for = _undeclared(chosen.packages), _uses_zones(chosen.packages)
         if undeclared or zones_for:
+            undeclared |= self.requirements.undeclared
             more = replace(self.requirements, undeclared=undeclared, zones_for=zones_for)
             pins = more.compile({}, self.preferred) if zones_for else pins
-            chosen = choose_wheels(more, pins, self.pyodide, self.preferred)
+            chosen = choose_wheels(more, pins, self.pyodide, self.preferred, self.repairs)
         notes = (*before, *chosen.notes)
         return Lock(self.inputs, chosen.packages, notes, chosen.left_out, self.pyodide.lock_sha256)
 

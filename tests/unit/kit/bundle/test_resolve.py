@@ -16,6 +16,7 @@ from mcpframe.kit.bundle.packages import resolve as module
 from mcpframe.kit.bundle.packages.choose_wheels import NoWheelFound
 from mcpframe.kit.bundle.packages.lock import Lock, Locked
 from mcpframe.kit.bundle.packages.pins import Conflict
+from mcpframe.kit.bundle.packages.repairs import NO_REPAIRS, Repairs, Without
 from mcpframe.kit.bundle.packages.resolve import resolve
 from mcpframe.kit.bundle.packages.wheels import NoWheel
 from mcpframe.kit.bundle.pyodide.packages import PyodidePackage
@@ -32,6 +33,8 @@ class Index:
         self.versions = versions
         self.via = via
         self.wheels = wheels
+        self.elsewhere: dict[str, list[str]] = {}
+        """The versions with a wheel for another platform."""
         self.preferred: Mapping[str, str] = {}
         self.sdks: list[str | None] = []
         self.conflict: str | None = ""
@@ -72,9 +75,11 @@ class Index:
             lines.append(f"{name}=={version} \\\n    --hash=sha256:{HASH}\n    # via {self.via[name]}")
         return pins.parse_pins("\n".join(lines))
 
-    def download(self, pins: Mapping[str, tuple[str, tuple[str, ...]]]) -> dict[str, tuple[str, str, str]]:
+    def download(
+        self, pins: Mapping[str, tuple[str, tuple[str, ...]]], foreign: Iterable[str] = ()
+    ) -> dict[str, tuple[str, str, str]]:
         for name, (version, _) in pins.items():
-            if version not in self.wheels[name]:
+            if version not in self.wheels[name] and not (name in foreign and version in self.elsewhere.get(name, [])):
                 raise NoWheel(name, tuple(self.wheels[name]))
         return {name: (version, f"{name}-{version}-py3-none-any.whl", HASH) for name, (version, _) in pins.items()}
 
@@ -104,6 +109,7 @@ def resolving(monkeypatch: pytest.MonkeyPatch) -> Resolving:
         leave_out: tuple[str, ...] = (),
         code: Mapping[str, str] | None = None,
         named: str = "",
+        repairs: Repairs = NO_REPAIRS,
     ) -> Lock:
         def files(wheel: Path) -> dict[str, bytes]:
             package = wheel.name.partition("-")[0]
@@ -123,6 +129,7 @@ def resolving(monkeypatch: pytest.MonkeyPatch) -> Resolving:
             previous=previous,
             leave_out=leave_out,
             named=named,
+            repairs=repairs,
         )
 
     return run
@@ -262,6 +269,51 @@ def test_the_package_that_was_named_keeps_its_version_in_the_lock(resolving: Res
     previous = Lock("old", (Locked("a", "1", "a-1-py3-none-any.whl", HASH, "index", ("server",)),))
     assert versions(resolving(index, roots=["a[extra]"], previous=previous, named="a")) == {"a": "1"}
     assert versions(resolving(index, roots=["a"], named="a")) == {"a": "2"}
+
+
+def test_what_has_no_wheel_is_done_without_on_trial(resolving: Resolving) -> None:
+    index = Index({"a": ["1"], "fuzz": ["7"]}, {"a": "-r server.in", "fuzz": "a"}, {"a": ["1"], "fuzz": []})
+    index.elsewhere = {"fuzz": ["7"]}
+    trying = Repairs(tries=True)
+    lock = resolving(index, roots=["a"], named="a", repairs=trying)
+    assert (versions(lock), lock.left_out) == ({"a": "1", "fuzz": "7"}, ())
+    assert lock.notes == ("fuzz 7 without its native part, as it has no wheel for Pyodide",)
+    failed = frozenset({("fuzz", Without.NATIVE_PART)})
+    lock = resolving(index, roots=["a"], named="a", repairs=replace(trying, failed=failed))
+    assert (versions(lock), lock.left_out) == ({"a": "1"}, ("fuzz",))
+    assert "a requires it and starts without; what uses it fails" in lock.notes[0]
+    failed |= {("fuzz", Without.PACKAGE)}
+    with pytest.raises(NoWheelFound, match="fuzz 7 has no wheel"):
+        resolving(index, roots=["a"], named="a", repairs=replace(trying, failed=failed))
+
+
+def test_what_uv_finds_no_wheel_of_is_left_out_on_trial(resolving: Resolving) -> None:
+    index = Index({"a": ["1"], "fuzz": ["7"]}, {"a": "-r server.in", "fuzz": "a"}, {"a": ["1"]})
+    whole = index.compile
+
+    def compiled(roots: tuple[str, ...], *arguments: Any, excluded: Iterable[str], **options: Any) -> dict[str, Any]:
+        if "fuzz" not in excluded:
+            raise Conflict(
+                "conflict", "Because fuzz==7 has no wheels with a matching platform tag, a==1 cannot be used."
+            )
+        return whole(roots, *arguments, excluded=excluded, **options)
+
+    index.compile = compiled  # type: ignore[method-assign]
+    lock = resolving(index, roots=["a"], repairs=Repairs(tries=True))
+    assert (versions(lock), lock.left_out) == ({"a": "1"}, ("fuzz",))
+    with pytest.raises(Conflict):
+        resolving(index, roots=["a"])
+    with pytest.raises(Conflict):
+        resolving(index, roots=["a", "fuzz"], repairs=Repairs(tries=True))
+
+
+def test_a_package_of_the_sdk_that_the_server_turns_out_to_need_is_in_it(resolving: Resolving) -> None:
+    via = {"mcp": "-r mcpframe.in", "typer": "mcp", "click": "typer", "a": "-r server.in"}
+    index = Index({name: ["1"] for name in via}, via, {name: ["1"] for name in via})
+    assert set(versions(resolving(index, roots=["a"], named="a"))) == {"a", "mcp"}
+    lock = resolving(index, roots=["a"], named="a", repairs=Repairs(tries=True, needed=("click", "unknown")))
+    assert set(versions(lock)) == {"a", "click", "mcp"}
+    assert lock.notes == ("click is in it, as the server does not start without",)
 
 
 def test_parents_stay_within_their_major_version(resolving: Resolving) -> None:
