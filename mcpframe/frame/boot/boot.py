@@ -117,6 +117,9 @@ async def _opened(config: BootConfig, loader: Loader) -> Any:
         if config.world:
             import_module("mcpframe.frame.world").begin()
         entries.set_environment(**config.environment)
+        if config.visitor_env:
+            asking = import_module("mcpframe.frame.serving.program.asking")
+            return asking.AskingProgram(config.entry, config.visitor_env, config.title)
         is_server = config.kind == "server"
         return await servers.open_entry(config.entry) if is_server else entries.load_main(config.entry)
     except McpFrameError:

@@ -40,6 +40,7 @@ class BootConfig:
         processes: whether the author's code starts processes: see `mcpframe.frame.worker.pool`.
         at_home: whether the home folder is the current one.
         persist: files and folders that are kept for each session: see `persist`.
+        visitor_env: the environment variables of a program that its visitor enters: see `serving.program.asking`.
         about: `name`, `version` and `title` of the page, for its host.
         runs_in: `"page"`, or `"worker"` for a server that runs in a worker of the page, if it can have one.
         grace: seconds that a worker has to answer before it is ended: see `worker.supervisor`.
@@ -64,6 +65,7 @@ class BootConfig:
     processes: bool = False
     at_home: bool = False
     persist: list[str] = field(default_factory=list)
+    visitor_env: list[str] = field(default_factory=list)
     about: Mapping[str, str] = field(default_factory=dict)
     runs_in: str = "page"
     grace: float = WORKER_GRACE_SECONDS

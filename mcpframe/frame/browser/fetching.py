@@ -7,6 +7,7 @@ synchronous XMLHttpRequest is sent: it blocks the page until its whole answer ha
 from __future__ import annotations
 
 import asyncio
+import os
 from typing import Any
 
 import js
@@ -77,7 +78,16 @@ def send_now(request: HttpRequest) -> HttpAnswer:
 
 def _address(request: HttpRequest) -> str:
     embedding = getattr(js.location, "ancestorOrigins", None)  # not in older versions of Firefox
-    return policy.upgraded(request.url, [str(js.origin), *(embedding or ())])
+    address = policy.upgraded(request.url, [str(js.origin), *(embedding or ())])
+    proxy, page, of_page = _proxy(), str(js.origin), str(js.mcpframeOfPage().policy)
+    if proxy and not policy.is_allowed(address, policy.connect_sources(of_page), page):
+        raise FetchFailed(policy.reason(address, policy=of_page, page=page, online=True))  # browsers see the proxy only
+    return policy.by_proxy(address, proxy, page)
+
+
+def _proxy() -> str:
+    """Return the address of the visitor's `mcpframe proxy`; empty for none."""
+    return os.environ.get("MCPFRAME_CORS_PROXY", "")
 
 
 class _Fetched:
@@ -88,7 +98,7 @@ class _Fetched:
         self.reason = str(response.statusText)
         headers = js.Object.fromEntries(response.headers).to_py()
         self.headers = seen_headers(request.method, headers.items())
-        self.url = str(response.url).partition("#")[0] or request.url
+        self.url = policy.behind_proxy(str(response.url).partition("#")[0], _proxy()) or request.url
         self.redirected = bool(response.redirected)
         self._reader = response.body.getReader() if response.body else None
         self._controller = controller
@@ -134,8 +144,9 @@ class _Received:
         self.reason = str(sent.statusText)
         lines = [line.partition(": ") for line in str(sent.getAllResponseHeaders()).split("\r\n") if line]
         self.headers = seen_headers(request.method, ((name, value) for name, _, value in lines))
-        self.url = str(sent.responseURL) or request.url
-        self.redirected = self.url != str(js.URL.new(_address(request)).href).partition("#")[0]
+        address = str(js.URL.new(_address(request)).href).partition("#")[0]
+        self.redirected = str(sent.responseURL) not in ("", address)
+        self.url = policy.behind_proxy(str(sent.responseURL), _proxy()) or request.url
         self._body = str(sent.responseText).encode("utf-16", "surrogatepass")[2::2]  # after the byte order mark
 
     async def read(self, limit: float | None = None) -> bytes:

@@ -161,6 +161,7 @@ def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset
         "assets": {"base": f"{folder}/", "files": sorted(author_assets)},
         **{key: value for key, value in project.settings.items() if value},
         **({"persist": list(config.persist)} if config.persist else {}),
+        **({"visitor_env": list(config.visitor_env)} if config.visitor_env else {}),
         "version": f"mcpframe {version('mcpframe')}",
         "files": {
             "pyodide": link(scripts.pyodide, name),

@@ -23,6 +23,7 @@ FEATURES = {
     "processes": "Its code starts processes.",
     "program": "Its entry is a console script.",
     "values": "It has a library whose objects tools return, such as pandas.",
+    "visitor_env": "It is a console script whose visitor enters environment variables.",
     "worker": "It is a server that runs in a worker.",
     "world": "Its code was written for a process.",
 }
@@ -68,6 +69,7 @@ def features_of(project: Project, lock: Lock, author: Mapping[str, bytes], code:
         "processes": project.processes,
         "program": project.is_program,
         "values": not VALUE_PACKAGES.isdisjoint(_further_packages(lock)),
+        "visitor_env": bool(config.visitor_env),
         "worker": config.runs_in == "worker",
         "world": written_for_a_process(project, lock, author),
     }
@@ -91,7 +93,8 @@ def has_http_library(lock: Lock, code: Mapping[str, bytes]) -> bool:
 
 def uses_http(files: Mapping[str, bytes]) -> bool:
     """Return whether Python files import an HTTP library."""
-    return _imports_http(files) or any(imports_named(module, files) for module in (*HTTP_PACKAGES, "requests"))
+    modules = (*HTTP_PACKAGES, "requests", *_HTTP_MODULES)
+    return any(item.module in modules or item.module.partition(".")[0] in modules for item in imports_of(files))
 
 
 def _further_packages(lock: Lock) -> list[str]:

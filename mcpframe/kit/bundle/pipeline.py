@@ -15,34 +15,30 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import clear_cache
 from mcpframe.kit.bundle.author_files import author_files, first_paint, page_files
 from mcpframe.kit.bundle.build_warnings import build_warnings
 from mcpframe.kit.bundle.code.console_scripts import entry_code, with_entry
 from mcpframe.kit.bundle.code.page_use import can_run_in_worker, check_worker, starts_processes
-from mcpframe.kit.bundle.code.sdk_choice import asks_for_later, fails_as_earlier, written_for_earlier
 from mcpframe.kit.bundle.contents import Parts, assemble
 from mcpframe.kit.bundle.features import code_of, features_of, written_for_a_process
 from mcpframe.kit.bundle.offered import check_origins_early, origins_for
 from mcpframe.kit.bundle.output.assets import Asset
 from mcpframe.kit.bundle.output.write import BuildResult, find_current, origins_of, read_manifests, write_bundle
 from mcpframe.kit.bundle.own_modules import own_files, own_sources
-from mcpframe.kit.bundle.packages.choose_wheels import NoWheelFound
 from mcpframe.kit.bundle.packages.layers import Layers, build_layers, compiled, is_compiled
 from mcpframe.kit.bundle.packages.left_out import modules_of
-from mcpframe.kit.bundle.packages.lock import Lock, inputs_hash, read_lock, write_lock
-from mcpframe.kit.bundle.packages.repairs import Repairs
-from mcpframe.kit.bundle.packages.resolve import BASE, INSTALLER, resolve
+from mcpframe.kit.bundle.packages.lock import Lock
 from mcpframe.kit.bundle.packages.wheels import fetch_wheels
 from mcpframe.kit.bundle.page.scripts import source_files
+from mcpframe.kit.bundle.project_lock import ProjectLock
 from mcpframe.kit.bundle.pyodide.archive import source_date, unpacking
 from mcpframe.kit.bundle.pyodide.compile import cache_key
 from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
 from mcpframe.kit.bundle.pyodide.runtime import Runtime, ensure_runtime
 from mcpframe.kit.bundle.pyodide.version import VERSION
-from mcpframe.kit.bundle.server_import import Inspected, ServerFails, compile_and_inspect
+from mcpframe.kit.bundle.server_import import Inspected, InspectedSetup, ServerFails, compile_and_inspect
 from mcpframe.kit.bundle.snapshot.snapshot import AUTHOR, SDK, Camera, Server, Snapshot, Taken, camera
 from mcpframe.kit.project.project import Project, find_project, with_dialects, with_distribution, with_origins, with_url
 
@@ -104,12 +100,14 @@ def build(
     check_worker(project, author)
     pyodide_runtime = ensure_runtime(runtime, progress=progress)
     with unpacking(project.config.max_unpacked if max_unpacked is None else max_unpacked):
+        pyodide = PyodidePackages(pyodide_runtime, project.distribution, renewed=upgrade)
         task = Build(
             project,
             out,
             author,
             pyodide_runtime,
-            PyodidePackages(pyodide_runtime, project.distribution, renewed=upgrade),
+            pyodide,
+            ProjectLock(project, author, pyodide, upgrade=upgrade, tries=not draft, progress=progress),
             upgrade=upgrade,
             snapshot=os.environ.get("MCPFRAME_SNAPSHOT") != "0" if snapshot is None else snapshot,
             earlier=read_manifests(out).get(project.name) if draft else None,
@@ -117,12 +115,12 @@ def build(
             taking=taking,
             progress=progress,
         )
-        task.resolve()
+        task.locking.resolve()
         while True:
             try:
                 return task.run()
             except ServerFails as error:
-                task.resolve_after(error)
+                task.locking.resolve_after(error)
 
 
 @dataclass
@@ -135,15 +133,13 @@ class Build:
         author: The author's files, by path.
         runtime: The Pyodide runtime.
         pyodide: Pyodide's own packages.
+        locking: The project's lock.
         upgrade: Whether to resolve the requirements anew.
         snapshot: Whether to take a snapshot, if possible.
         earlier: The manifest of an earlier build, which describes the server of this draft; None: import the server.
         layers_of_snapshot: The possible layers of a snapshot, the best first.
         taking: The camera for the snapshot; None for one of its own.
         progress: Called with a description of each step.
-        lock: The packages, since `resolve`.
-        repairs: The experience of starts that failed.
-        earlier_sdk: The evidence that the server is written for mcp 1.x, from such a start.
         project: The project with the results of the build, since `run`.
         wheels: The packages' files, since `fetch`.
         page_files: The author's files for the page, by path, since `run`.
@@ -157,15 +153,13 @@ class Build:
     author: Mapping[str, bytes]
     runtime: Runtime
     pyodide: PyodidePackages
+    locking: ProjectLock
     upgrade: bool
     snapshot: bool
     earlier: Mapping[str, Any] | None
     layers_of_snapshot: Sequence[str]
     taking: Camera | None
     progress: Progress
-    lock: Lock = field(init=False)
-    repairs: Repairs = field(init=False)
-    earlier_sdk: str = field(init=False, default="")
     project: Project = field(init=False)
     wheels: Mapping[str, Path] = field(init=False)
     page_files: Mapping[str, bytes] = field(init=False)
@@ -173,12 +167,13 @@ class Build:
     layers: Layers = field(init=False)
     inspected: Inspected = field(init=False)
 
-    def __post_init__(self) -> None:
-        tries = bool(self.given.named_package) and self.given.config.inspect and self.earlier is None
-        self.repairs = Repairs(tries=tries)
+    @property
+    def lock(self) -> Lock:
+        """The packages of the bundle."""
+        return self.locking.lock
 
     def run(self) -> BuildResult:
-        """Run the steps after `resolve`.
+        """Run the steps after the resolution.
 
         Raises:
             ServerFails: The server raises when it is imported.
@@ -209,75 +204,6 @@ class Build:
             manifest |= {"start": taken.description, **place, "inputs": key if taken.final else ""}
             self.write(assets, manifest)
         return self._result(manifest)
-
-    def resolve(self) -> None:
-        """Read the project's lock; resolve anew if it is missing, to be upgraded, or of other requirements.
-
-        Raises:
-            BuildError: It was written with another distribution, or as for `resolve` of the packages.
-        """
-        requested, left_out = self._requirements(), self.given.config.leave_out
-        inputs = inputs_hash(requested, (*BASE, *INSTALLER), (VERSION,), *([left_out] if left_out else []))
-        known = read_lock(self.given.lock_path)
-        if known is not None and known.inputs == inputs and not self.upgrade:
-            if known.distribution == self.pyodide.lock_sha256:
-                self.lock = known
-                return
-            if known.distribution:
-                raise BuildError(
-                    f"{self.given.lock_path} was written with another distribution of packages than "
-                    f"{self.pyodide.source}, or that has changed since: build with the earlier one "
-                    "(tool.mcpframe.distribution), or with --upgrade to take the packages of this one."
-                )
-        with self.progress("Resolving the requirements"):
-            previous = None if self.upgrade else known
-            self.lock = self._resolve(requested, inputs, previous)
-        write_lock(self.given.lock_path, self.lock)
-
-    def resolve_after(self, error: ServerFails) -> None:
-        """Lock other packages for a server that fails: mcp 1.x, one that it turns out to need, or others on trial.
-
-        Raises:
-            ServerFails: No other packages would help.
-            BuildError: A package that it turns out to need has no wheel.
-        """
-        evidence = fails_as_earlier(error.error)
-        if self.lock.sdk > 1 and evidence and not asks_for_later(self._requirements()):
-            self.earlier_sdk = evidence
-            what = f"mcp 1.x, as with 2.x the server fails ({evidence})"
-        elif self.repairs.tries and (repairs := self.repairs.after(error.error, self.lock)):
-            self.repairs = repairs
-            what = "other packages, as with these the server does not start"
-        else:
-            raise error
-        with self.progress(f"Resolving the requirements with {what}"):
-            try:
-                lock = self._resolve(self._requirements(), self.lock.inputs)
-            except NoWheelFound:
-                raise
-            except BuildError as conflict:
-                raise error from conflict
-        if self.earlier_sdk:
-            note = f"mcp 1.x instead of 2.x, with which the server fails: {self.earlier_sdk}"
-            lock = replace(lock, notes=(note, *lock.notes))
-        self.lock = lock
-        write_lock(self.given.lock_path, lock)
-
-    def _resolve(self, requested: Sequence[str], inputs: str, previous: Lock | None = None) -> Lock:
-        return resolve(
-            requested,
-            self.pyodide,
-            inputs=inputs,
-            previous=previous,
-            leave_out=self.given.config.leave_out,
-            named=self.given.named_package,
-            repairs=self.repairs,
-        )
-
-    def _requirements(self) -> tuple[str, ...]:
-        requested = (*self.given.requirements, *self.given.lazy)
-        earlier = self.earlier_sdk or (written_for_earlier(self.author) and not asks_for_later(requested))
-        return (*requested, "mcp<2") if earlier else requested
 
     def fetch(self) -> None:
         """Fetch the wheels, and find in them the entry of a project that names none."""
@@ -312,11 +238,13 @@ class Build:
                 self.layers,
                 origin=project.source,
                 kind=config.kind,
-                settings=project.settings,
+                settings=project.settings_for_inspection,
                 code=entry_code(project, self.wheels, self.author),
                 timeout=config.import_timeout,
                 evaluates=config.csp.unsafe_eval,
             )
+        if config.visitor_env:
+            self.inspected = replace(self.inspected, setup=InspectedSetup(visible=True))
 
     def pack(self, snapshot: Snapshot | None = None) -> tuple[list[Asset], dict[str, Any]]:
         """Return the bundle's files and the content of its manifest."""
@@ -341,7 +269,9 @@ class Build:
         with self.progress("Taking a snapshot in a browser"):
             tools = None if project.program else self.inspected.tools  # a program is not run for it
             server = Server(project.name, project.entry, project.config.kind, tools, project.settings)
-            return taking.take(server, assets, self.layers_of_snapshot)
+            # What a visitor enters is known only in the page, and its program is imported after that.
+            layers = (SDK,) if project.config.visitor_env else self.layers_of_snapshot
+            return taking.take(server, assets, layers)
 
     def write(self, assets: Sequence[Asset], manifest: dict[str, Any]) -> None:
         """Write the bundle below the output root."""

@@ -56,14 +56,19 @@ def parse_pairs(pairs: Sequence[str], schema: Mapping[str, Any]) -> dict[str, An
     Raises:
         CallError: A word has no `=`, names no property, or has a value that the schema does not allow.
     """
-    found: dict[str, Any] = {}
+    return {name: _value(name, text, _property(name, schema), schema) for name, text in split_pairs(pairs).items()}
+
+
+def split_pairs(pairs: Sequence[str]) -> dict[str, str]:
+    """Split `key=value` words. Raises `CallError` for a word without `=`, and for a key that is given twice."""
+    found: dict[str, str] = {}
     for pair in pairs:
         name, equals, text = pair.partition("=")
         if not equals or not name:
             raise CallError(f"{pair!r} is no argument: write key=value, or --args with a JSON object.")
         if name in found:
             raise CallError(f"The argument {name!r} is given twice.")
-        found[name] = _value(name, text, _property(name, schema), schema)
+        found[name] = text
     return found
 
 
@@ -83,10 +88,19 @@ def _items(schema: Mapping[str, Any], key: str) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def check_names(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
-    """Raise `CallError` if an argument is unknown or missing."""
-    for name in arguments:
-        _property(name, schema)
+def check_arguments(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
+    """Raise `CallError` if an argument is unknown or missing, or of a type that the schema does not allow."""
+    for name, value in arguments.items():
+        types = {kind for option in _plain(_property(name, schema), schema, 0) for kind in _types(option)}
+        kind = _JSON_TYPES[type(value)]
+        is_whole = kind == "number" and value == int(value)
+        if (
+            types
+            and kind not in types
+            and not (kind == "integer" and "number" in types)
+            and not (is_whole and "integer" in types)
+        ):
+            raise CallError(_wrong_type(name, types, json.dumps(value)))
     missing = [name for name in required_of(schema) if name not in arguments]
     if missing:
         what = "the argument" if len(missing) == 1 else "the arguments"
@@ -124,9 +138,13 @@ def _value(name: str, text: str, schema: Mapping[str, Any], root: Mapping[str, A
         return value
     if "string" in types:
         return text
+    raise CallError(_wrong_type(name, types, repr(text)))
+
+
+def _wrong_type(name: str, types: set[str], shown: str) -> str:
     allowed = " or ".join(sorted(types))
     article = "an" if allowed[0] in "aio" else "a"
-    raise CallError(f"The argument {name!r} has to be {article} {allowed}, not {text!r}.")
+    return f"The argument {name!r} has to be {article} {allowed}, not {shown}."
 
 
 def _plain(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Iterator[Mapping[str, Any]]:

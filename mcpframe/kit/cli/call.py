@@ -69,6 +69,7 @@ def call(
     import asyncio
 
     from mcpframe.kit.base.errors import CallError
+    from mcpframe.kit.cli.arguments import split_pairs
     from mcpframe.kit.cli.tool_result import save as save_files
     from mcpframe.kit.cli.tool_result import shown
     from mcpframe.kit.client.session import check_origin, one_session
@@ -76,6 +77,7 @@ def call(
     check_origin(origin)
     if args is not None and pairs:
         raise CallError("Give the arguments as key=value or with --args, not both.")
+    split_pairs(pairs or [])
     given = None if args is None else _object(_stdin() if args == "-" else args)
     entries = entries_of(setup, enter)
     with ExitStack() as stack:
@@ -140,10 +142,10 @@ def _logs(level: Level, before: Callable[[], None]) -> Logs | None:
 
 def _arguments(pairs: list[str], given: dict[str, Any] | None, schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a call. Raises `CallError` if the schema does not allow them."""
-    from mcpframe.kit.cli.arguments import check_names, parse_pairs
+    from mcpframe.kit.cli.arguments import check_arguments, parse_pairs
 
     arguments = parse_pairs(pairs, schema) if given is None else given
-    check_names(arguments, schema)
+    check_arguments(arguments, schema)
     return arguments
 
 
@@ -211,7 +213,10 @@ async def _called(
         "what it waits for."
     )
     async with session as client, _until(deadline, expired):
-        tools = {tool["name"]: tool for tool in await list_all(client.list_tools, "tools")}
+        try:
+            tools = {tool["name"]: tool for tool in await list_all(client.list_tools, "tools")}
+        except MCPError as error:
+            raise CallError(f"The server does not list its tools: {str(error).rstrip('.')}.") from error
         if name not in tools:
             raise CallError(f"The server has no tool {name!r}; it has: {', '.join(tools) or 'none'}.")
         arguments = _arguments(pairs, given, tools[name]["inputSchema"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,6 +13,7 @@ from mcpframe.kit.base.terminal import visible
 
 _HIGHEST_PORT = 65535
 _LONGEST_NAME = 200
+_HOST_NAME = re.compile(r"(?=.{1,253}$)[A-Za-z0-9](-*[A-Za-z0-9]+)*(\.[A-Za-z0-9](-*[A-Za-z0-9]+)*)*")
 
 
 def _is_port(value: int | list[int] | None) -> int | list[int] | None:
@@ -45,6 +47,14 @@ def is_site(values: list[str] | None) -> list[str]:
         return values or []
     except OriginError as error:
         raise typer.BadParameter(str(error)) from None
+
+
+def is_host_name(values: list[str] | None) -> list[str]:
+    """Return a list of host names; raise `typer.BadParameter` for a value that is none."""
+    for value in values or ():
+        if not _HOST_NAME.fullmatch(value):
+            raise typer.BadParameter(f"{value[:80]!r} is not a host name, such as proxy.example.")
+    return values or []
 
 
 def is_name(value: str | None) -> str | None:

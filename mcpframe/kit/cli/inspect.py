@@ -7,7 +7,7 @@ import time
 import webbrowser
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -17,6 +17,7 @@ from mcpframe.kit.cli.output import escape, out, step
 from mcpframe.kit.cli.served_target import addressed
 
 if TYPE_CHECKING:
+    from mcpframe.kit.dev.inspector import Inspecting
     from mcpframe.kit.hub.run import HubSettings
 
 EXAMPLES = (
@@ -73,17 +74,27 @@ def _inspect_server(target: str | None, port: int, era: str, open_browser: bool)
     bundles = [named.only] if isinstance(named, Built) else []
     with serve_inspector(projects, bundles=bundles, port=port, progress=step) as inspecting:
         server = named.url if isinstance(named, Published) else next(iter(inspecting.servers.values()), None)
-        address = inspecting.url_with(server, era) if server else inspecting.url
-        if server:
-            out.print(f"server     {escape(server)}")
         if isinstance(named, Published):
-            out.print(f"           it has to allow {inspecting.origin}")
-        out.print(f"inspector  {escape(address)}")
-        out.print("Ctrl-C stops it.")
-        if open_browser:
-            webbrowser.open(address)
-        while True:
-            time.sleep(3600)
+            out.print(f"The server has to allow {inspecting.origin}.")
+        keep_inspecting(inspecting, server, era, open_browser=open_browser)
+
+
+def keep_inspecting(inspecting: Inspecting, server: str | None, era: str = "auto", *, open_browser: bool) -> NoReturn:
+    """Print the address of a running inspector, open it in the browser if requested, and wait until Ctrl-C.
+
+    Args:
+        server: The address of the server to inspect, if any.
+        era: The protocol to speak with it.
+    """
+    address = inspecting.url_with(server, era) if server else inspecting.url
+    if server:
+        out.print(f"server     {escape(server)}")
+    out.print(f"inspector  {escape(address)}")
+    out.print("Ctrl-C stops it.")
+    if open_browser:
+        webbrowser.open(address)
+    while True:
+        time.sleep(3600)
 
 
 def _inspect_hub(

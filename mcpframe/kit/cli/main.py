@@ -19,7 +19,20 @@ from mcpframe.kit.base.errors import WriteError
 from mcpframe.kit.base.programs import end_on_signals
 from mcpframe.kit.base.terminal import log_visibly
 from mcpframe.kit.cli import bridge as commands_bridge
-from mcpframe.kit.cli import call, check, dev, inspect, install, listing, new, packages_fetch, serve, testing
+from mcpframe.kit.cli import (
+    call,
+    check,
+    dev,
+    inspect,
+    install,
+    listing,
+    new,
+    packages_fetch,
+    proxy,
+    run,
+    serve,
+    testing,
+)
 from mcpframe.kit.cli import common_options as options
 from mcpframe.kit.cli import hub as commands_hub
 from mcpframe.kit.cli import package as packages
@@ -51,7 +64,10 @@ app.command(epilog=check.EXAMPLES)(check.check)
 app.command("list", epilog=listing.EXAMPLES)(listing.list_server)
 app.command(epilog=call.EXAMPLES)(call.call)
 app.command(epilog=inspect.EXAMPLES)(inspect.inspect)
+app.command(epilog=run.EXAMPLES)(run.run)
 app.command(epilog=serve.EXAMPLES)(serve.serve)
+
+app.command(epilog=proxy.EXAMPLES)(proxy.proxy)
 
 commands_bridge.register(app)
 install.register(app)
@@ -132,7 +148,18 @@ def build(
     ] = None,
     connect_src: Annotated[
         list[str] | None,
-        typer.Option(metavar="HOST", help="With --package: a host that it may send requests to; may be repeated."),
+        typer.Option(
+            metavar="HOST",
+            help="With --package: a host that it may reach, or found for those in its code; may be repeated.",
+        ),
+    ] = None,
+    ask: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="With --package: an environment variable that each visitor enters in a setup form, or found for the "
+            "keys in its code; may be repeated.",
+        ),
     ] = None,
     leave_out: Annotated[
         list[str] | None,
@@ -170,6 +197,7 @@ def build(
     from mcpframe.kit.bundle import build as build_bundle  # a slow import
     from mcpframe.kit.web.named_server import PACKAGE, named_project
 
+    progress = _silently if as_json else _step
     if package is None and str(path).startswith(PACKAGE):
         package, path = str(path).removeprefix(PACKAGE), Path()
     if package is not None:
@@ -183,11 +211,15 @@ def build(
             hosts=connect_src or [],
             persist=persist or [],
             leave_out=leave_out or [],
+            ask=ask or [],
+            upgrade=upgrade,
+            progress=progress,
         )
         allow_origin = None
-    elif args is not None or env or persist or connect_src or leave_out:
+    elif args is not None or env or persist or connect_src or leave_out or ask:
         raise typer.BadParameter(
-            "only with --package; a project has args, env, persist, leave_out and csp.connect_src in [tool.mcpframe].",
+            "only with --package; a project has args, env, visitor_env, persist, leave_out and csp.connect_src in "
+            "[tool.mcpframe].",
             param_hint="--args",
         )
     else:
@@ -203,11 +235,10 @@ def build(
             url=url,
             max_unpacked=max_unpacked,
             distribution=distribution,
-            progress=_silently if as_json else _step,
+            progress=progress,
         )
     for warning in result.warnings:
         _err.print(f"[yellow]warning:[/] {escape(warning)}")
-    progress = _silently if as_json else _step
     outlook = None
     if package:
         with progress("Looking at the package's code"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,12 +13,16 @@ from mcpframe.kit.cli.output import err as _err
 from mcpframe.kit.cli.output import escape
 from mcpframe.kit.cli.output import out as _out
 
+FOUND = "found"
+"""The value of an option that stands for what the package's code has."""
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import Console
 
     from mcpframe.kit.base.errors import BuildError
+    from mcpframe.kit.base.progress import Progress
     from mcpframe.kit.bundle.code.code_limits import Outlook
     from mcpframe.kit.bundle.packages.explain import Explained
 
@@ -30,12 +33,22 @@ def make_project(
     args: str | None,
     env: Sequence[str],
     *,
-    origins: Sequence[str],
-    hosts: Sequence[str],
+    origins: Sequence[str] = (),
+    hosts: Sequence[str] = (),
     persist: Sequence[str] = (),
     leave_out: Sequence[str] = (),
+    ask: Sequence[str] = (),
+    upgrade: bool = False,
+    progress: Progress,
 ) -> Path:
-    """Create the project of a package from the command line's options, and return its folder."""
+    """Create the project of a package from the command line's options, and return its folder.
+
+    Args:
+        hosts: Hosts that it may reach; `FOUND` for those in its code.
+        ask: Variables that its visitor enters; `FOUND` for those in its code.
+        upgrade: Whether to resolve its requirements anew, if its code has to be read.
+        progress: Reports long steps.
+    """
     from mcpframe.kit.project.packaged import PackageOptions, package_project
 
     variables: dict[str, str] = {}
@@ -44,10 +57,30 @@ def make_project(
         if not name or not equals:
             raise typer.BadParameter(f"{item!r} is not a variable: write NAME=VALUE.", param_hint="--env")
         variables[name] = value
-    words = words_of(args or "", "--args")
-    return package_project(
-        package, folder, PackageOptions(words, variables, origins, persist, _sources(hosts), leave_out)
+    given = PackageOptions(
+        words_of(args or "", "--args"),
+        variables,
+        origins,
+        persist,
+        _sources([host for host in hosts if host != FOUND]),
+        leave_out,
+        [name for name in ask if name != FOUND],
     )
+    folder = package_project(package, folder, given)
+    if FOUND in hosts or FOUND in ask:
+        from mcpframe.kit.bundle.code.variables import asked_of_visitors
+        from mcpframe.kit.bundle.project_lock import lock_project
+
+        lock_project(folder, upgrade=upgrade, progress=progress)
+        with progress("Looking at the package's code"):
+            outlook = read_outlook(package, folder)
+        if outlook is not None:
+            asked = [name for name in asked_of_visitors(outlook.variables) if name not in variables]
+            found = PackageOptions(
+                connect_src=outlook.hosts if FOUND in hosts else (), visitor_env=asked if FOUND in ask else ()
+            )
+            package_project(package, folder, found)
+    return folder
 
 
 def _sources(hosts: Sequence[str]) -> list[str]:
@@ -63,38 +96,23 @@ def _sources(hosts: Sequence[str]) -> list[str]:
         return list(CspConfig(connect_src=sources).connect_src)
     except ValidationError:
         raise typer.BadParameter(
-            f"{', '.join(map(repr, hosts))}: write hosts or origins, such as api.example or http://localhost:8000.",
+            f"{', '.join(map(repr, hosts))}: write hosts or origins, such as api.example or http://localhost:8000, or "
+            f"{FOUND} for those in its code.",
             param_hint="--connect-src",
         ) from None
 
 
 def read_outlook(package: str, folder: Path) -> Outlook | None:
-    """Return the limits of the code of a project's package; None if it has no wheel.
-
-    The hosts of its requirements are included if it makes requests itself, as the client of a service does.
-    """
+    """Return what the code of a project's package says; None if it has no wheel."""
     from packaging.requirements import Requirement
     from packaging.utils import canonicalize_name
 
-    from mcpframe.kit.bundle.code.code_limits import look_at
-    from mcpframe.kit.bundle.features import HTTP_PACKAGES, uses_http
     from mcpframe.kit.bundle.packages.lock import read_lock
-    from mcpframe.kit.bundle.packages.wheels import wheel_path
-    from mcpframe.kit.bundle.pyodide.archive import unpack, unpacking
+    from mcpframe.kit.bundle.packages.outlook import outlook_of
     from mcpframe.kit.project.project import find_project
-    from mcpframe.kit.project.pyproject import MOST_UNPACKED
 
-    name = canonicalize_name(Requirement(package).name)
     lock = read_lock(find_project(folder).lock_path)
-    near = [item for item in lock.packages if name in (item.name, *item.required_by)] if lock else []
-    with unpacking(MOST_UNPACKED):  # the build has checked them
-        files = {item.name: unpack(wheel_path(item)) for item in near}
-    if name not in files:
-        return None
-    outlook = look_at(files.pop(name))
-    asking = [wheel for package, wheel in files.items() if package not in HTTP_PACKAGES and uses_http(wheel)]
-    hosts = {host for wheel in asking for host in look_at(wheel).hosts}
-    return replace(outlook, hosts=tuple(sorted({*outlook.hosts, *hosts})))
+    return None if lock is None else outlook_of(canonicalize_name(Requirement(package).name), lock)
 
 
 def print_outlook(outlook: Outlook, folder: Path) -> None:
@@ -105,18 +123,21 @@ def print_outlook(outlook: Outlook, folder: Path) -> None:
     """
     from mcpframe.kit.project.project import find_project
 
+    config = find_project(folder).config
     for limit in outlook.limits:
         _out.print(f"  not there    {escape(limit.meaning)}: {escape(limit.name)} in {escape(limit.place)}")
-    if outlook.variables:
-        _out.print(f"  it reads     {escape(', '.join(outlook.variables))} (--env, or tool.mcpframe.env)")
-    allowed = find_project(folder).config.csp.connect_src
-    if missing := [host for host in outlook.hosts if host not in allowed]:
-        listed = ", ".join(f'"{host}"' for host in [*allowed, *missing])
+    if unset := [name for name in outlook.variables if name not in (*config.env, *config.visitor_env)]:
+        _out.print(f"  it reads     {escape(', '.join(unset))} (--env; --ask for what each visitor enters)")
+    if config.visitor_env:
         _out.print(
-            f"  hosts        {escape(', '.join(missing))}: its page may not reach them yet; those that it has to, in "
-            "tool.mcpframe (or --connect-src):"
+            f"  asks for     {escape(', '.join(config.visitor_env))}: in its setup, kept in the visitor's browser"
         )
-        _out.print(f"               {escape(f'csp = {{ connect_src = [{listed}] }}')}", soft_wrap=True)
+    allowed = config.csp.connect_src
+    for hosts, whose in ((outlook.hosts, "its code"), (outlook.other_hosts, "the code of its requirements")):
+        if missing := [host for host in hosts if host not in allowed]:
+            _out.print(f"  hosts        {escape(', '.join(missing))}, in {whose}: its page may not reach them yet")
+    if any(host not in allowed for host in outlook.hosts):
+        _out.print(f"               (--connect-src HOST, or --connect-src {FOUND} for all in its code)")
     file = escape(str(folder / "pyproject.toml"))
     _out.print(f"  its project  {file}: edit it, and run mcpframe build {escape(str(folder))}")
 

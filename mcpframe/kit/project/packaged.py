@@ -31,6 +31,7 @@ args = {args}
 {lists}# The pages that may embed the server: exact origins (scheme, host and port as the browser reports them).
 allowed_origins = {origins}
 """
+_LISTS = ("persist", "leave_out", "visitor_env")
 _CSP = "# The origins that the server may send requests to.\ncsp = {{ connect_src = {sources} }}\n"
 _ENV = "\n# Public: these are part of the bundle.\n[tool.mcpframe.env]\n"
 
@@ -46,6 +47,7 @@ class PackageOptions:
         persist: Files and folders to keep in the browser for each session.
         connect_src: The origins that it may send requests to.
         leave_out: The packages to leave out of all requirements.
+        visitor_env: The environment variables that each visitor enters in a setup form.
     """
 
     args: Sequence[str] = ()
@@ -54,6 +56,7 @@ class PackageOptions:
     persist: Sequence[str] = ()
     connect_src: Sequence[str] = ()
     leave_out: Sequence[str] = ()
+    visitor_env: Sequence[str] = ()
 
     def added_to(self, earlier: PackageOptions) -> PackageOptions:
         """Return earlier options with these: arguments and origins replace, all others are added."""
@@ -63,7 +66,7 @@ class PackageOptions:
             self.allowed_origins or earlier.allowed_origins,
             *(
                 tuple(dict.fromkeys((*getattr(earlier, name), *getattr(self, name))))
-                for name in ("persist", "connect_src", "leave_out")
+                for name in ("persist", "connect_src", "leave_out", "visitor_env")
             ),
         )
 
@@ -86,8 +89,8 @@ def package_project(package: str, folder: Path | None = None, options: PackageOp
     """
     requirement = _requirement(package)
     options = options or PackageOptions()
-    read_config({"persist": list(options.persist)}, "what is given to persist")
-    read_config({"leave_out": list(options.leave_out)}, "what is given to leave_out")
+    for key in _LISTS:
+        read_config({key: list(getattr(options, key))}, f"what is given to {key}")
     name = canonicalize_name(requirement.name)
     folder = folder or Path(name)
     file = folder / "pyproject.toml"
@@ -115,13 +118,19 @@ def _options_of(project: Project) -> PackageOptions:
     config = project.config
     origins = config.allowed_origins if isinstance(config.allowed_origins, list) else []
     return PackageOptions(
-        config.args, config.env, origins, config.persist, config.csp.connect_src, leave_out=config.leave_out
+        config.args,
+        config.env,
+        origins,
+        config.persist,
+        config.csp.connect_src,
+        config.leave_out,
+        config.visitor_env,
     )
 
 
 def _text(requirement: Requirement, options: PackageOptions) -> str:
     """Return the text of a package's pyproject.toml."""
-    lists = {"persist": options.persist, "leave_out": options.leave_out}
+    lists = {name: getattr(options, name) for name in _LISTS}
     text = _HEAD.format(
         package=requirement,
         requirement=json.dumps(str(requirement)),

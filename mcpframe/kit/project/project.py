@@ -90,10 +90,24 @@ class Project:
         flags = {name: True for name in ("world", "processes", "at_home") if getattr(self, name)}
         return {"args": list(self.config.args), "env": dict(self.config.env), **program, **flags}
 
+    @property
+    def settings_for_inspection(self) -> dict[str, Any]:
+        """The environment of the author's code in a build: stand-ins for the variables that a visitor enters."""
+        settings = self.settings
+        stand_ins = {name: _stand_in(name) for name in self.config.visitor_env}
+        return {**settings, "env": {**stand_ins, **settings["env"]}}
+
     def check_server(self) -> None:
         """Raise `ConfigError` if the project is a page, not a server."""
         if self.config.kind == "page":
             raise ConfigError(f"{self.root} is a page, not a server: build it, and open it with mcpframe serve.")
+
+
+def _stand_in(variable: str) -> str:
+    """Return a value of an environment variable that many programs accept when they start."""
+    if "URL" in variable.upper() or variable.upper().endswith(("URI", "ENDPOINT", "HOST")):
+        return "https://setup.invalid"
+    return "visitor@setup.invalid" if "EMAIL" in variable.upper() else "setup"
 
 
 def find_project(path: Path) -> Project:
@@ -178,6 +192,10 @@ def _from_pyproject(file: Path) -> Project:
         program = choose_script(scripts, entry, config.script, str(file))
         entry = read_config({"entry": scripts[program]}, f"{file}, project.scripts").entry or ""
     _check_package(entry, declared, file)
+    if config.visitor_env and ":" in entry and not program:
+        raise ConfigError(
+            f"{file}: tool.mcpframe.visitor_env is for console scripts: a server object asks in a setup function."
+        )
     source = _source(root, config, entry, file, has_requirements=bool(declared))
     return _project(root, file, name, entry, source, None, declared, config, program)
 

@@ -300,7 +300,10 @@ class McpframeConfig(_Section):
         script: The console script of the entry's package, if it has several.
         args: The server's `sys.argv`, after the program's name.
         persist: Files and folders to keep in the browser for each session, absolute or below `~`.
-        env: Environment variables of the server. They are in the bundle, which is public: put secrets into a setup.
+        env: Environment variables of the server. They are in the bundle, which is public: put secrets into
+            `visitor_env` or a setup.
+        visitor_env: Environment variables of a console script that each visitor enters in a setup form; they are kept
+            in the visitor's browser.
     """
 
     entry: Annotated[str, AfterValidator(_entry)] | None = None
@@ -334,6 +337,7 @@ class McpframeConfig(_Section):
     args: list[Value] = []
     persist: list[Annotated[str, AfterValidator(_kept)]] = []
     env: dict[Annotated[str, AfterValidator(_variable)], Value] = {}
+    visitor_env: list[Annotated[str, AfterValidator(_variable)]] = []
 
 
 def read_config(table: object, file: str) -> McpframeConfig:

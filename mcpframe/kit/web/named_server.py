@@ -87,7 +87,7 @@ def named_server(word: str) -> Named:
         return Published(*parse_address(word))
     if word.startswith(PACKAGE):
         requirement = word.removeprefix(PACKAGE)
-        return Sources(package_project(requirement, cache_dir() / "packages" / re.sub(r"[^\w.-]+", "-", requirement)))
+        return Sources(package_project(requirement, package_folder(requirement)))
     path = Path(word).expanduser().absolute()
     if not word or not is_there(path):
         raise ConfigError(f"There is nothing at {word!r}: give {KINDS}.")
@@ -101,6 +101,11 @@ def named_server(word: str) -> Named:
         raise ConfigError(f"{path} is a file of a bundle: give the bundle's folder.")
     project_file(path)  # raises if there is none
     return Sources(path)
+
+
+def package_folder(requirement: str) -> Path:
+    """Return the folder in the cache for the project of a public package, `NAME` or `NAME==VERSION`."""
+    return cache_dir() / "packages" / re.sub(r"[^\w.-]+", "-", requirement)
 
 
 def named_project(word: str) -> Path:

@@ -80,6 +80,22 @@ def upgraded(url: str, contexts: Iterable[str]) -> str:
     return target._replace(scheme="https", netloc=target.netloc.removesuffix(":80")).geturl()
 
 
+def by_proxy(url: str, proxy: str, page: str) -> str:
+    """Return the address to send to: through the visitor's `mcpframe proxy`, unless it is the page's own.
+
+    Args:
+        url: The address.
+        proxy: The address of the proxy; empty for none.
+        page: The origin of the page.
+    """
+    return f"{proxy.rstrip('/')}/{url}" if proxy and _origin(urlsplit(url)) not in (page, proxy.rstrip("/")) else url
+
+
+def behind_proxy(url: str, proxy: str) -> str:
+    """Return the address that an answer is of, from the one that `by_proxy` has made."""
+    return url.removeprefix(f"{proxy.rstrip('/')}/") if proxy else url
+
+
 def reason(url: str, *, policy: str, page: str, online: bool) -> str:
     """Return the probable reason of a request without an answer, with advice.
 
@@ -97,8 +113,9 @@ def reason(url: str, *, policy: str, page: str, online: bool) -> str:
         return f"{_origin(target)} cannot be reached: the browser is offline."
     return (
         f"{_origin(target)} gave no answer that the page may see: there is no such server, or it does not allow pages "
-        f"of {page} (CORS: its answer needs the header Access-Control-Allow-Origin), or it redirects to a server "
-        "that does not, or that is not listed in csp.connect_src."
+        f"of {page} (CORS: its answer needs the header Access-Control-Allow-Origin; `mcpframe proxy` forwards to "
+        "servers that do not send it), or it redirects to a server that does not, or that is not listed in "
+        "csp.connect_src."
     )
 
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from mcpframe.kit.bundle.code.imports import imports_of, syntax_tree
+from mcpframe.kit.bundle.code.imports import imports_in, syntax_tree
+from mcpframe.kit.bundle.code.variables import dotted, variables_in
 
 Kind = Literal["sockets", "processes", "threads", "files"]
 
@@ -45,7 +46,6 @@ _URL = re.compile(
 _NO_HOSTS = re.compile(
     r"(^|\.)(example\.(com|org|net)|w3\.org|json-schema\.org|example|test|invalid|localhost)$|^[\d.]+$"
 )
-_VARIABLE_READERS = frozenset({"os.environ.get", "os.getenv", "environ.get", "getenv", "os.environ.setdefault"})
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,13 @@ class Outlook:
         limits: The features that a page lacks, with the first use of each kind.
         hosts: The origins of the addresses among its texts, for `connect_src`.
         variables: The environment variables that it reads.
+        other_hosts: The origins in the code of its requirements.
     """
 
     limits: tuple[Limit, ...]
     hosts: tuple[str, ...]
     variables: tuple[str, ...]
+    other_hosts: tuple[str, ...] = ()
 
 
 def look_at(files: Mapping[str, bytes]) -> Outlook:
@@ -88,40 +90,37 @@ def look_at(files: Mapping[str, bytes]) -> Outlook:
     limits: dict[Kind, Limit] = {}
     hosts: set[str] = set()
     variables: set[str] = set()
-    for limit in (*_imported(files), *_used(files, hosts, variables)):
-        limits.setdefault(limit.kind, limit)
+    for path, data in sorted(files.items()):
+        if path.endswith(".py") and (tree := syntax_tree(data)):
+            variables |= variables_in(tree)
+            for limit in (*_imported(tree, path), *_used(tree, path, hosts)):
+                limits.setdefault(limit.kind, limit)
     return Outlook(
         tuple(limits[kind] for kind in _MEANING if kind in limits), tuple(sorted(hosts)), tuple(sorted(variables))
     )
 
 
-def _imported(files: Mapping[str, bytes]) -> Iterator[Limit]:
-    for item in imports_of(files):
+def _imported(tree: ast.Module, path: str) -> Iterator[Limit]:
+    for item in imports_in(tree, path):
         for name in (item.module, item.module.partition(".")[0]):
             if kind := _MODULES.get(name):
                 yield Limit(kind, name, item.place)
                 break
 
 
-def _used(files: Mapping[str, bytes], hosts: set[str], variables: set[str]) -> Iterator[Limit]:
-    for path, data in sorted(files.items()):
-        tree = syntax_tree(data) if path.endswith(".py") else None
-        documentation = _documentation(tree) if tree else set()
-        for node in ast.walk(tree) if tree else ():
-            if isinstance(node, ast.JoinedStr):
-                hosts |= _hosts_in("".join(_part(value) for value in node.values))
-                documentation |= {id(value) for value in node.values}  # these parts are not separate texts
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
-                hosts |= _hosts_in(node.value)
-            elif isinstance(node, ast.Subscript) and _dotted(node.value) in ("os.environ", "environ"):
-                variables |= _text(node.slice)
-            elif isinstance(node, ast.Call):
-                name = _dotted(node.func)
-                if name in _VARIABLE_READERS and node.args:
-                    variables |= _text(node.args[0])
-                method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-                if kind := _CALLS.get(name) or _METHODS.get(method):
-                    yield Limit(kind, name or f"….{method}", f"{path}, line {node.lineno}")
+def _used(tree: ast.Module, path: str, hosts: set[str]) -> Iterator[Limit]:
+    documentation = _documentation(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            hosts |= _hosts_in("".join(_part(value) for value in node.values))
+            documentation |= {id(value) for value in node.values}  # these parts are not separate texts
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
+            hosts |= _hosts_in(node.value)
+        elif isinstance(node, ast.Call):
+            name = dotted(node.func)
+            method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+            if kind := _CALLS.get(name) or _METHODS.get(method):
+                yield Limit(kind, name or f"….{method}", f"{path}, line {node.lineno}")
 
 
 def _part(node: ast.expr) -> str:
@@ -144,15 +143,3 @@ def _is_host(host: str) -> bool:
 def _documentation(tree: ast.Module) -> set[int]:
     """Return the texts that are statements: docstrings."""
     return {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-
-
-def _dotted(node: ast.AST) -> str:
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
-
-
-def _text(node: ast.AST) -> set[str]:
-    return {node.value} if isinstance(node, ast.Constant) and isinstance(node.value, str) else set()

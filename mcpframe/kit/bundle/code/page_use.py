@@ -68,6 +68,7 @@ def _configured(project: Project) -> list[str]:
     config = project.config
     needs = {
         'kind is "page"': config.kind == "page",
+        "visitor_env has a setup form": config.visitor_env,
         "lazy requirements are installed in the page": config.lazy,
     }
     return [reason for reason, applies in needs.items() if applies]

@@ -150,10 +150,21 @@ def explain(chain: Sequence[Raised], files: Mapping[str, bytes], entry: str) -> 
 _Found = tuple[str, str] | tuple[str, str, str] | None
 
 _PUBLIC = (
-    "What is there is public, as the bundle is: ask for a secret in a setup instead, which keeps it in "
-    "server.session.storage."
+    "What is there is public, as the bundle is: list a key in visitor_env instead (--ask), which each visitor enters "
+    "in a setup; an object's own setup function keeps it in server.session.storage."
 )
 _ARGUMENTS = "Its arguments are tool.mcpframe.args, its environment variables tool.mcpframe.env."
+_WITHOUT_INSPECTION = (
+    f"If it has to, set inspect = false in {SETTINGS}: the build then does not run it, nor list its tools."
+)
+_REQUEST = "the answer to a request"
+_WAITS = (
+    (("/httpx/", "/httpx2/", "/aiohttp/", "/requests/", "/urllib3/", "/urllib/request.py"), _REQUEST),
+    (("/asyncio/subprocess.py", "/subprocess.py"), "another program"),
+    (("/asyncio/queues.py", "/queue.py"), "a queue"),
+    (("/asyncio/locks.py", "/threading.py"), "a lock or an event"),
+)
+"""The files in which a program waits, and what for."""
 _SETTINGS_OF_PROGRAMS = (
     f"If an argument or a variable helps, set it: args = [...] in {SETTINGS}, or a variable in [tool.mcpframe.env]."
 )
@@ -189,10 +200,14 @@ def _runs_for_ever(raised: Raised, code: Code) -> _Found:
     if "ProgramError" not in raised.kinds or not raised.text.startswith("The program runs, but"):
         return None
     said = raised.text.removeprefix("The program runs, but ").rstrip(".")
-    return (
-        f"its program runs, but {said}",
-        f"{code.to_serve} If it only takes long, raise tool.mcpframe.import_timeout.",
-    )
+    longer = "If it only takes long, raise tool.mcpframe.import_timeout."
+    what = next((what for part, what in _WAITS if raised.is_in(*part)), "")
+    if not what and "only sleeps" in said:
+        return f"its program runs, but {said}, perhaps until a request succeeds", f"{_WITHOUT_INSPECTION} {longer}"
+    if not what:
+        return f"its program runs, but {said}", f"{code.to_serve} {longer}"
+    advice = _WITHOUT_INSPECTION if what == _REQUEST else "Turn that off with an argument or a variable, if it can be."
+    return f"its program waits for {what} before it serves: it {said}", f"{advice} {longer}"
 
 
 def _asks(raised: Raised, code: Code) -> _Found:
@@ -258,7 +273,7 @@ def _request(raised: Raised, code: Code) -> _Found:
         return None
     return (
         "it makes a request when it starts, and a build has no network",
-        f"If it has to, set inspect = false in {SETTINGS}: the build then does not run it, nor list its tools.",
+        _WITHOUT_INSPECTION,
     )
 
 

@@ -13,11 +13,10 @@ from starlette.applications import Starlette
 from starlette.staticfiles import StaticFiles
 
 from mcpframe.kit.base.errors import BuildError, ConfigError, DownloadError, HashMismatch
-from mcpframe.kit.base.progress import silent
-from mcpframe.kit.bundle import pipeline
+from mcpframe.kit.bundle import project_lock
 from mcpframe.kit.bundle.packages.lock import Lock, Locked, read_lock
 from mcpframe.kit.bundle.packages.wheels import fetch_wheels
-from mcpframe.kit.bundle.pipeline import Build
+from mcpframe.kit.bundle.project_lock import ProjectLock
 from mcpframe.kit.bundle.pyodide.packages import LOCK, PyodidePackages
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
 from mcpframe.kit.bundle.pyodide.version import ABI
@@ -157,13 +156,12 @@ def test_a_lock_belongs_to_its_distribution(
         resolved.append(packages.lock_sha256)
         return Lock(inputs, (), distribution=packages.lock_sha256)
 
-    def task(source: str | None, *, upgrade: bool = False) -> Build:
-        packages = PyodidePackages(runtime, source)
-        return Build(project, tmp_path, {}, runtime, packages, upgrade, False, None, (), None, silent)
+    def locking(source: str | None, *, upgrade: bool = False) -> ProjectLock:
+        return ProjectLock(project, {}, PyodidePackages(runtime, source), upgrade=upgrade)
 
-    monkeypatch.setattr(pipeline, "resolve", resolve)
-    task(project.distribution).resolve()
-    task(project.distribution).resolve()
+    monkeypatch.setattr(project_lock, "resolve", resolve)
+    locking(project.distribution).resolve()
+    locking(project.distribution).resolve()
     assert resolved == [hashlib.sha256(lock_of().encode()).hexdigest()]
     written = read_lock(project.lock_path)
     assert written is not None
@@ -171,6 +169,6 @@ def test_a_lock_belongs_to_its_distribution(
     for source in (None, str(mirror)):
         (mirror / LOCK).write_text(lock_of(version="1.1"))
         with pytest.raises(BuildError, match="another distribution"):
-            task(source).resolve()
-    task(str(mirror), upgrade=True).resolve()
+            locking(source).resolve()
+    locking(str(mirror), upgrade=True).resolve()
     assert len(resolved) == 2

@@ -16,6 +16,9 @@ OURS = (f"{ROOT}/mcpframe/frame/serving/program/console.py", 144, "_run")
 PUBLIC = "public, as the bundle is"
 
 
+NOT_ANSWERED = "The program runs, but has not answered in 5 seconds."
+
+
 def raised(kind: str, text: str = "", *frames: tuple[str, int, str], also: tuple[str, ...] = ()) -> Raised:
     return Raised((kind, *also, "Exception"), text, (OURS, OWN, *frames))
 
@@ -94,6 +97,21 @@ def explained(*chain: Raised) -> StartError:
             raised("ProgramError", "The program runs, but has not answered in 5 seconds."),
             "its program runs, but has not answered in 5 seconds",
             "import_timeout",
+        ),
+        (
+            raised("ProgramError", NOT_ANSWERED, (f"{ROOT}/httpx/_client.py", 1650, "send")),
+            "its program waits for the answer to a request before it serves: it has not answered in 5 seconds",
+            "inspect = false",
+        ),
+        (
+            raised("ProgramError", NOT_ANSWERED, (f"{ROOT}/asyncio/locks.py", 213, "wait")),
+            "its program waits for a lock or an event before it serves",
+            "Turn that off",
+        ),
+        (
+            raised("ProgramError", "The program runs, but only sleeps for 5 seconds."),
+            "its program runs, but only sleeps for 5 seconds, perhaps until a request succeeds",
+            "inspect = false",
         ),
     ],
 )

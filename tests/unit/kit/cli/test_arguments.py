@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mcpframe.kit.base.errors import CallError
-from mcpframe.kit.cli.arguments import check_names, parse_pairs, properties_of, required_of
+from mcpframe.kit.cli.arguments import check_arguments, parse_pairs, properties_of, required_of
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -81,11 +81,11 @@ def test_further_names_where_the_schema_allows_them() -> None:
 
 
 def test_names_are_checked_before_the_call() -> None:
-    check_names({"count": 1}, SCHEMA)
+    check_arguments({"count": 1}, SCHEMA)
     with pytest.raises(CallError, match="The tool needs the argument count"):
-        check_names({}, SCHEMA)
+        check_arguments({}, SCHEMA)
     with pytest.raises(CallError, match="no argument 'other'"):
-        check_names({"other": 1}, SCHEMA)
+        check_arguments({"other": 1}, SCHEMA)
 
 
 @pytest.mark.parametrize(
@@ -103,6 +103,6 @@ def test_names_are_checked_before_the_call() -> None:
 )
 def test_a_schema_that_is_not_well_formed_is_the_servers_to_refuse(broken: dict[str, Any]) -> None:
     assert parse_pairs(["a=1"], broken) == {"a": 1}
-    check_names({"a": 1}, broken)
+    check_arguments({"a": 1}, broken)
     assert list(properties_of(broken)) in ([], ["a"])
     assert required_of(broken) == []

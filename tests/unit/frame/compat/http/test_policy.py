@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcpframe.frame.compat.http.policy import connect_sources, is_allowed, reason, upgraded
+from mcpframe.frame.compat.http.policy import behind_proxy, by_proxy, connect_sources, is_allowed, reason, upgraded
 
 PAGE = "https://bundle.example"
 
@@ -83,3 +83,24 @@ def test_the_reason_says_what_to_do(url: str, page: str, online: bool, part: str
 )
 def test_an_address_that_would_be_mixed_content_is_upgraded(url: str, contexts: list[str], expected: str) -> None:
     assert upgraded(url, contexts) == expected
+
+
+@pytest.mark.parametrize(
+    ("url", "proxy", "sent"),
+    [
+        ("https://api.example/v1?q=1", "", "https://api.example/v1?q=1"),
+        ("https://api.example/v1?q=1", "http://127.0.0.1:8719", "http://127.0.0.1:8719/https://api.example/v1?q=1"),
+        ("https://api.example/", "http://127.0.0.1:8719/", "http://127.0.0.1:8719/https://api.example/"),
+        ("https://page.example/data", "http://127.0.0.1:8719", "https://page.example/data"),
+        ("http://127.0.0.1:8719/x", "http://127.0.0.1:8719", "http://127.0.0.1:8719/x"),
+    ],
+)
+def test_a_proxy_takes_the_requests_to_other_origins(url: str, proxy: str, sent: str) -> None:
+    assert by_proxy(url, proxy, "https://page.example") == sent
+    if sent != url:
+        assert behind_proxy(sent, proxy) == url
+
+
+def test_a_server_that_does_not_allow_pages_is_reached_by_a_proxy() -> None:
+    told = reason("https://api.example/", policy="connect-src *", page="https://page.example", online=True)
+    assert "mcpframe proxy" in told

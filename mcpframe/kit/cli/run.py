@@ -1,0 +1,84 @@
+"""`mcpframe run`: a public package by its name, built and opened in the inspector."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mcpframe.kit.cli import common_options as options
+from mcpframe.kit.cli import package as packages
+from mcpframe.kit.cli.inspect import keep_inspecting
+from mcpframe.kit.cli.output import escape, out, step
+
+if TYPE_CHECKING:
+    from mcpframe.kit.bundle import BuildResult
+    from mcpframe.kit.bundle.code.code_limits import Outlook
+    from mcpframe.kit.project.pyproject import McpframeConfig
+
+EXAMPLES = (
+    "Examples:  mcpframe run mcp-server-time  |  mcpframe run mcp-server-sqlite --args '--db-path /tmp/a.db'  |  "
+    "uvx mcpframe run mcp-server-time==2026.10.19"
+)
+_MOST_NAMED = 12
+
+
+def run(
+    package: Annotated[str, typer.Argument(metavar="NAME[==VERSION]", help="The package.")],
+    args: Annotated[
+        str | None, typer.Option(metavar="WORDS", help="The arguments of its program, as in a shell.")
+    ] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="An environment variable of its program; may be repeated."),
+    ] = None,
+    leave_out: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A package that it works without, of all requirements; may be repeated."),
+    ] = None,
+    port: Annotated[int, options.port("The inspector's port; 0 takes the usual one, or a free one.")] = 0,
+    open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open it in the default browser.")] = True,
+) -> None:
+    """Run somebody else's package in a page, by its name: build it, say what works, and open the inspector.
+
+    Its page may reach the hosts in its own code. The keys that its code reads are entered in a setup form there, and
+    stay in the browser. Its project is in the cache: options of a later run are added to those of earlier ones. Until
+    Ctrl-C.
+    """
+    from mcpframe.kit.dev.inspector import serve_inspector
+    from mcpframe.kit.project.project import find_project
+    from mcpframe.kit.testing.shared_browser import build_for_tests
+    from mcpframe.kit.web.named_server import package_folder
+
+    found = [packages.FOUND]
+    folder = packages.make_project(
+        package,
+        package_folder(package),
+        args,
+        env or [],
+        hosts=found,
+        leave_out=leave_out or [],
+        ask=found,
+        progress=step,
+    )
+    with packages.explaining(folder):
+        result, _ = build_for_tests(folder, progress=step)
+    _summarize(result, packages.read_outlook(package, folder), find_project(folder).config)
+    with serve_inspector(bundles=[result.folder], port=port, progress=step) as inspecting:
+        keep_inspecting(inspecting, inspecting.servers[result.name], open_browser=open_browser)
+
+
+def _summarize(result: BuildResult, outlook: Outlook | None, config: McpframeConfig) -> None:
+    """Print what works, and what does without."""
+    tools = [tool["name"] for tool in result.tools or ()]
+    more = f" and {len(tools) - _MOST_NAMED} more" if len(tools) > _MOST_NAMED else ""
+    out.print(f"[green]{escape(result.name)} starts[/], with {len(tools)} tools")
+    out.print(f"  tools      {escape(', '.join(tools[:_MOST_NAMED]))}{more}")
+    for note in result.notes:
+        out.print(f"  chosen     {escape(note)}")
+    if config.visitor_env:
+        out.print(f"  asks for   {escape(', '.join(config.visitor_env))}: run its setup in the inspector")
+    if config.csp.connect_src:
+        out.print(f"  may reach  {escape(', '.join(config.csp.connect_src))}")
+    for limit in outlook.limits if outlook else ():
+        out.print(f"  without    {escape(limit.meaning)}: {escape(limit.name)} in {escape(limit.place)} fails")
