@@ -28,6 +28,7 @@ _SHORTER = (
     (re.compile(r"^(\S+ \S+ has no wheel that runs in Pyodide):.*"), r"\1"),
     (re.compile(r"^The \w+ '[^']*' does not start in the page: "), ""),
 )
+_LEAVE_OUT = re.compile(r'leave_out = \["([A-Za-z0-9._-]+)"\]')
 _MOST = 180  # characters
 
 
@@ -45,6 +46,7 @@ class Outcome:
         seconds: How long resolving, building and calling took.
         stage: The stage that failed; empty if its tool answered.
         message: The whole error message.
+        behind: What became of it without the packages that stopped it first; empty if it was not tried.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Outcome:
     seconds: float = 0.0
     stage: str = ""
     message: str = ""
+    behind: str = ""
 
     @property
     def why(self) -> str:
@@ -74,6 +77,12 @@ def read_outcome(folder: Path, name: str) -> Outcome | None:
         return Outcome(**{each.name: kept[each.name] for each in fields(Outcome)})
     except (OSError, ValueError, TypeError, KeyError):
         return None
+
+
+def advised_to_leave_out(message: str) -> str:
+    """Return the package that an error advises to leave out; empty for none."""
+    found = _LEAVE_OUT.search(message)
+    return found[1] if found else ""
 
 
 def stage_of(step: str, message: str) -> str:

@@ -23,6 +23,7 @@ def rows(packages: Sequence[Package], outcomes: Mapping[str, Outcome]) -> list[t
             seconds = f"{outcome.seconds:.0f}"
             told = f"{outcome.stage}: {outcome.why}" if outcome.stage else f"`{package.tool}` answers"
             told += f" (needs {package.needs})" if package.needs and outcome.stage else ""
+            told += f"; {outcome.behind}" if outcome.behind else ""
             found.append((package.name, outcome.version, outcome.sdk, tools, size, seconds, told))
     return found
 

@@ -11,7 +11,7 @@ import pytest
 
 from mcpframe.kit.base.errors import ConfigError
 from tests.support.wheels import use_index, write_wheel
-from tests.survey.outcomes import Outcome, in_one_line, read_outcome, stage_of
+from tests.survey.outcomes import Outcome, advised_to_leave_out, in_one_line, read_outcome, stage_of
 from tests.survey.packages import LIST, Package, read_packages
 from tests.survey.run import in_process, survey
 from tests.survey.table import as_markdown, as_text, summary
@@ -96,6 +96,11 @@ def test_a_reason_is_one_line() -> None:
     assert in_one_line(missing) == "docopt 0.6.2 has no wheel that runs in Pyodide"
 
 
+def test_what_an_error_advises_to_leave_out_is_tried_without() -> None:
+    assert advised_to_leave_out('leave it out (tool.mcpframe.leave_out = ["lupa"], if it works without)') == "lupa"
+    assert advised_to_leave_out("leave_out is no help") == ""
+
+
 class Attempts:
     """Counts the trials, and fails those of one package."""
 
@@ -140,6 +145,8 @@ def test_the_table_has_what_became_of_each() -> None:
     assert "1 more could not be built" in summary(packages, lost)
     text = as_text(packages, OUTCOMES)
     assert "no wheel: a | b" in text
+    behind = replace(OUTCOMES["bad-server"], behind="without lupa: answers")
+    assert "no wheel: a | b; without lupa: answers" in as_text(packages, {"bad-server": behind})
     assert "(needs the program git)" in text
     markdown = as_markdown(packages, OUTCOMES)
     assert "| good-server | 1.0 | mcp 1.30.0 | 2 | 8.4 MB | 12 | `add` answers |" in markdown

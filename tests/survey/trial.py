@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -35,10 +36,11 @@ from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from mcpframe.kit.bundle import build
 from mcpframe.kit.project.packaged import PackageOptions, package_project
 from mcpframe.kit.web.serve import serve_folder
-from tests.survey.outcomes import Outcome, stage_of
+from tests.survey.outcomes import Outcome, advised_to_leave_out, stage_of
 from tests.survey.packages import Package, read_packages
 
 HOST = "https://host.example"
+_MOST_LEFT_OUT = 4
 _PATIENCE = 60.0  # seconds, for the page's first message and for the call
 
 
@@ -55,17 +57,35 @@ class Trial:
         self._folder = folder
         self._step = ""
         self._complaints: list[str] = []
+        self._left_out: list[str] = []
 
     def run(self) -> Outcome:
-        """Try the package, and return the outcome, whatever happens."""
+        """Try the package, and return the outcome, whatever happens.
+
+        If it lacks a package, it is tried again without: the outcome is that of the first trial, and what is behind it.
+        """
         begun = time.monotonic()
+        first = last = self._tried()
+        while last.stage and len(self._left_out) < _MOST_LEFT_OUT:
+            name = advised_to_leave_out(last.message)
+            if not name or name in self._left_out:
+                break
+            self._left_out.append(name)
+            last = self._tried()
+        if self._left_out:
+            became = f"{last.stage}: {last.why}" if last.stage else "answers"
+            first = replace(last, stage=first.stage, message=first.message)
+            first = replace(first, behind=f"without {', '.join(self._left_out)}: {became}")
+        return replace(first, seconds=round(time.monotonic() - begun, 1))
+
+    def _tried(self) -> Outcome:
+        self.outcome = Outcome(self._package.name, self._package.digest)
         try:
             asyncio.run(self._called(self._built()))
         except Exception as error:  # noqa: BLE001 whatever a package provokes is its outcome
             message = "; ".join(_messages(error))
             told = "\n".join([message, *self._complaints])
             self.outcome = replace(self.outcome, stage=stage_of(self._step, message), message=told)
-        self.outcome = replace(self.outcome, seconds=round(time.monotonic() - begun, 1))
         return self.outcome
 
     @contextmanager
@@ -77,11 +97,9 @@ class Trial:
 
     def _built(self) -> Path:
         package, out = self._package, self._folder / "dist"
-        project = package_project(
-            package.requirement,
-            self._folder / "project",
-            options=PackageOptions(args=package.args, env=package.env, allowed_origins=[HOST]),
-        )
+        options = PackageOptions(package.args, package.env, [HOST], leave_out=self._left_out)
+        shutil.rmtree(self._folder / "project", ignore_errors=True)
+        project = package_project(package.requirement, self._folder / "project", options)
         _connect(project / "pyproject.toml", package)
         built = build(project, out, progress=self.step)
         versions = built.manifest["versions"]["packages"]

@@ -107,8 +107,8 @@ def read_outlook(package: str, folder: Path) -> Outlook | None:
     from packaging.requirements import Requirement
     from packaging.utils import canonicalize_name
 
+    from mcpframe.kit.bundle.outlook import outlook_of
     from mcpframe.kit.bundle.packages.lock import read_lock
-    from mcpframe.kit.bundle.packages.outlook import outlook_of
     from mcpframe.kit.project.project import find_project
 
     lock = read_lock(find_project(folder).lock_path)

@@ -51,6 +51,8 @@ def proxy(
         hosts = [parse_origin(host if "://" in host else f"https://{host}") for host in allow_host]
     except OriginError as error:
         raise typer.BadParameter(str(error), param_hint="--allow-host") from None
+    if other := [host for host in hosts if not host.startswith(("http://", "https://"))]:
+        raise typer.BadParameter(f"{other[0]!r} is not reached by http or https.", param_hint="--allow-host")
     with serve_app(CorsProxy(hosts, allow_origin or ()), port, names=(*NAMES, *(name or ()))) as served:
         out.print(f"proxy      {served.origin}/")
         out.print(f"reaches    {escape(', '.join(hosts))}")

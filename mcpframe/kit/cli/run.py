@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from mcpframe.kit.project.pyproject import McpframeConfig
 
 EXAMPLES = (
-    "Examples:  mcpframe run mcp-server-time  |  mcpframe run mcp-server-sqlite --args '--db-path /tmp/a.db'  |  "
+    "Examples:  mcpframe run mcp-server-time  |  mcpframe run excel-mcp-server --args stdio  |  "
     "uvx mcpframe run mcp-server-time==2026.10.19"
 )
 _MOST_NAMED = 12
 
 
 def run(
-    package: Annotated[str, typer.Argument(metavar="NAME[==VERSION]", help="The package.")],
+    package: Annotated[str, typer.Argument(metavar="NAME", help="The package, also with a version: NAME==VERSION.")],
     args: Annotated[
         str | None, typer.Option(metavar="WORDS", help="The arguments of its program, as in a shell.")
     ] = None,
