@@ -176,7 +176,7 @@ class TestCommand:
         (opened,) = self.opened
         assert f"inspector  {opened}\n" in told
         assert f"server     {PI}\n" in told
-        assert f"it has to allow http://{urlsplit(opened).netloc}\n" in told
+        assert f"has to allow http://{urlsplit(opened).netloc}." in told
         assert parse_qs(urlsplit(opened).fragment) == {"add": [PI], "era": ["legacy"]}
 
     def test_a_project(
