@@ -1,5 +1,5 @@
-// Takes a snapshot for a build; no bundle has this script. It imports the server in the page that will be published, and
-// sends Python's memory to the build, mcpframe.kit.bundle.snapshot.snapshot, which has opened the page.
+// Runs a build's programs in the page that will be published, and takes its snapshot; no bundle has this script. It sends
+// the results to the build, mcpframe.kit.bundle.snapshot.snapshot, which has opened the page.
 
 const EPOCH = Date.UTC(2025, 0, 1); // a fixed time, so that the same inputs result in the same memory
 
@@ -216,7 +216,33 @@ async function check(job, { restorePython }) {
   return JSON.parse(await pyodide.runPythonAsync(`await check(${arguments_(job)})`));
 }
 
-const STEPS = { start, take, check };
+const base64 = (bytes) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+
+/**
+ * Runs a program of the build as node-python.mjs does. Its files are in the folder /in, and the results in /out.
+ * The build is told when the program begins, as its time limit begins then.
+ */
+async function run(job, { startPython, restorePython }) {
+  const restored = job.restores && (await restorePython().catch((error) => console.warn(error)));
+  const pyodide = restored || (await startPython({}));
+  const { FS } = pyodide;
+  for (const folder of job.files ? ["/in", "/out"] : []) FS.mkdir(folder);
+  for (const [name, data] of Object.entries(job.files ?? {})) {
+    FS.writeFile(
+      `/in/${name}`,
+      Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0)),
+    );
+  }
+  const environ = pyodide.pyimport("os").environ;
+  for (const [name, value] of Object.entries(job.env)) environ.set(name, value);
+  pyodide.runPython(job.program, { filename: job.name });
+  await fetch("begun", { method: "POST" });
+  const result = await pyodide.runPythonAsync("import json; json.dumps(await main())");
+  const names = job.files ? FS.readdir("/out").filter((name) => name !== "." && name !== "..") : [];
+  return { result, files: Object.fromEntries(names.map((name) => [name, base64(FS.readFile(`/out/${name}`))])) };
+}
+
+const STEPS = { start, take, check, run };
 
 /** Runs the build's job and sends the outcome. */
 export async function make(starts) {

@@ -321,6 +321,7 @@ async function restorePython() {
     finish: (module) => snapshot.fill(module),
   });
   performance.mark("mcpframe:python");
+  pyodide.FS.mkdirTree(files.server_path); // as above
   pyodide.FS.chdir(files.server_path);
   pyodide.pyimport("mcpframe.frame.compat.after_restore").start_visit(JSON.stringify(snapshot.visitor()));
   for (const { path, data } of arrivals.others) {

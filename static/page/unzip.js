@@ -22,7 +22,8 @@ const DEFERRED_INDEX = "deferred-index.json"; // the positions of the files in t
 
 /** Writes the files of a zip into the folder `to`. The index of the deferred modules, if it has one, goes to `deferred`. */
 export function unpack(FS, zip, to, deferred) {
-  const known = new Set();
+  const known = new Set([to]);
+  FS.mkdirTree(to); // the archive may have no files
   for (const [name, content] of stored(zip)) {
     if (name === DEFERRED_INDEX) {
       deferred.index = JSON.parse(new TextDecoder().decode(content));

@@ -32,7 +32,7 @@ from tests.browser.engines import KINDS, Engine, Kind
 from tests.browser.hosts import Host, JavaScriptHost, PythonHost
 from tests.browser.inspecting import InspectorPage
 from tests.browser.outers import PATIENCE, JavaScriptOuter, Outer, PlaywrightOuter
-from tests.support.built import built
+from tests.support.built import built, one_browser  # noqa: F401  a fixture
 from tests.support.origins import PORT, chromium_options, served_port
 from tests.support.settling import USUAL
 from tests.support.suites import extended, newest_first
@@ -52,6 +52,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def anyio_backend() -> tuple[str, dict[str, Any]]:
     """Playwright is for asyncio."""
     return USUAL
+
+
+@pytest.fixture(scope="module", autouse=True)
+def builds(one_browser: None) -> None:  # noqa: F811
+    """All builds of a module share a browser."""
 
 
 @dataclass(frozen=True)

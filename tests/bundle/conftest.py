@@ -10,6 +10,7 @@ import pytest
 
 from mcpframe.kit.bundle import build
 from tests.bundle.served_pages import browser, host, page, serving  # noqa: F401  the fixtures of the pages
+from tests.support.built import one_browser  # noqa: F401
 
 SERVER = '''
 from mcpframe import FrameServer

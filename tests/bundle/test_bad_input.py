@@ -22,6 +22,8 @@ from tests.bundle.conftest import SERVER, Adder
 from tests.bundle.test_build import contents, copied
 from tests.support.suites import extended
 
+pytestmark = pytest.mark.usefixtures("one_browser")
+
 PATIENCE = 300.0
 BUILD = [sys.executable, "-m", "mcpframe", "build"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(checkout_dir())}

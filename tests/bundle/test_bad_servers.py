@@ -14,6 +14,8 @@ from mcpframe.kit.project.packaged import PackageOptions, package_project
 from tests.support.suites import extended
 from tests.support.wheels import use_index, write_wheel
 
+pytestmark = pytest.mark.usefixtures("one_browser")
+
 TOP = """
 from mcp.server.fastmcp import FastMCP
 
@@ -48,10 +50,13 @@ SERVERS = {
     ),
     "lists": "async def fail(): raise LookupError('no tools today')\nmcp.list_tools = fail\n"
     "mcp._setup_handlers()\ndef main(): mcp.run()",
+    "closes": "import sys\ndef main():\n    try: mcp.run()\n    finally: sys.stdout.close()",
     "prints": "def main():\n    print('Starting ...')\n    mcp.run()",
     "prepares": (
-        "import asyncio, sys\nasync def prepare(): return 'cities'\n"
-        "def main():\n    sys.stdin.reconfigure(encoding='utf-8')\n    mcp._mcp_server.name = asyncio.run(prepare())\n"
+        "import asyncio, os, stat, sys\nasync def prepare(): return 'cities'\n"
+        "def main():\n    sys.stdin.reconfigure(encoding='utf-8')\n"
+        "    if sys.stdin.isatty() or not stat.S_ISFIFO(os.fstat(sys.stdin.fileno()).st_mode): sys.exit('No client')\n"
+        "    mcp._mcp_server.name = asyncio.run(prepare())\n"
         "    loop = asyncio.new_event_loop()\n    asyncio.set_event_loop(loop)\n"
         "    loop.create_task(mcp.run_stdio_async())\n    loop.run_forever()"
     ),
@@ -123,8 +128,8 @@ def test_what_keeps_a_program_from_serving_is_an_error_of_the_build(
 
 @pytest.mark.parametrize(("script", "line"), [("waits", 1), extended("sleeps", 2)])
 def test_a_program_that_never_serves_has_a_deadline(script: str, line: int, tmp_path: Path, lock: Path) -> None:
-    project = project_of(script, tmp_path, lock, "import_timeout = 10")
-    with pytest.raises(BuildError, match=r"its program (runs, but|waits for) .* 5 seconds") as caught:
+    project = project_of(script, tmp_path, lock, "import_timeout = 20")
+    with pytest.raises(BuildError, match=r"its program (runs, but|waits for) .* 10 seconds") as caught:
         build(project, tmp_path / "out", snapshot=False)
     assert f"weather/{script}.py, line {FIRST + line}" in str(caught.value)
     assert "import_timeout" in str(caught.value)
@@ -143,6 +148,11 @@ def test_what_is_printed_before_serving_is_a_warning_with_its_place(tmp_path: Pa
 def test_a_program_may_prepare_in_one_loop_and_serve_in_a_loop_of_its_own(tmp_path: Path, lock: Path) -> None:
     result = build(project_of("prepares", tmp_path, lock), tmp_path / "out", snapshot=False)
     assert result.manifest["server"]["name"] == "cities"
+    assert [tool["name"] for tool in result.tools or ()] == ["forecast"]
+
+
+def test_a_program_may_close_its_standard_output_at_its_end(tmp_path: Path, lock: Path) -> None:
+    result = build(project_of("closes", tmp_path, lock), tmp_path / "out", snapshot=False)
     assert [tool["name"] for tool in result.tools or ()] == ["forecast"]
 
 

@@ -14,6 +14,8 @@ from tests.bundle.conftest import Adder, write_project
 from tests.bundle.served_pages import Serving, call
 from tests.support.wheels import use_index, write_wheel
 
+pytestmark = pytest.mark.usefixtures("one_browser")
+
 FACTORY = """
 import asyncio, os, sys
 

@@ -14,6 +14,8 @@ from tests.bundle.conftest import SERVER, Adder, write_project
 from tests.bundle.served_pages import PATIENCE, Serving, call, copied, told
 from tests.support.suites import except_for
 
+pytestmark = pytest.mark.usefixtures("one_browser")
+
 RICH = (
     SERVER.replace("https://chat.example", "*")
     + '''

@@ -161,7 +161,7 @@ def test_a_program_that_others_rely_on_runs_before_anything_is_unpacked(
     archive = tmp_path / "untrusted.zip"
     archive.write_bytes(pack({"module.py": b"", "library.so": b"no WebAssembly"}))
     looks = "import os\nreturn os.path.exists('/untrusted/module.py')"
-    monkeypatch.setattr(pyodide_job, "_ALONE", {"program0"})
+    monkeypatch.setattr(pyodide_job, "ALONE", {"program0"})
     assert [outcome.result for outcome in run(looks, looks, archives=[Mounted(archive, "/untrusted")])] == [False, True]
     loaded = [Mounted(archive, "/untrusted", ("library.so",))]
     [outcome] = run(looks, archives=loaded)
@@ -172,7 +172,7 @@ def test_a_program_that_others_rely_on_runs_before_anything_is_unpacked(
 
 
 def test_the_program_that_fills_the_cache_is_one_that_others_rely_on() -> None:
-    assert "compile" in pyodide_job._ALONE
+    assert "compile" in pyodide_job.ALONE
 
 
 def test_a_program_that_does_not_return_is_named(run: Run) -> None:

@@ -21,6 +21,8 @@ from tests.bundle.served_pages import Serving, call
 from tests.support.suites import extended
 from tests.support.wheels import use_index, write_source, write_wheel
 
+pytestmark = pytest.mark.usefixtures("one_browser")
+
 NATIVE = "cp314-cp314-manylinux_2_28_x86_64"
 SERVER = """
 import importlib

@@ -16,6 +16,8 @@ from mcpframe.kit.project.packaged import PackageOptions, package_project
 from tests.bundle.served_pages import Serving, call
 from tests.support.wheels import use_index, write_unmodified
 
+pytestmark = pytest.mark.usefixtures("one_browser")
+
 
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

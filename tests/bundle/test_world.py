@@ -14,6 +14,8 @@ from tests.bundle.served_pages import Serving, call
 from tests.support.suites import extended
 from tests.support.wheels import use_index, write_wheel
 
+pytestmark = pytest.mark.usefixtures("one_browser")
+
 NAME = "mcpframe-tests-around"
 SERVER = '''
 import concurrent.futures

@@ -11,13 +11,16 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from mcpframe.kit.base.data import checkout_dir, templates_dir
 from mcpframe.kit.base.locking import locked
-from mcpframe.kit.bundle import BuildResult, build
+from mcpframe.kit.bundle import BuildResult, build, pipeline
 from mcpframe.kit.bundle.snapshot.snapshot import Camera, camera
 from mcpframe.kit.project.project import find_project
 from tests.support.origins import HOST
@@ -72,6 +75,14 @@ def built(
     root = _FOLDER / (group + hashlib.sha256(settings.encode()).hexdigest()[:12])
     with locked(root / folder.name):
         return root, build(folder, root, allowed_origins=allowed_origins, taking=taking, **options)
+
+
+@pytest.fixture(scope="module")
+def one_browser() -> Iterator[None]:
+    """Let the builds of a module share a browser, as the authors of tests trust each other."""
+    with camera(reused=True) as taking, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pipeline, "camera", lambda _: nullcontext(taking))
+        yield
 
 
 def find(name: str) -> Path:

@@ -40,8 +40,9 @@ from mcpframe.kit.bundle.pyodide.archive import Files, pack
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
 from mcpframe.kit.bundle.pyodide.version import ABI, PLATFORM, PYTHON_VERSION, VERSION
 from mcpframe.kit.bundle.server_import import Inspected
+from mcpframe.kit.bundle.snapshot.boot import AUTHOR
 from mcpframe.kit.bundle.snapshot.memory import DECODER
-from mcpframe.kit.bundle.snapshot.snapshot import AUTHOR, Snapshot
+from mcpframe.kit.bundle.snapshot.snapshot import Snapshot
 from mcpframe.kit.project.project import Project
 from mcpframe.kit.project.pyproject import McpframeConfig
 

@@ -15,6 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from mcpframe.frame.core.origins import OriginEntries
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import clear_cache
 from mcpframe.kit.bundle.author_files import author_files, first_paint, page_files
@@ -32,6 +33,7 @@ from mcpframe.kit.bundle.packages.left_out import modules_of
 from mcpframe.kit.bundle.packages.lock import Lock
 from mcpframe.kit.bundle.packages.wheels import fetch_wheels
 from mcpframe.kit.bundle.page.scripts import source_files
+from mcpframe.kit.bundle.program_places import InNode, InPage
 from mcpframe.kit.bundle.project_lock import ProjectLock
 from mcpframe.kit.bundle.pyodide.archive import source_date, unpacking
 from mcpframe.kit.bundle.pyodide.compile import cache_key
@@ -39,9 +41,11 @@ from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
 from mcpframe.kit.bundle.pyodide.runtime import Runtime, ensure_runtime
 from mcpframe.kit.bundle.pyodide.version import VERSION
 from mcpframe.kit.bundle.server_import import Inspected, InspectedSetup, ServerFails, compile_and_inspect
-from mcpframe.kit.bundle.snapshot.snapshot import AUTHOR, SDK, Camera, Server, Snapshot, Taken, camera
+from mcpframe.kit.bundle.snapshot.boot import AUTHOR, SDK
+from mcpframe.kit.bundle.snapshot.snapshot import Camera, Server, Snapshot, Taken, camera
 from mcpframe.kit.project.project import Project, find_project, with_dialects, with_distribution, with_origins, with_url
 
+_NO_HOST = "https://host.example"
 _KIT = Path(__file__).resolve().parent.parent
 
 
@@ -186,11 +190,11 @@ class Build:
         if not self.upgrade and (manifest := find_current(self.out, self.project.name, key)):
             return self._result(manifest, unchanged=True)
         with nullcontext(self.taking) if self.taking else camera(self.progress) as taking:
-            if self.snapshot and not self.earlier and not is_compiled(self.author, self.runtime):
-                taking.prepare()  # then the cache has no snapshot of them either
+            if not self.earlier and not is_compiled(self.author, self.runtime):
+                taking.prepare()  # then the cache has neither a description nor a snapshot of them
             self.fetch()
             self.collect()
-            self.import_server()
+            self.import_server(taking)
             assets, manifest = self.pack()
             taken = Taken(None, "starts without a snapshot, as none was requested")
             if self.snapshot:
@@ -222,8 +226,8 @@ class Build:
             if not self.earlier and not config.inspect:
                 self.layers = compiled(self.layers, self.runtime, project.source)
 
-    def import_server(self) -> None:
-        """Compile the author's files, import the server in Pyodide, and keep its description.
+    def import_server(self, taking: Camera) -> None:
+        """Compile the author's files, import the server, and keep its description.
 
         A draft takes the description of the earlier build.
         """
@@ -231,17 +235,18 @@ class Build:
         self.inspected = _as_before(self.earlier) if self.earlier else Inspected(name=project.name)
         if self.earlier or not config.inspect:
             return
+        places = InPage(taking, project.name, self._bare), InNode(self.runtime, evaluates=config.csp.unsafe_eval)
         with self.progress("Importing the server in Pyodide"):
             self.layers, self.inspected = compile_and_inspect(
                 project.entry,
                 self.runtime,
                 self.layers,
+                places,
                 origin=project.source,
                 kind=config.kind,
                 settings=project.settings_for_inspection,
                 code=entry_code(project, self.wheels, self.author),
                 timeout=config.import_timeout,
-                evaluates=config.csp.unsafe_eval,
             )
         if config.visitor_env:
             self.inspected = replace(self.inspected, setup=InspectedSetup(visible=True))
@@ -249,19 +254,26 @@ class Build:
     def pack(self, snapshot: Snapshot | None = None) -> tuple[list[Asset], dict[str, Any]]:
         """Return the bundle's files and the content of its manifest."""
         origins = origins_for(self.project, self.inspected.origins)
-        parts = Parts(
+        with self.progress("Packing the snapshot" if snapshot else "Packing the files"):
+            return assemble(self._parts(self.layers, self.inspected, origins), snapshot)
+
+    def _bare(self, layers: Layers) -> list[Asset]:
+        """Return the bundle's files before anything is known of the server."""
+        assets, _ = assemble(self._parts(layers, Inspected(name=self.project.name), OriginEntries((_NO_HOST,))))
+        return assets
+
+    def _parts(self, layers: Layers, inspected: Inspected, origins: OriginEntries) -> Parts:
+        return Parts(
             self.project,
             self.lock,
             self.wheels,
-            self.layers,
-            self.inspected,
+            layers,
+            inspected,
             origins,
             self.runtime,
             self.page_files,
             self.first_paint,
         )
-        with self.progress("Packing the snapshot" if snapshot else "Packing the files"):
-            return assemble(parts, snapshot)
 
     def take_snapshot(self, taking: Camera, assets: Sequence[Asset]) -> Taken:
         """Take a snapshot of the page in a browser."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,24 +13,17 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from mcpframe.frame.core.origins import OriginEntries
 from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.base.errors import BuildError
-from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.base.terminal import visible
 from mcpframe.kit.bundle.code.start_errors import Code, Raised, explain
-from mcpframe.kit.bundle.packages.layers import SERVER_PATH, SITE_PACKAGES, Layer, Layers, compiled, is_compiled
+from mcpframe.kit.bundle.packages.layers import SERVER_PATH, Layers, compiled, is_compiled
 from mcpframe.kit.bundle.page.view_files import unreachable_views
-from mcpframe.kit.bundle.pyodide.archive import pack
+from mcpframe.kit.bundle.program_places import NoPlace, Place
 from mcpframe.kit.bundle.pyodide.compile import cache_key, cached
-from mcpframe.kit.bundle.pyodide.job import (
-    Mounted,
-    Outcome,
-    ProgramFailed,
-    ProgramTimeout,
-    program_sources,
-    run_in_pyodide,
-)
+from mcpframe.kit.bundle.pyodide.job import Outcome, ProgramFailed, ProgramTimeout, program_sources
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
 
-_FORMAT = "1"
+PROGRAM = "import_server"
+_FORMAT = "2"
 _MOST = 10_000
 _MOST_LEVELS = 100  # the default limit of a message
 _MOST_SHOWN = 2000  # characters
@@ -117,109 +109,118 @@ def compile_and_inspect(
     entry: str,
     runtime: Runtime,
     layers: Layers,
+    places: Sequence[Place],
     *,
     origin: Path,
     kind: str,
     settings: Mapping[str, Any],
     code: Mapping[str, bytes],
     timeout: float = 120.0,
-    evaluates: bool = False,
 ) -> tuple[Layers, Inspected]:
     """Compile the author's files, then import and inspect the server, or the main function of a page.
 
-    One Pyodide does both, as its start takes longer than either. The description of a server is cached by its files, so
-    a second build of it, as for other hosts, needs no Pyodide.
+    The description of a server is cached by its files, so a second build of it, as for other hosts, needs no Pyodide.
 
     Args:
         entry: `module:object`, or `module:factory()`.
         layers: The archives of the page, with the author's files uncompiled.
+        places: Where it can be imported, the best first.
         origin: The folder of the author's files on this machine, for tracebacks.
         kind: `"server"` or `"page"`.
         settings: The environment of the author's code; see `Project.settings`.
         code: The server's code, by path in its import folder, for errors.
         timeout: The time limit, in seconds, of the import, and of a console script until it serves.
-        evaluates: Whether the page may run JavaScript from text.
 
     Raises:
         BuildError: A file does not compile, the module raises or does not return in time, or the object is not a
             server. The message has the traceback.
     """
-    asked = (entry, kind, json.dumps(settings, sort_keys=True), repr((timeout, evaluates)))
+    asked = (entry, kind, json.dumps(settings, sort_keys=True), repr((timeout, places[0].identity)))
     if is_compiled(layers.archives[-1].files, runtime):
         ready = compiled(layers, runtime, origin)
         kept = _kept(ready, runtime, asked)
         if kept.is_file():
-            return ready, _described(_checked(json.loads(kept.read_bytes()), entry, kind), code)
-    with scratch("inspect") as folder:
-        (folder / "stdlib.zip").write_bytes(pack(layers.stdlib))
-        archives = []
-        for layer in (Layer("base", SITE_PACKAGES, layers.base), *layers.author):
-            file = folder / f"{layer.name}.zip"
-            file.write_bytes(pack(layer.files))
-            archives.append(Mounted(file, layer.to, layer.libraries))
-        start = partial(
-            run_in_pyodide,
-            timeouts={"import_server": timeout},
-            evaluates=evaluates,
-            runtime=runtime,
-            archives=archives,
-            stdlib=folder / "stdlib.zip",
-            env={
-                "MCPFRAME_ENTRY": entry,
-                "MCPFRAME_SERVER": SERVER_PATH,
-                "MCPFRAME_KIND": kind,
-                "MCPFRAME_SETTINGS": json.dumps(settings),
-                "MCPFRAME_PATHS": ":".join(layers.paths),
-                "MCPFRAME_PATIENCE": str(timeout / 2),
-            },
-        )
-        inspected: list[Outcome] = []
-
-        def run(folders: Mapping[str, Path]) -> Outcome:
-            # Compile before importing anything: the author's code could change results that are cached for others.
-            outcome, found = start(["compile", "import_server"], folders=folders)
-            inspected.append(found)
-            return outcome
-
-        try:
-            layers = compiled(layers, runtime, origin, run)
-            [outcome] = inspected or start(["import_server"])
-        except ProgramTimeout as error:
-            if error.program != "import_server":
-                raise
-            raise BuildError(
-                f"The {kind} {entry!r} does not start in the page: starting it took more than {timeout:g} seconds. "
-                "A module must not run for ever when it is imported; if it only takes long, raise "
-                "tool.mcpframe.import_timeout."
-            ) from error
-        except ProgramFailed as error:
-            if error.program != "import_server":
-                raise
-            shown = error.output.strip()[-_MOST_SHOWN:]
-            raise BuildError(
-                visible(
-                    f"The {kind} {entry!r} ends Python when it is imported, or describes itself in too many bytes: "
-                    f"{str(error).rstrip('.')}." + (f"\n{shown}" if shown else "")
-                )
-            ) from error
+            result, remarks = json.loads(kept.read_bytes())
+            return ready, _described(_checked(result, entry, kind), code, remarks)
+    env = {
+        "MCPFRAME_ENTRY": entry,
+        "MCPFRAME_SERVER": SERVER_PATH,
+        "MCPFRAME_KIND": kind,
+        "MCPFRAME_SETTINGS": json.dumps(settings),
+        "MCPFRAME_PATHS": ":".join(layers.paths),
+        "MCPFRAME_PATIENCE": str(timeout / 2),
+    }
+    try:
+        layers, outcome, remarks = _in_first_possible(places, runtime, layers, origin, env, timeout)
+    except ProgramTimeout as error:
+        if error.program != PROGRAM:
+            raise
+        raise BuildError(
+            f"The {kind} {entry!r} does not start in the page: starting it took more than {timeout:g} seconds. "
+            "A module must not run for ever when it is imported; if it only takes long, raise "
+            "tool.mcpframe.import_timeout."
+        ) from error
+    except ProgramFailed as error:
+        if error.program != PROGRAM:
+            raise
+        shown = error.output.strip()[-_MOST_SHOWN:]
+        raise BuildError(
+            visible(
+                f"The {kind} {entry!r} ends Python when it is imported, or describes itself in too many bytes: "
+                f"{str(error).rstrip('.')}." + (f"\n{shown}" if shown else "")
+            )
+        ) from error
     found = _checked(outcome.result, entry, kind)
     if found.error is not None:
         message = f"The {kind} {entry!r} does not start in the page: {_failure(found, code, entry, origin)}"
         raise ServerFails(visible(message), f"{found.error}\n{found.traceback or ''}")
-    write_file(_kept(layers, runtime, asked), json.dumps(outcome.result).encode())
-    return layers, _described(found, code)
+    write_file(_kept(layers, runtime, asked), json.dumps([outcome.result, remarks]).encode())
+    return layers, _described(found, code, remarks)
+
+
+def _in_first_possible(
+    places: Sequence[Place], runtime: Runtime, layers: Layers, origin: Path, env: Mapping[str, str], timeout: float
+) -> tuple[Layers, Outcome, list[str]]:
+    """Compile and import in the first place that can.
+
+    Returns:
+        The compiled layers, the outcome of the import, and remarks for the author.
+
+    Raises:
+        NoPlace: None can.
+        BuildError: A file does not compile.
+        ProgramTimeout, ProgramFailed: See `Place`.
+    """
+    place, *others = places
+    imported: list[Outcome] = []
+
+    def run(folders: Mapping[str, Path]) -> Outcome:
+        # Compile before importing anything: the author's code could change results that are cached for others.
+        outcome, found = place.run(["compile", PROGRAM], layers, folders=folders, env=env, timeout=timeout)
+        imported.append(found)
+        return outcome
+
+    try:
+        ready = compiled(layers, runtime, origin, run)
+        [outcome] = imported or place.run([PROGRAM], ready, folders={}, env=env, timeout=timeout)
+    except NoPlace as error:
+        if not others:
+            raise
+        found = _in_first_possible(others, runtime, layers, origin, env, timeout)
+        return (*found[:2], [f"The server was imported in Node.js, as it cannot be in its page here: {error}."])
+    return ready, outcome, []
 
 
 def _kept(layers: Layers, runtime: Runtime, asked: Sequence[str]) -> Path:
     """Return the path of the result in the cache, named after all inputs of the run."""
-    parts: list[str | bytes] = [_FORMAT, runtime.version, *program_sources("import_server"), *asked]
+    parts: list[str | bytes] = [_FORMAT, runtime.version, *program_sources(PROGRAM), *asked]
     folders = [("stdlib", layers.stdlib), ("base", layers.base), *((layer.to, layer.files) for layer in layers.author)]
     for folder, files in folders:
         parts += [folder, *(part for path in sorted(files) for part in (path, files[path]))]
     return cached("inspections", cache_key(*parts))
 
 
-def _described(found: _Reported, code: Mapping[str, bytes]) -> Inspected:
+def _described(found: _Reported, code: Mapping[str, bytes], remarks: Sequence[str]) -> Inspected:
     return Inspected(
         name=found.name,
         title=found.title,
@@ -231,7 +232,7 @@ def _described(found: _Reported, code: Mapping[str, bytes]) -> Inspected:
         tools=None if found.tools is None else tuple(found.tools),
         modules=tuple(found.modules),
         setup=None if found.setup is None else found.setup.as_inspected(),
-        notes=_notes(found, code),
+        notes=(*_notes(found, code), *map(visible, remarks)),
     )
 
 

@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/workers.js", "page/zstd.js"], "sha256": "d51d8e37852e356236e0d2261d8866d7ad73d35ffe79d7d7ee1db8bccbb4e3d6"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/workers.js", "page/zstd.js"], "sha256": "5db8e079d5d3a4e0f8cf491704a8ac8061fa542f33e591aa7956e52da8a26a92"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -509,7 +509,8 @@ function* stored(zip) {
 }
 var DEFERRED_INDEX = "deferred-index.json";
 function unpack(FS, zip, to, deferred) {
-  const known = /* @__PURE__ */ new Set();
+  const known = /* @__PURE__ */ new Set([to]);
+  FS.mkdirTree(to);
   for (const [name2, content] of stored(zip)) {
     if (name2 === DEFERRED_INDEX) {
       deferred.index = JSON.parse(new TextDecoder().decode(content));
@@ -1445,6 +1446,7 @@ async function restorePython() {
     finish: (module) => snapshot.fill(module)
   });
   performance.mark("mcpframe:python");
+  pyodide.FS.mkdirTree(files.server_path);
   pyodide.FS.chdir(files.server_path);
   pyodide.pyimport("mcpframe.frame.compat.after_restore").start_visit(JSON.stringify(snapshot.visitor()));
   for (const { path, data } of arrivals.others) {

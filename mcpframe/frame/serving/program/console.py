@@ -14,9 +14,11 @@ from __future__ import annotations
 import getpass
 import inspect
 import io
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -203,6 +205,15 @@ class _NoBytes(io.RawIOBase):
     def readinto(self, buffer: Any, /) -> NoReturn:
         raise io.UnsupportedOperation(_NOTHING_TO_READ)
 
+    def fileno(self) -> int:
+        """Return the number of a pipe: programs look at it to see whether a client or a terminal is connected."""
+        return _silent_pipe()[0]
+
+
+@cache
+def _silent_pipe() -> tuple[int, int]:
+    return os.pipe()
+
 
 class _ProgramInput(io.TextIOWrapper):
     """A text file that cannot be read."""
@@ -217,8 +228,8 @@ class _ProgramInput(io.TextIOWrapper):
 def _replace_input() -> None:
     """Replace standard input: a page has no terminal to type into.
 
-    The calls that programs make before they serve work: `reconfigure`, `isatty`, `buffer`. Reading raises an error with
-    advice, and so does `getpass`, which would open the terminal itself.
+    The calls that programs make before they serve work: `reconfigure`, `isatty`, `fileno`, `buffer`. Reading raises an
+    error with advice, and so does `getpass`, which would open the terminal itself.
     """
     sys.stdin = _ProgramInput()
     getpass.getpass = _no_password

@@ -24,8 +24,9 @@ async def main() -> dict[str, Any]:
     """Import the server and return its description."""
     names = ("SERVER", "ENTRY", "KIND", "PATHS", "SETTINGS", "PATIENCE")
     folder, entry, kind, paths, settings, patience = (os.environ.pop(f"MCPFRAME_{name}") for name in names)
-    sys.path.insert(0, folder)
-    sys.path.extend(filter(None, paths.split(":")))
+    if folder not in sys.path:  # a page has them already
+        sys.path.insert(0, folder)
+        sys.path.extend(filter(None, paths.split(":")))
     os.chdir(folder)
     return await inspected(entry, folder, kind, json.loads(settings), float(patience))
 
@@ -47,6 +48,7 @@ async def inspected(
 
     outlive_exits()
     refuse_sockets()
+    before = frozenset(sys.modules)  # those that serving needs, or that a snapshot has
     program = settings.get("program", "")
     servers = server_module(program)
 
@@ -58,8 +60,8 @@ async def inspected(
             world.only_look()
         found: Any = await servers.open_entry(entry) if kind == "server" else entries.load_main(entry)
         if program:
-            return await asked(servers, found, patience)
-        used = sorted(sys.modules)
+            return await asked(servers, found, patience, before)
+        used = sorted(sys.modules.keys() - before)
         listed = await server_module(program, found).list_tools(found) if kind == "server" else None
     except (EntryError, ProgramError) as error:
         shown = told(error.__cause__) if error.__cause__ else ""
@@ -100,12 +102,16 @@ def setup_of(server: Any) -> dict[str, Any]:
     return {"visible": phase.visible, "permissions": [dataclasses.asdict(item) for item in phase.permissions]}
 
 
+_TO_END = 1.0  # seconds
 _CLIENT = {"name": "mcpframe build", "version": "1"}
 _HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": _CLIENT}
 
 
-async def asked(servers: Any, target: Any, patience: float) -> dict[str, Any]:
+async def asked(servers: Any, target: Any, patience: float, before: frozenset[str]) -> dict[str, Any]:
     """Return a program's description from its answers to a client, as it has no server object.
+
+    Args:
+        before: The modules that were imported before the author's.
 
     Raises:
         ProgramError: It does not serve in time, or answers with an error.
@@ -159,10 +165,10 @@ async def asked(servers: Any, target: Any, patience: float) -> dict[str, Any]:
             page = await ask(number, "tools/list", pages.params)
             tools += page["tools"]
             pages.follow(page.get("nextCursor"))
-        used = sorted(sys.modules)
+        used = sorted(sys.modules.keys() - before)
     finally:
         asking.close()
-        await asyncio.wait([serving])
+        await asyncio.wait([serving], timeout=_TO_END)  # its event loop may wait for something else for ever
         answers.close()
     about = hello["serverInfo"]
     return {
@@ -289,7 +295,7 @@ def told(error: BaseException) -> str:
     import traceback
 
     frames = traceback.extract_tb(error.__traceback__)
-    ours = ("inspect.py", "<frozen importlib", "/std/importlib/", "/mcpframe/frame/")
+    ours = ("import_server.py", "<frozen importlib", "/std/importlib/", "/mcpframe/frame/")
     first = next((at for at, frame in enumerate(frames) if not any(part in frame.filename for part in ours)), 0)
     lines = ["Traceback (most recent call last):\n", *traceback.format_list(frames[first:])]
     return "".join([*lines, *traceback.format_exception_only(error)])

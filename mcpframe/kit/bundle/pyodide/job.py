@@ -22,7 +22,8 @@ from mcpframe.kit.bundle.pyodide.runtime import Runtime
 OUTPUT = "/out"
 """The folder in Python's file system for the files that a program returns."""
 
-_ALONE = frozenset({"compile"})  # run before anything is unpacked, as a native library runs code when it is loaded
+ALONE = frozenset({"compile"})
+"""Programs that run before anything is unpacked, as a native library runs code when it is loaded."""
 _START, _UNPACK = "start", "unpack"  # the steps besides the programs
 _PATIENCE = 300.0  # seconds
 _CORES = 4  # kept busy by one Pyodide: JavaScript engines compile and collect garbage in threads
@@ -136,8 +137,8 @@ def run_in_pyodide(
         ToolFailed: Node does not start.
         NodeMissing: There is no Node.js.
     """
-    alone = sum(program in _ALONE for program in programs)
-    assert all(program in _ALONE for program in programs[:alone])
+    alone = sum(program in ALONE for program in programs)
+    assert all(program in ALONE for program in programs[:alone])
     job = {
         "pyodide": str(runtime.folder.resolve()),
         "stdlib": str(stdlib.resolve()) if stdlib else None,

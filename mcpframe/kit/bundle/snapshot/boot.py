@@ -1,4 +1,4 @@
-"""The boot config of the page in which a snapshot is taken: that of the published page, with changes for the build."""
+"""The boot config of a page that runs a step of the build: that of the published page, with changes for the build."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ from typing import Any
 
 from mcpframe.kit.bundle.output.assets import integrity
 
+AUTHOR = "author"
+"""The layer of a snapshot that includes the author's module."""
+SDK = "sdk"
+"""The layer of a snapshot with the SDK and mcpframe, which is the same for all bundles."""
 PATIENCE = 120.0
 """Seconds for one page."""
 _DATA = rb'(<script type="application/json" id="%b">)(.*?)(</script>)'
@@ -67,26 +71,26 @@ def _named(entries: list[str]) -> list[str]:
     return [_HOST] if entries else []
 
 
-def changed(config: _Config, files: Mapping[str, Any], *, own: bool, checks: bool) -> _Config:
+def changed(config: _Config, files: Mapping[str, Any], *, own: bool) -> _Config:
     """Return a boot config with the build's script, and without the author's files if they are not included.
 
     Args:
-        files: The entries of further files.
+        files: The entries of further files; with a snapshot, the page can restore it.
         own: Whether to include the author's files.
-        checks: Whether the page restores a snapshot, which is among `files`.
     """
     config["boot_timeout"] = 2 * PATIENCE  # a busy machine should get a snapshot, too
     page_config = config["files"]
     page_config.update(files)
-    if not own and not checks:
+    shared = [item for item in page_config["libraries"] if item["path"].startswith("/lib/")]
+    if not own:
         page_config["archives"] = [item for item in page_config["archives"] if not item["own"]]
-        page_config["libraries"] = [item for item in page_config["libraries"] if item["path"].startswith("/lib/")]
+        page_config["libraries"] = shared
         page_config["paths"] = []
-    if checks:
-        given = page_config["snapshot"]
-        shared = [item for item in page_config["libraries"] if item["path"].startswith("/lib/")]
-        given.update(libraries=len(page_config["libraries"] if own else shared), files="none" if own else "all")
-        given["paths"] = [] if own else page_config["paths"]
+    if given := files.get("snapshot"):
+        whole = given["layer"] == AUTHOR
+        given["libraries"] = len(page_config["libraries"] if whole else shared)
+        given["files"] = "none" if whole else "own"
+        given["paths"] = [] if whole else page_config["paths"]
     return config
 
 

@@ -1,4 +1,4 @@
-"""Validates the outcome from static/build/snapshot-maker.js: it gets published, and the author's modules run there.
+"""Validates the outcome from static/build/snapshot-maker.js: the build uses it, and the author's modules run there.
 
 An outcome of another shape is forged by one of them, or the page is broken.
 """
@@ -12,6 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 MOST_BYTES = 1024 * 1024 * 1024
 """The limit of one request of the page, and of the memory in a snapshot."""
+
+MOST_RESULT = 64 * 1024 * 1024
+"""The limit of a program's result, and of each of its files, in characters."""
 
 _Text = Annotated[str, Field(max_length=1_000_000)]
 _Texts = Annotated[list[_Text], Field(max_length=100_000)]
@@ -54,6 +57,8 @@ class _Outcome(_Strict):
     build: Annotated[str, Field(pattern=r"^[0-9a-f]{0,256}$")] = ""
     references: dict[str, Any] = {}
     tools: list[Any] | None = None
+    result: Annotated[str, Field(max_length=MOST_RESULT)] = ""
+    files: dict[_Text, Annotated[str, Field(max_length=MOST_RESULT)]] = {}
 
 
 def checked(outcome: object) -> dict[str, Any]:

@@ -9,12 +9,14 @@ snapshot is restored once, as a check, before it is used.
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FuturesTimeout
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from mcpframe.kit.base.cache import write_file
@@ -23,14 +25,17 @@ from mcpframe.kit.base.terminal import visible
 from mcpframe.kit.bundle.output.assets import Asset
 from mcpframe.kit.bundle.page.scripts import snapshot_maker_script
 from mcpframe.kit.bundle.pyodide.compile import cache_key, cached
-from mcpframe.kit.bundle.pyodide.job import program_text
+from mcpframe.kit.bundle.pyodide.job import Outcome, program_text
+from mcpframe.kit.bundle.snapshot.boot import AUTHOR, PATIENCE, SDK
 from mcpframe.kit.bundle.snapshot.memory import sparse, whole
-from mcpframe.kit.bundle.snapshot.snapshot_page import Chromium, NoBrowser, NoOutcome, OpenedBundle
-
-AUTHOR = "author"
-"""The layer of a snapshot that includes the author's module."""
-SDK = "sdk"
-"""The layer of a snapshot with the SDK and mcpframe, which is the same for all bundles."""
+from mcpframe.kit.bundle.snapshot.snapshot_page import (
+    Chromium,
+    NoBrowser,
+    NoOutcome,
+    OpenedBundle,
+    PageTimeout,
+    PythonEnded,
+)
 
 _FactsAndData = tuple[dict[str, Any], bytes]
 
@@ -98,13 +103,24 @@ class Taken:
 
 
 class Camera:
+    """The browser of a build, in a thread of its own: it runs programs in the bundle's page, and takes its snapshot."""
+
     def __init__(self, thread: ThreadPoolExecutor, chromium: Chromium, *, reused: bool) -> None:
         self._thread = thread
         self._chromium = chromium
         self._reused = reused
 
+    @property
+    def identity(self) -> str:
+        """A string that differs between browsers, and changes when the browser is updated.
+
+        Raises:
+            NoBrowser: No browser is installed; the message has the remedy.
+        """
+        return self._chromium.identity
+
     def prepare(self) -> None:
-        """Start the browser in the background. If that fails, `take` reports it."""
+        """Start the browser in the background. If that fails, the next use reports it."""
         self._thread.submit(self._chromium.page)
 
     def take(self, server: Server, assets: Iterable[Asset], layers: Sequence[str] = (AUTHOR, SDK)) -> Taken:
@@ -114,11 +130,45 @@ class Camera:
             assets: The bundle without a snapshot.
             layers: The layers to try, the best first.
         """
-        page = OpenedBundle({item.path: item.data for item in assets}, server.name, self._chromium)
-        taking = self._thread.submit(_take, page, server, layers)
+        taking = self._thread.submit(_take, self._opened(assets, server.name), server, layers)
         if not self._reused:
             self._thread.submit(self._chromium.close)
         return taking.result()
+
+    def run(
+        self,
+        program: str,
+        name: str,
+        assets: Iterable[Asset],
+        *,
+        own: bool,
+        env: Mapping[str, str] | None = None,
+        files: Mapping[str, bytes] | None = None,
+        patience: float = PATIENCE,
+    ) -> Outcome:
+        """Run a program of `in_pyodide` in the page of a bundle, started from a snapshot of the SDK if there is one.
+
+        Args:
+            program: Its name, without `.py`.
+            name: The bundle's folder.
+            assets: The bundle.
+            own: Whether the page has the author's files.
+            env: Environment variables of the program.
+            files: Its files in `/in`, by name; it may write others to `/out`.
+            patience: Its time limit, in seconds.
+
+        Raises:
+            NoBrowser: No browser is installed, or it does not start.
+            PageTimeout: It took too long.
+            PythonEnded: It ended Python, or raised.
+            NoOutcome: The browser crashed twice, or the page sent invalid data twice.
+        """
+        page = self._opened(assets, name)
+        work: Future[Outcome] = self._thread.submit(_run, page, program, own, env or {}, files, patience)
+        return work.result()
+
+    def _opened(self, assets: Iterable[Asset], name: str) -> OpenedBundle:
+        return OpenedBundle({item.path: item.data for item in assets}, name, self._chromium)
 
 
 @contextmanager
@@ -130,7 +180,7 @@ def camera(progress: Progress = silent, *, reused: bool = False) -> Iterator[Cam
         reused: Whether it is for several builds. They share a page, and with it the compiled code of the runtime, so
             their authors have to trust each other.
     """
-    chromium = Chromium()
+    chromium = Chromium(is_shared=reused)
     # Playwright needs a thread without an event loop; the caller's may have one.
     with ThreadPoolExecutor(1, "snapshot") as thread:
         try:
@@ -143,6 +193,40 @@ def camera(progress: Progress = silent, *, reused: bool = False) -> Iterator[Cam
             except FuturesTimeout:
                 with progress("Closing the browser"):
                     closing.result()
+
+
+def _run(
+    browser: OpenedBundle,
+    program: str,
+    own: bool,
+    env: Mapping[str, str],
+    files: Mapping[str, bytes] | None,
+    patience: float,
+) -> Outcome:
+    kept = _path(browser, None)
+    header, data = _unpack(kept.read_bytes()) if kept.is_file() else ({"reason": "none is taken yet"}, b"")
+    snapshot = None if "reason" in header else (data, _entry(header, SDK))
+    job = {
+        "step": "run",
+        "restores": snapshot is not None,
+        "name": f"{program}.py",
+        "program": program_text(program),
+        "env": dict(env),
+        "files": None if files is None else {name: base64.b64encode(each).decode() for name, each in files.items()},
+    }
+    try:
+        outcome, _ = browser.run(job, own=own, snapshot=snapshot, patience=patience)
+    except (PageTimeout, PythonEnded):
+        raise
+    except NoOutcome:  # as for `_layer`
+        outcome, _ = browser.run(job, own=own, snapshot=snapshot, patience=patience)
+    if "failure" in outcome:
+        raise PythonEnded(outcome["failure"])
+    try:
+        results = {name: base64.b64decode(each, validate=True) for name, each in outcome.get("files", {}).items()}
+        return Outcome(json.loads(outcome["result"]), results)
+    except (KeyError, ValueError, RecursionError) as error:
+        raise NoOutcome("its page sends an outcome that the build does not expect") from error
 
 
 def _take(browser: OpenedBundle, server: Server, layers: Sequence[str]) -> Taken:
@@ -168,31 +252,38 @@ def _take(browser: OpenedBundle, server: Server, layers: Sequence[str]) -> Taken
 def _layer(browser: OpenedBundle, server: Server, layer: str) -> tuple[Snapshot | None, str]:
     """Return one layer's snapshot, from the cache if possible; or the reason for its absence."""
     own = layer == AUTHOR
-    bundle = browser.bundle if own else {path: data for path, data in browser.bundle.items() if "/" in path}
-    kept = [path for path in sorted(bundle) if own or path.startswith("_mcpframe/")]
-    identity = (server.entry, server.kind, json.dumps(server.settings), json.dumps(server.tools)) if own else ()
-    program = program_text("prepare_snapshot")
-    path = cached(
-        "snapshots",
-        cache_key(_FORMAT, layer, browser.chromium.identity, program, snapshot_maker_script(), *identity)[:32]
-        + cache_key(*(part for name in kept for part in (name, bundle[name])))[:32],
-    )
+    path = _path(browser, server if own else None)
     if not path.is_file():
         try:
-            taken = _take_layer(browser, server, own=own, program=program)
+            taken = _take_layer(browser, server, own=own)
         except NoOutcome:  # browsers crash and machines stall now and then
-            taken = _take_layer(browser, server, own=own, program=program)
+            taken = _take_layer(browser, server, own=own)
         write_file(path, _pack(taken))
     header, data = _unpack(path.read_bytes())
     if "reason" in header:
-        browser.chromium.forget()  # with the state that the author's module left in it
         return None, header["reason"]
     return Snapshot(data, layer, **header), ""
 
 
-def _take_layer(browser: OpenedBundle, server: Server, *, own: bool, program: str) -> _FactsAndData:
+def _path(browser: OpenedBundle, server: Server | None) -> Path:
+    """Return the path in the cache of the snapshot with a server, or of the SDK's if that is None."""
+    identity = [SDK]
+    if server is not None:
+        identity = [AUTHOR, server.entry, server.kind, json.dumps(server.settings), json.dumps(server.tools)]
+    inputs = (_FORMAT, browser.chromium.identity, program_text("prepare_snapshot"), snapshot_maker_script())
+    files = [(path, data) for path, data in sorted(browser.bundle.items()) if server or path.startswith("_mcpframe/")]
+    contents = cache_key(*(part for file in files for part in file))
+    return cached("snapshots", cache_key(*inputs, *identity)[:32] + contents[:32])
+
+
+def _entry(header: Mapping[str, Any], layer: str) -> dict[str, Any]:
+    """Return the entry of a snapshot in the boot config; `boot.changed` completes it."""
+    return {**header, "layer": layer}
+
+
+def _take_layer(browser: OpenedBundle, server: Server, *, own: bool) -> _FactsAndData:
     job = {
-        "program": program,
+        "program": program_text("prepare_snapshot"),
         "env": _ENV,
         "entry": server.entry if own else None,
         "kind": server.kind,
@@ -213,7 +304,7 @@ def _take_layer(browser: OpenedBundle, server: Server, *, own: bool, program: st
         "modules": outcome["found"]["modules"],
         "made_with": browser.version,
     }
-    entry = {**header, "layer": AUTHOR if own else SDK, "paths": []}
+    entry = _entry(header, AUTHOR if own else SDK)
     tried, _ = browser.run({**job, "step": "check"}, own=own, snapshot=(data, entry))
     if reason := _failure(tried, "a restored page"):
         return {"reason": reason}, b""

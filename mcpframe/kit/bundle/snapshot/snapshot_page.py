@@ -1,4 +1,4 @@
-"""The page in which a snapshot is taken: a bundle in memory, served on a loopback address, in a headless Chromium."""
+"""The page of a build: the bundle in memory, served on a loopback address, in a headless Chromium."""
 
 from __future__ import annotations
 
@@ -50,11 +50,19 @@ _TYPES = {
 
 
 class NoBrowser(Exception):
-    """No browser was found for a snapshot; the message has the remedy."""
+    """No browser was found, or it does not start; the message has the remedy."""
 
 
 class NoOutcome(Exception):
     """Transient: the browser crashed, or the page did not start, did not answer in time, or sent invalid data."""
+
+
+class PythonEnded(NoOutcome):
+    """Python has ended in the page."""
+
+
+class PageTimeout(NoOutcome):
+    """The page did not answer in time."""
 
 
 class Stopped(Exception):
@@ -62,10 +70,16 @@ class Stopped(Exception):
 
 
 class Chromium:
-    """The browser for snapshots. It starts on first use, and belongs to one thread, as Playwright does."""
+    """The browser of a build. It starts on first use, and belongs to one thread, as Playwright does."""
 
-    def __init__(self) -> None:
-        """Create it without starting the browser."""
+    def __init__(self, *, is_shared: bool = False) -> None:
+        """Create it without starting the browser.
+
+        Args:
+            is_shared: Whether all authors whose code runs in it trust each other.
+        """
+        self._is_shared = is_shared
+        self._has_run_authors = False
         self.is_stopped = threading.Event()  # set by any thread
         self._stack = ExitStack()
         self._page: Page | None = None
@@ -82,7 +96,7 @@ class Chromium:
         except ChromiumMissing as error:
             raise NoBrowser(str(error)) from error
         if program is None:
-            raise NoBrowser("install Chromium or Chrome to take one, or set MCPFRAME_CHROMIUM to its program")
+            raise NoBrowser("install Chromium or Chrome, or set MCPFRAME_CHROMIUM to its program")
         return program
 
     @property
@@ -122,6 +136,17 @@ class Chromium:
 
         return self._stack.enter_context(sync_playwright())
 
+    def page_for(self, *, own: bool) -> Page:
+        """Return the page for a step, without any state that an author's module left, unless the step is the author's.
+
+        Args:
+            own: Whether the author's code runs in it.
+        """
+        if self._has_run_authors and not own and not self._is_shared:
+            self.forget()
+        self._has_run_authors = self._has_run_authors or own
+        return self.page()
+
     def page(self) -> Page:
         """Return the page, shared by all steps: its process caches compiled code for the next step.
 
@@ -133,10 +158,10 @@ class Chromium:
         return self._page
 
     def forget(self) -> None:
-        """Close the page with all its state, so that the next server gets a new one."""
+        """Close the page with all its state."""
         from playwright.sync_api import Error
 
-        page, self._page = self._page, None
+        page, self._page, self._has_run_authors = self._page, None, False
         if page is not None:
             with suppress(Error):
                 page.context.close()
@@ -195,26 +220,34 @@ class OpenedBundle:
             own: Whether to include the author's requirements.
         """
         config = boot_of(self.bundle[f"{self.name}/index.html"])
-        files = changed(config, {}, own=own, checks=False)["files"]
+        files = changed(config, {}, own=own)["files"]
         page_config = {part: files[part] for part in _BEFORE_PYTHON}
         scripts = [path for path in sorted(self.bundle) if path.startswith("_mcpframe/") and path.endswith(".js")]
         return [json.dumps(page_config).encode(), *(self.bundle[path] for path in scripts)]
 
     def run(
-        self, job: Mapping[str, Any], *, own: bool, snapshot: tuple[bytes, Mapping[str, Any]] | None = None
+        self,
+        job: Mapping[str, Any],
+        *,
+        own: bool,
+        snapshot: tuple[bytes, Mapping[str, Any]] | None = None,
+        patience: float = PATIENCE,
     ) -> tuple[dict[str, Any], dict[str, bytes]]:
         """Open the page and run a job of static/build/snapshot-maker.js in it.
 
         Args:
             own: Whether to include the author's files and requirements.
             snapshot: The snapshot to restore, and its entry in the boot config.
+            patience: The time limit of the job, in seconds, once it has begun; the page's start has one of its own.
 
         Returns:
             The outcome, and the memory images that the page sent, by name, for `memory.whole`.
 
         Raises:
             NoBrowser: No browser is installed, or it does not start.
-            NoOutcome: The browser crashed, or the page did not start or did not answer in time.
+            PythonEnded: Python has ended, or does not start.
+            PageTimeout: The page did not answer in time.
+            NoOutcome: The browser crashed, or the page sent invalid data.
             Stopped: The caller has stopped waiting.
         """
         from playwright.sync_api import Error
@@ -231,21 +264,27 @@ class OpenedBundle:
                 heard[:] = [*heard[-9:], message.text[:_MOST_HEARD]]
 
         try:
-            page = self.chromium.page()
+            page = self.chromium.page_for(own=own)
             page.on("console", hear)
             page.goto(f"{origin}/{self.name}/index.html")
             deadline = time.monotonic() + PATIENCE
+            has_begun = False
             while not app.done.wait(0.02):
                 if self.chromium.is_stopped.is_set():
                     raise Stopped
                 page.wait_for_timeout(20)  # the page itself is not asked: it may be busy for ever
                 if has_failed:
-                    raise NoOutcome(heard[-1] if heard else "it says nothing")
+                    raise PythonEnded(heard[-1] if heard else "it says nothing")
+                if app.begun.is_set() and not has_begun:
+                    has_begun, deadline = True, time.monotonic() + patience
                 if time.monotonic() > deadline:
-                    raise NoOutcome(f"it does not answer in {PATIENCE:.0f} seconds")
+                    raise PageTimeout(f"it does not answer in {patience if has_begun else PATIENCE:g} seconds")
             page.remove_listener("console", hear)
             return app.said(), app.sent
-        except (Error, NoOutcome) as error:
+        except NoOutcome:
+            self.chromium.forget()
+            raise
+        except Error as error:
             self.chromium.forget()
             raise NoOutcome(str(error)) from error
 
@@ -278,6 +317,7 @@ class _Page:
         own: bool,
         snapshot: tuple[bytes, Mapping[str, Any]] | None,
     ) -> None:
+        self.begun = threading.Event()
         self.done = threading.Event()
         self._outcome = b""
         self.sent: dict[str, bytes] = {}
@@ -297,9 +337,7 @@ class _Page:
                 **header,
             }
         index = f"/{name}/index.html"
-        self._files[index] = with_boot(
-            self._files[index], lambda boot: changed(boot, files, own=own, checks=snapshot is not None)
-        )
+        self._files[index] = with_boot(self._files[index], lambda boot: changed(boot, files, own=own))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request (ASGI)."""
@@ -323,6 +361,9 @@ class _Page:
             body += part
             if len(body) > MOST_BYTES:
                 return 413
+        if name == "begun":
+            self.begun.set()
+            return 204
         if self.done.is_set() or name not in ("outcome", *_SENT):
             return 409
         if name == "outcome":

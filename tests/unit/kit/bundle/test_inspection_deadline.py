@@ -18,17 +18,20 @@ from mcpframe.kit.bundle.pyodide.job import ProgramTimeout
 def test_it_ends_after_the_stated_time(
     settings: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def hang(*_: object, timeouts: dict[str, float], **__: Any) -> None:
-        raise ProgramTimeout("import_server", timeouts["import_server"])
+    class Hanging:
+        identity = "hanging"
+
+        def run(self, *_: object, timeout: float, **__: Any) -> Any:
+            raise ProgramTimeout("import_server", timeout)
 
     monkeypatch.setenv("MCPFRAME_CACHE", str(tmp_path))
-    monkeypatch.setattr(inspect, "run_in_pyodide", hang)
     layers = Layers({}, {}, (Layer("server", SERVER_PATH, {"weather.py": b""}),), {}, {})
     with pytest.raises(BuildError, match="more than 7 seconds") as caught:
         inspect.compile_and_inspect(
             "weather:main",
             SimpleNamespace(version="0"),  # type: ignore[arg-type]
             layers,
+            [Hanging()],
             origin=tmp_path,
             kind="server",
             settings=settings,

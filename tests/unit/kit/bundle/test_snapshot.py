@@ -156,7 +156,7 @@ def test_a_failure_before_python_runs_is_told_and_not_kept(monkeypatch: pytest.M
     server = snapshots.Server("x", "server:server", "server", None)
     with monkeypatch.context() as patch:
         patch.setattr(Browser, "run", lambda *_, **__: ({"failure": "no luck"}, {}))
-        taken = snapshots._take_layer(Browser(), server, own=True, program="")
+        taken = snapshots._take_layer(Browser(), server, own=True)
     assert taken == ({"reason": "the page for it fails (no luck)"}, b"")
     browser = Browser()
     snapshots._start(browser, own=True)

@@ -1,0 +1,148 @@
+"""The places where a build imports the author's server: its page in Chromium, as for visitors, or else Node.js."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from mcpframe.kit.base.errors import ToolFailed
+from mcpframe.kit.base.scratch import scratch
+from mcpframe.kit.bundle.output.assets import Asset
+from mcpframe.kit.bundle.packages.layers import SITE_PACKAGES, Layer, Layers
+from mcpframe.kit.bundle.pyodide.archive import pack
+from mcpframe.kit.bundle.pyodide.job import ALONE, Mounted, Outcome, ProgramFailed, ProgramTimeout, run_in_pyodide
+from mcpframe.kit.bundle.pyodide.runtime import Runtime
+from mcpframe.kit.bundle.snapshot.snapshot import Camera
+from mcpframe.kit.bundle.snapshot.snapshot_page import NoBrowser, NoOutcome, PageTimeout, PythonEnded
+
+
+class NoPlace(Exception):
+    """The programs cannot run here; the message has the reason, as half a sentence."""
+
+
+class Place(Protocol):
+    """A place for programs of `in_pyodide`."""
+
+    @property
+    def identity(self) -> str:
+        """A string that differs between places with different results."""
+
+    def run(
+        self,
+        programs: Sequence[str],
+        layers: Layers,
+        *,
+        folders: Mapping[str, Path],
+        env: Mapping[str, str],
+        timeout: float,
+    ) -> list[Outcome]:
+        """Run programs, one after another, and return the outcome of each.
+
+        Args:
+            programs: Their names, without `.py`; those that get the folders come first, and run before anything of the
+                author's is there.
+            layers: The archives of the page.
+            folders: Readable folders of this machine, by their path in Python's file system.
+            env: Environment variables of the others.
+            timeout: The time limit of each, in seconds.
+
+        Raises:
+            NoPlace: They cannot run here.
+            ProgramTimeout: One took too long.
+            ProgramFailed: One ended Python, or returned something invalid.
+        """
+
+
+class InPage:
+    """The bundle's own page."""
+
+    def __init__(self, camera: Camera, name: str, assemble: Callable[[Layers], Iterable[Asset]]) -> None:
+        """Create it.
+
+        Args:
+            camera: The build's browser.
+            name: The bundle's folder.
+            assemble: Returns the bundle with these layers.
+        """
+        self._camera = camera
+        self._name = name
+        self._assemble = assemble
+
+    @property
+    def identity(self) -> str:
+        """See `Place`."""
+        try:
+            return self._camera.identity
+        except NoBrowser:
+            return "none"
+
+    def run(
+        self,
+        programs: Sequence[str],
+        layers: Layers,
+        *,
+        folders: Mapping[str, Path],
+        env: Mapping[str, str],
+        timeout: float,
+    ) -> list[Outcome]:
+        """See `Place`."""
+        files = {path.name: path.read_bytes() for folder in folders.values() for path in folder.iterdir()}
+        assets = list(self._assemble(layers))
+        outcomes = []
+        for program in programs:
+            alone = program in ALONE
+            given = {"files": files} if alone else {"env": env}
+            try:
+                outcome = self._camera.run(program, self._name, assets, own=not alone, patience=timeout, **given)
+            except PageTimeout as error:
+                raise ProgramTimeout(program, timeout) from error
+            except PythonEnded as error:
+                raise ProgramFailed(program, ToolFailed(str(error).partition("\n")[0], str(error))) from error
+            except (NoBrowser, NoOutcome) as error:
+                raise NoPlace(str(error)) from error
+            outcomes.append(outcome)
+        return outcomes
+
+
+class InNode:
+    """A confined Node.js. One Pyodide runs all programs, as its start takes longer than they do."""
+
+    identity = "node"
+
+    def __init__(self, runtime: Runtime, *, evaluates: bool) -> None:
+        """Create it.
+
+        Args:
+            evaluates: Whether JavaScript may be run from text.
+        """
+        self._runtime = runtime
+        self._evaluates = evaluates
+
+    def run(
+        self,
+        programs: Sequence[str],
+        layers: Layers,
+        *,
+        folders: Mapping[str, Path],
+        env: Mapping[str, str],
+        timeout: float,
+    ) -> list[Outcome]:
+        """See `Place`."""
+        with scratch("inspect") as folder:
+            (folder / "stdlib.zip").write_bytes(pack(layers.stdlib))
+            archives = []
+            for layer in (Layer("base", SITE_PACKAGES, layers.base), *layers.author):
+                file = folder / f"{layer.name}.zip"
+                file.write_bytes(pack(layer.files))
+                archives.append(Mounted(file, layer.to, layer.libraries))
+            return run_in_pyodide(
+                programs,
+                self._runtime,
+                folders=folders,
+                archives=archives,
+                stdlib=folder / "stdlib.zip",
+                env=env,
+                timeouts={program: timeout for program in programs if program not in ALONE},
+                evaluates=self._evaluates,
+            )
