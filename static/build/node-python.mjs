@@ -110,9 +110,12 @@ try {
   const archives = await Promise.all(job.archives.map(({ file }) => readFile(file)));
   confine();
   const unpack = async () => {
-    for (const [number, { to, libraries }] of job.archives.entries()) {
+    for (const [number, { to }] of job.archives.entries()) {
       pyodide.FS.mkdirTree(to);
       pyodide.unpackArchive(new Uint8Array(archives[number]), "zip", { extractDir: to });
+    }
+    // Libraries of one archive may need those of another.
+    for (const { to, libraries } of job.archives) {
       for (const library of libraries) await pyodide._api.loadDynlib(`${to}/${library}`);
     }
     send("null");

@@ -4,7 +4,7 @@
 const EPOCH = Date.UTC(2025, 0, 1); // a fixed time, so that the same inputs result in the same memory
 
 /** What the author's module uses while it is imported, but must not become part of a public file. */
-const watch = { asked: null, draws: 0 };
+const watch = { asked: null, constructs: false, draws: 0 };
 
 function noticed(what) {
   watch.asked?.(what);
@@ -33,7 +33,7 @@ function isolate() {
     return state & 255;
   };
   crypto.getRandomValues = (view) => {
-    if (watch.asked) watch.draws += 1; // Python cannot be called at this point
+    if (watch.asked || watch.constructs) watch.draws += 1; // Python cannot be called at this point
     const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
     for (let at = 0; at < bytes.length; at += 1) bytes[at] = next();
     return view;
@@ -155,6 +155,13 @@ function trampoline({ HEAPU32, __PyRuntime, __PyEM_EMSCRIPTEN_TRAMPOLINE_OFFSET 
   return __PyRuntime + HEAPU32[__PyEM_EMSCRIPTEN_TRAMPOLINE_OFFSET >>> 2];
 }
 
+/** Returns how many entries of the table of functions Python has filled: a restored page does not have them. */
+function callbacks({ wasmTable, freeTableIndexes }, linked, unused) {
+  const still = new Set(freeTableIndexes);
+  const added = Array.from({ length: wasmTable.length - linked }, (_, place) => linked + place);
+  return [...unused, ...added].filter((place) => !still.has(place)).length;
+}
+
 /** What the program's functions are called with, as Python. */
 function arguments_({ entry, kind, settings }) {
   return `${entry ? JSON.stringify(entry) : "None"}, ${JSON.stringify(kind)}, ${JSON.stringify(settings)}`;
@@ -165,12 +172,21 @@ async function take(job, { startPython }) {
   /** @type {number[]} */
   let own = [];
   let drawn;
+  let linked = 0; // entries of the table of functions, without those that Python adds
+  let unused = new Set(); // the free ones among them
   const settings = { _makeSnapshot: true, jsglobals: watchedGlobals(), env: job.env };
-  const pyodide = await startPython(settings, (module) => {
+  const begun = (module) => {
     // Random values that native code keeps at fixed addresses stay those of each visit.
     const end = module._emscripten_stack_get_end();
     own = job.drawnOrTimed.filter((at) => at < end);
     drawn = own.map((at) => module.HEAPU32[at >>> 2]);
+    linked = module.wasmTable.length;
+    unused = new Set(module.freeTableIndexes);
+  };
+  const pyodide = await startPython(settings, begun, (construct) => {
+    watch.constructs = true;
+    construct();
+    watch.constructs = false;
   });
   const { _module: module, FS } = pyodide;
   pyodide.runPython(job.program, { filename: "/mcpframe/prepare_snapshot.py" });
@@ -187,7 +203,7 @@ async function take(job, { startPython }) {
   if (!found) return { found: { waits: true } };
   asked.destroy();
   const isUsed = own.some((at, index) => module.HEAPU32[at >>> 2] !== drawn[index]);
-  if (watch.draws || isUsed) found.asked ??= { what: "randomness" };
+  if (watch.draws !== found.seeds || isUsed) found.asked ??= { what: "randomness" };
   found.written = written(before, listing(FS));
   found.opened = opened(FS);
   if (found.error || found.asked || found.tasks || found.written.length || found.opened.length) return { found };
@@ -195,7 +211,8 @@ async function take(job, { startPython }) {
   pyodide.globals.get("fill")(JSON.stringify(freeBlocks(pyodide)));
   pyodide.runPython("del fill; import gc; gc.freeze(); del gc");
   for (const name of Object.keys(pyodide.loadedPackages)) delete pyodide.loadedPackages[name]; // Pyodide requires it
-  const table = module.wasmTable.length;
+  const added = callbacks(module, linked, unused);
+  if (added) return { found: { ...found, callbacks: added } };
   zero(module);
   let image;
   try {
@@ -207,7 +224,7 @@ async function take(job, { startPython }) {
   const references = JSON.parse(new TextDecoder().decode(image.subarray(48, 48 + words[2])));
   const build = [...words.subarray(4)].map((word) => word.toString(16).padStart(8, "0")).join("");
   await send("memory", image.subarray(words[1]));
-  return { found, own: [...own, trampoline(module)], table, build, references };
+  return { found, own: [...own, trampoline(module)], table: linked, build, references };
 }
 
 async function check(job, { restorePython }) {

@@ -7,9 +7,8 @@ import { whenQuiet } from "./restore.js";
 import { settle, unpack } from "./unzip.js";
 
 export class BackgroundFiles {
-  #hooked = [];
+  #hooked = new Map();
   #there = new Set();
-  #filled = false;
   #deferred = [];
 
   /**
@@ -40,64 +39,74 @@ export class BackgroundFiles {
   place(FS, { archives, deferred }) {
     this.FS = FS;
     this.#fill(archives, deferred);
-    const waiting = this.files.archives.filter((_, index) => !archives[index]);
-    this.#filled = waiting.length === 0;
-    for (const { to } of waiting) {
-      const { node } = FS.lookupPath(to);
-      const original = node.node_ops;
-      const filled =
-        (name) =>
-        (...args) => {
-          this.fillNow(name);
-          return original[name](...args);
-        };
-      const hooked = Object.fromEntries(
-        ["mknod", "rename", "unlink", "rmdir", "readdir", "symlink"].map((name) => [name, filled(name)]),
-      );
-      hooked.lookup = (parent, name) => {
-        this.fillNow(name);
-        return FS.lookupNode(parent, name);
+    const waiting = this.files.archives.filter((file) => !this.#there.has(file));
+    const nodes = waiting.map(({ to }) => FS.lookupPath(to).node); // before any is hooked: some are in others
+    for (const [index, file] of waiting.entries()) this.#hook(FS, file, nodes[index]);
+  }
+
+  #hook(FS, file, node) {
+    const original = node.node_ops;
+    const filled =
+      (name) =>
+      (...args) => {
+        this.fillNow(file, name);
+        return original[name](...args);
       };
-      node.node_ops = { ...original, ...hooked };
-      this.#hooked.push([node, original]);
-    }
+    const hooked = Object.fromEntries(
+      ["mknod", "rename", "unlink", "rmdir", "readdir", "symlink"].map((name) => [name, filled(name)]),
+    );
+    hooked.lookup = (parent, name) => {
+      this.fillNow(file, name);
+      return FS.lookupNode(parent, name);
+    };
+    node.node_ops = { ...original, ...hooked };
+    this.#hooked.set(file, () => {
+      node.node_ops = original;
+    });
   }
 
   /**
    * Fetches the remaining files once the page is quiet, unless the browser is set to save data.
-   * A program that drives the browser, such as mcpframe's bridge, can call `mcpframeComplete()` to have them fetched at
-   * once, including the deferred modules.
+   * Large packages are fetched only when they are read. A program that drives the browser, such as mcpframe's bridge, can
+   * call `mcpframeComplete()` to have all fetched at once, including the deferred modules.
    */
   fetchInBackground() {
     if (navigator.connection?.saveData) return;
     let coming;
-    const come = () => (coming ??= this.#come());
+    const come = () => (coming ??= this.#come(this.files.archives.filter(({ apart }) => !apart)));
     globalThis.mcpframeComplete = async () => {
       await come();
+      await this.#come(this.files.archives);
       await Promise.all(this.#deferred.map((modules) => modules.come(this.fetchBytes)));
     };
     whenQuiet(come);
   }
 
-  async #come() {
-    if (this.#filled) return;
-    const fetched = (file) => (this.#there.has(file) ? null : this.fetchBytes(file));
-    this.#finish(await Promise.all(this.files.archives.map(fetched)));
+  async #come(files) {
+    const missing = files.filter((file) => !this.#there.has(file));
+    this.#finish(missing, await Promise.all(missing.map(this.fetchBytes)));
   }
 
-  /** Fetches the remaining files synchronously, while Python waits. */
-  fillNow(wanted = "a folder") {
-    if (this.#filled) return;
+  /** Fetches an archive synchronously, while Python waits; with it all others that are not apart. */
+  fillNow(file, wanted) {
+    if (this.#there.has(file)) return;
     performance.mark(`mcpframe:files for ${wanted}`);
-    const fetched = (file) => (this.#there.has(file) ? null : fetchNow(this.absolute(file.url), file, this.FS));
-    this.#finish(this.files.archives.map(fetched));
+    const together = this.files.archives.filter((each) => !this.#there.has(each) && !each.apart);
+    const missing = file.apart ? [file] : together;
+    this.#finish(
+      missing,
+      missing.map((each) => fetchNow(this.absolute(each.url), each, this.FS)),
+    );
   }
 
-  #finish(archives) {
-    if (this.#filled) return; // the synchronous requests were faster
-    this.#filled = true;
-    for (const [node, original] of this.#hooked) node.node_ops = original;
-    this.#fill(archives, null);
+  /** Writes archives that have arrived, except those that a synchronous request has brought meanwhile. */
+  #finish(files, archives) {
+    const arrived = new Map(files.map((file, index) => [file, this.#there.has(file) ? null : archives[index]]));
+    for (const file of files) this.#hooked.get(file)?.();
+    this.#fill(
+      this.files.archives.map((file) => arrived.get(file) ?? null),
+      null,
+    );
   }
 
   #fill(archives, deferredArchive) {

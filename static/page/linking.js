@@ -66,6 +66,21 @@ export function replaceCopies({ exports }, { env }) {
 }
 
 /**
+ * Prepares linked libraries for Python, which looks them up by their paths. The function that initializes a module gets an
+ * entry in the table of functions now: it has none if another library exports the same name, and a table that grows during
+ * an import would be of another size than before it.
+ * @param libraries the entries of the libraries in the boot config
+ */
+export function settleLibraries({ LDSO: { loadedLibsByName: loaded }, addFunction }, libraries) {
+  for (const { path, neededAs } of libraries) {
+    loaded[path] ??= loaded[neededAs];
+    for (const [name, exported] of Object.entries(loaded[path].exports)) {
+      if (name.startsWith("PyInit_")) addFunction(exported);
+    }
+  }
+}
+
+/**
  * Wraps JavaScript functions as WebAssembly functions, which can be in the table that native code calls. One module
  * imports and exports all of them.
  * @param functions each with `sig`, Emscripten's signature: the type of the result, then those of the parameters

@@ -4,7 +4,7 @@ import { textOrReason } from "../host/host-json.js";
 import { BackgroundFiles } from "./background-files.js";
 import { DeferredModules } from "./deferred-modules.js";
 import { Ending } from "./ending.js";
-import { asWasm, emptyModule, hasCopies, headOf, replaceCopies } from "./linking.js";
+import { asWasm, emptyModule, hasCopies, headOf, replaceCopies, settleLibraries } from "./linking.js";
 import { page as shown } from "./page.js";
 import { Snapshot, fetchForNextTime, fetchSnapshot, isChosen, unused, verify } from "./restore.js";
 import { absolute, config, given, ofPage, withResolvers } from "./surroundings.js";
@@ -154,9 +154,10 @@ async function compile(file) {
  * compiled twice.
  * @param responses a Map from URL to a function that returns a promise of the response
  * @param module a promise of the compiled Python interpreter
- * @param libraries a Map from the buffer that stands for a library to the compiled library
+ * @param libraries a Map from the buffer that stands for a library to the compiled library and its entry
+ * @param constructors gets the functions that set up the author's libraries, which may need Python
  */
-async function withLoaded(responses, module, libraries, start) {
+async function withLoaded(responses, module, libraries, constructors, start) {
   const { fetch: originalFetch } = globalThis;
   const { instantiate, instantiateStreaming } = WebAssembly;
   let copies;
@@ -165,6 +166,13 @@ async function withLoaded(responses, module, libraries, start) {
     copies ??= hasCopies(); // here, where WebAssembly is known to be allowed
     if (copies) replaceCopies(instance, imports);
     return { module: compiled, instance };
+  };
+  const linkedLibrary = async ({ compiled, own }, imports) => {
+    const { module: done, instance } = await linked(compiled, imports);
+    if (!own || !instance.exports.__wasm_call_ctors) return { module: done, instance };
+    const { __wasm_call_ctors: construct, ...exports } = instance.exports;
+    constructors.push(construct);
+    return { module: done, instance: { exports } };
   };
   globalThis.fetch = (resource, options) => {
     const url = typeof resource === "string" || resource instanceof URL ? absolute(resource) : "";
@@ -176,7 +184,7 @@ async function withLoaded(responses, module, libraries, start) {
   };
   /** @type {any} */ (WebAssembly).instantiate = async (source, imports) => {
     const library = libraries.get(source?.buffer);
-    return library ? linked(library, imports) : instantiate.call(WebAssembly, source, imports);
+    return library ? linkedLibrary(library, imports) : instantiate.call(WebAssembly, source, imports);
   };
   try {
     return await start();
@@ -192,6 +200,7 @@ class Arrivals {
   constructor(linked = files.libraries.length) {
     page.expect([files.wasm, ...files.libraries]);
     this.failed = withResolvers();
+    this.constructors = []; // of the author's libraries, to be called once Python runs; a snapshot has their effects
     this.wasm = this.watched(compile(files.wasm));
     const compiled = (file) => ({ ...file, library: this.watched(compile(file)) });
     this.linked = files.libraries.slice(0, linked).map(compiled);
@@ -224,9 +233,10 @@ class Arrivals {
     const [{ loadPyodide }, { default: createPyodideModule }] = await this.scripts;
     const noStdlib = absolute("no-stdlib.zip"); // `fsInit` unpacks Python's library; Pyodide insists on a zip file
     const libraries = new Map();
-    const linking = async ({ library }) => {
-      const { buffer } = headOf(await library);
-      libraries.set(buffer, await library);
+    const linking = async ({ library, own }) => {
+      const compiled = await library;
+      const { buffer } = headOf(compiled);
+      libraries.set(buffer, { compiled, own });
       return { ok: true, arrayBuffer: async () => buffer };
     };
     const responses = new Map([
@@ -234,13 +244,14 @@ class Arrivals {
       [noStdlib, () => Promise.resolve(new Response(EMPTY_ZIP))],
       ...this.linked.map((file) => [absolute(file.url), () => linking(file)]),
     ]);
-    const urls = new Map(this.linked.map(({ path, url }) => [path, absolute(url)]));
+    const urls = new Map(this.linked.map(({ path, neededAs, url }) => [neededAs ?? path, absolute(url)]));
     const settings = {
       createPyodideModule: async (options) => {
         const { locateFile } = options;
         options.dynamicLibraries = [...urls.keys()];
         options.asWasm = asWasm;
         options.onRuntimeInitialized = () => {
+          settleLibraries(options, this.linked);
           performance.mark("mcpframe:linked");
           begun(options);
         };
@@ -259,22 +270,27 @@ class Arrivals {
       ...more,
       env: { ...files.env, ...more.env },
     };
+    // Emscripten does not report an error of a library that it links, and would wait for ever.
+    const fail = ({ reason }) => {
+      if (reason instanceof WebAssembly.RuntimeError) this.watched(Promise.reject(reason));
+    };
+    addEventListener("unhandledrejection", fail);
     return Promise.race([
-      withLoaded(responses, this.wasm, libraries, () => loadPyodide(settings)),
+      withLoaded(responses, this.wasm, libraries, this.constructors, () => loadPyodide(settings)),
       this.failed.promise,
-    ]);
+    ]).finally(() => removeEventListener("unhandledrejection", fail));
   }
 }
 
 /** Starts Python without a snapshot, from the files of its library. */
-async function startPython(arrivals, more, begun, isBuild = false) {
+async function startPython(arrivals, more, begun, constructing = null) {
   page.progress("Loading");
   workers?.give(arrivals.compiled(), null);
   page.expect([...files.archives, ...(files.deferred.atStart ? [files.deferred] : [])]);
   const archives = files.archives.map((file) => ({ ...file, zip: arrivals.watched(bytes(file)) }));
   const deferredArchive = files.deferred.atStart ? arrivals.watched(bytes(files.deferred)) : null;
   const deferred = new DeferredModules(absolute(files.deferred.url), files.deferred);
-  if (isBuild) await Promise.all([deferredArchive, ...archives.map(({ zip }) => zip)]);
+  if (constructing) await Promise.all([deferredArchive, ...archives.map(({ zip }) => zip)]);
   const fsInit = async (FS) => {
     performance.mark("mcpframe:wasm");
     for (const { zip, to } of archives) unpack(FS, await zip, to, deferred);
@@ -285,6 +301,11 @@ async function startPython(arrivals, more, begun, isBuild = false) {
     page.progress("Starting Python");
   };
   const pyodide = await arrivals.start({ fsInit, more, begun });
+  const construct = () => {
+    for (const one of arrivals.constructors) one();
+  };
+  if (constructing) constructing(construct);
+  else construct();
   performance.mark("mcpframe:python");
   const path = pyodide.pyimport("sys").path;
   path.remove(files.stdlib_zip); // the empty zip file
@@ -374,7 +395,7 @@ async function completeArrivals() {
 // The ways to start Python for the script that takes a snapshot; only a build's pages have a `snapshot_maker`.
 const builder = {
   memoryAtStart,
-  startPython: async (more, begun) => startPython(await completeArrivals(), more, begun, true),
+  startPython: async (more, begun, constructing) => startPython(await completeArrivals(), more, begun, constructing),
   restorePython,
 };
 

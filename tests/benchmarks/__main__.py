@@ -33,6 +33,7 @@ from tests.benchmarks.memory import measure_memory
 from tests.benchmarks.others import measure_others
 from tests.benchmarks.phone import measure_phone
 from tests.benchmarks.profile import measure_profile
+from tests.benchmarks.science import measure_science
 from tests.benchmarks.sites import all_sites
 from tests.benchmarks.start import measure_opens, measure_start
 from tests.benchmarks.view_peers import measure_view_peers
@@ -42,7 +43,7 @@ from tests.benchmarks.workers import measure_workers
 
 PARTS = (
     *("start", "views", "workers", "phone", "dialects", "others", "opens", "build", "calls", "memory"),
-    *("bridge", "hub", "dev", "tests", "webkit"),
+    *("bridge", "hub", "dev", "tests", "webkit", "science"),
 )
 PAGE = checkout_dir() / "docs" / "reference" / "benchmarks.md"
 ASKED_FOR = ("profile",)
@@ -167,6 +168,9 @@ def measure(options: argparse.Namespace) -> tuple[list[Figure], Setting]:
         if "tests" in parts:
             with step("Testing a server"):
                 figures += measure_framed_tests(max(starts, 3))
+        if "science" in parts:
+            with step(f"Starting scientific servers {starts} times each"):
+                figures += measure_science(browser, sites, starts)
         if "profile" in parts:
             with step("Looking into a start"):
                 figures += measure_profile(browser, sites)

@@ -116,6 +116,13 @@ class Sites:
         return self.host.replace("//host.localhost", f"//host.{site}")
 
 
+def serving(stack: contextlib.ExitStack, folder: Path, site: str) -> Callable[[str], Framed]:
+    """Serve a folder on a site of its own until the stack is closed; return a function from a path to its page."""
+    counted = Counted(Site(folder))
+    port = stack.enter_context(serve_app(counted)).port
+    return lambda path: Framed(f"http://{site}.localhost:{port}/{path}", counted)
+
+
 @contextlib.contextmanager
 def all_sites(progress: Progress) -> Iterator[Sites]:
     """Build everything and serve it for as long as the block lasts."""
@@ -132,11 +139,6 @@ def all_sites(progress: Progress) -> Iterator[Sites]:
         port = stack.enter_context(serve_folder(folders["host"])).port
         host = f"http://host.localhost:{port}"
 
-        def served(folder: Path, site: str) -> Callable[[str], Framed]:
-            counted = Counted(Site(folder))
-            port = stack.enter_context(serve_app(counted)).port
-            return lambda path: Framed(f"http://{site}.localhost:{port}/{path}", counted)
-
         template, view = templates_dir() / "pi-calculator", SERVERS / "view"
         with progress("Building the bundles"):
             in_page = _in_its_page(SERVERS / "busy", scratch)
@@ -144,23 +146,23 @@ def all_sites(progress: Progress) -> Iterator[Sites]:
                 build(project, bundles, allowed_origins=["*"], snapshot=True)
             build(template, plain, allowed_origins=["*"], snapshot=False)
         with progress("Making their peers"):
-            _write_stock(folders["stock"], (template, view), host, runtime)
+            write_stock(folders["stock"], (template, view), host, runtime)
             _write_module(folders["typescript"], "typescript.html", "typescript_server.js", modules)
             _write_module(folders["app"], "app_view.html", "app_view.js", modules)
             (folders["app"] / "_headers").write_text(_CACHED)
             _compress(folders["app"] / "app_view.js")
         _write_host(folders["host"], bundle_client(modules, progress=progress))
-        bundle, stock = served(bundles, "bundle"), served(folders["stock"], "stock")
+        bundle, stock = serving(stack, bundles, "bundle"), serving(stack, folders["stock"], "stock")
         yield Sites(
             host=f"{host}/host.html",
             pi=bundle("pi-calculator/"),
-            plain=served(plain, "plain")("pi-calculator/"),
+            plain=serving(stack, plain, "plain")("pi-calculator/"),
             stock=stock(f"stock.html?{template.name}"),
             echo=bundle("echo/"),
-            typescript=served(folders["typescript"], "typescript")(f"typescript.html?host={host}"),
+            typescript=serving(stack, folders["typescript"], "typescript")(f"typescript.html?host={host}"),
             view=bundle("view/"),
             stock_view=stock(f"stock.html?{view.name}"),
-            app_view=served(folders["app"], "app")("app_view.html"),
+            app_view=serving(stack, folders["app"], "app")("app_view.html"),
             acting=bundle("acting/"),
             busy=bundle("busy/"),
             busy_page=bundle("busy-page/"),
@@ -195,7 +197,17 @@ def _locked(project: Path) -> tuple[Locked, ...]:
     return lock.closure(rest)
 
 
-def _write_stock(folder: Path, projects: Sequence[Path], host: str, runtime: Runtime) -> None:
+def write_stock(
+    folder: Path, projects: Sequence[Path], host: str, runtime: Runtime, distribution: Path | None = None
+) -> None:
+    """Write projects, which have been built, for pages that start as stock Pyodide does: `stock.html?NAME`.
+
+    Args:
+        folder: A new folder, or an empty one.
+        host: The origin that may frame them.
+        distribution: The source of their packages with native code; see `PyodidePackages`.
+    """
+    folder.mkdir(exist_ok=True)
     (folder / "_headers").write_text(_CACHED)
     shutil.copytree(runtime.folder, folder / "pyodide")
     for name in ("stock.html", "stock.js"):
@@ -206,7 +218,7 @@ def _write_stock(folder: Path, projects: Sequence[Path], host: str, runtime: Run
         (folder / project.name).mkdir()
         for name in modules:
             shutil.copy(project / name, folder / project.name)
-        wheels = list(fetch_wheels(_locked(project), PyodidePackages(runtime)).values())
+        wheels = list(fetch_wheels(_locked(project), PyodidePackages(runtime, distribution)).values())
         for wheel in wheels:
             shutil.copy(wheel, folder)
         config = {

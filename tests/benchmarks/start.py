@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -80,14 +80,14 @@ def measure_start(browser: BenchmarkBrowser, sites: Sites, rounds: int) -> list[
     fresh = take_turns((OURS, PLAIN, STOCK), rounds, in_fresh_profile, warm_up=0)
     slow = take_turns((OURS, PLAIN), rounds, on_a_slow_line, warm_up=0)
     return [
-        _time(WARM, warm, STOCK, Goal(ratio=0.15, value=600)),
-        _time(WARM, warm, PLAIN, None),
-        _time(WARM, warm, TYPESCRIPT, Goal(ratio=4)),
-        _time(FRESH, fresh, PLAIN, Goal(ratio=0.6)),
-        _time(FRESH, fresh, STOCK, None),
-        _time(f"{FRESH}, 20 Mbit/s and 40 ms", slow, PLAIN, Goal(ratio=1.05)),
-        _wire("first visit, over the wire", fresh, OURS, Goal(value=16)),
-        _wire("first visit, over the wire, without a snapshot", fresh, PLAIN, Goal(value=8)),
+        time_figure(WARM, warm, STOCK, Goal(ratio=0.15, value=600)),
+        time_figure(WARM, warm, PLAIN, None),
+        time_figure(WARM, warm, TYPESCRIPT, Goal(ratio=4)),
+        time_figure(FRESH, fresh, PLAIN, Goal(ratio=0.6)),
+        time_figure(FRESH, fresh, STOCK, None),
+        time_figure(f"{FRESH}, 20 Mbit/s and 40 ms", slow, PLAIN, Goal(ratio=1.05)),
+        wire_figure("first visit, over the wire", fresh, OURS, Goal(value=16)),
+        wire_figure("first visit, over the wire, without a snapshot", fresh, PLAIN, Goal(value=8)),
     ]
 
 
@@ -109,7 +109,8 @@ def measure_opens(browser: BenchmarkBrowser, sites: Sites) -> list[Figure]:
     ]
 
 
-def _time(name: str, starts: Mapping[str, Sequence[Start]], other: str, goal: Goal | None) -> Figure:
+def time_figure(name: str, starts: Mapping[str, Sequence[Start]], other: str, goal: Goal | None) -> Figure:
+    """Return the figure of the time to the first answer, beside another peer's."""
     summaries = {peer: Summary.of([start.answered for start in starts[peer]]) for peer in (OURS, other)}
     details = {
         peer: {
@@ -122,7 +123,8 @@ def _time(name: str, starts: Mapping[str, Sequence[Start]], other: str, goal: Go
     return Figure(name, "ms", summaries[OURS].median, summaries[other].median, other, goal, details)
 
 
-def _wire(name: str, starts: Mapping[str, Sequence[Start]], ours: str, goal: Goal) -> Figure:
+def wire_figure(name: str, starts: Mapping[str, Sequence[Start]], ours: str, goal: Goal | None) -> Figure:
+    """Return the figure of the bytes of a first visit, beside stock Pyodide's."""
     bytes_of = {peer: [start.bytes for start in starts[peer]] for peer in (ours, STOCK)}
     value, stock = (statistics.median(bytes_of[peer]) / 1e6 for peer in (ours, STOCK))
     return Figure(name, "MB", value, stock, STOCK, goal, bytes_of)
@@ -137,7 +139,13 @@ def timeline(starts: Sequence[Start]) -> dict[str, float]:
     return dict(sorted(steps.items(), key=lambda step: step[1]))
 
 
-def start_once(context: BrowserContext, host: HostPage, framed: Framed, *, slow: bool = False) -> Start:
+Call = tuple[str, Mapping[str, Any], Callable[[Mapping[str, Any]], None]]
+"""A tool, its arguments, and the check of its answer, which raises `BenchmarkError`."""
+
+
+def start_once(
+    context: BrowserContext, host: HostPage, framed: Framed, *, slow: bool = False, call: Call | None = None
+) -> Start:
     """Frame a page and call it.
 
     Args:
@@ -145,6 +153,7 @@ def start_once(context: BrowserContext, host: HostPage, framed: Framed, *, slow:
         host: The host page.
         framed: The page.
         slow: Whether to emulate a slow line; the host page has to be of the framed page's site then.
+        call: The first call; by default that of the templates.
 
     Raises:
         BenchmarkError: The answer is wrong, or not everything that was served has been counted.
@@ -161,8 +170,9 @@ def start_once(context: BrowserContext, host: HostPage, framed: Framed, *, slow:
 
     host.page.on("requestfinished", note)
     echoes = "typescript" in framed.url
-    result = host.bench("start", framed.url, *CALLS[echoes])
-    (check_echo if echoes else check_pi)(result["answer"])
+    tool, arguments, check = call or (*CALLS[echoes], check_echo if echoes else check_pi)
+    result = host.bench("start", framed.url, tool, arguments)
+    check(result["answer"])
     frame = host.frame(framed.url)
     host.page.wait_for_load_state("networkidle")
     marks = {name: epoch - result["epoch"] for name, epoch in frame.evaluate(_MARKS)}

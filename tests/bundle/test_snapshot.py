@@ -183,6 +183,21 @@ def number() -> str:
     return base.execute("select hex(randomblob(16))").fetchone()[0]
 """
 
+CTYPES = '''
+import ctypes
+
+from mcpframe import FrameServer
+
+server = FrameServer("ctypes", allowed_origins=["*"])
+{at_import}
+
+
+@server.tool()
+def call() -> int:
+    """Calls a function of Python as native code does."""
+    return ctypes.CFUNCTYPE(ctypes.c_int)(lambda: 7)()
+'''
+
 NATIVE = '''
 import json
 {at_import}
@@ -330,6 +345,19 @@ def test_native_libraries_of_the_author_work(
     assert RESTORED in starts(page)
 
 
+@pytest.mark.extended
+@pytest.mark.parametrize(
+    ("at_import", "layer"), [("", "author"), ("KEPT = ctypes.CFUNCTYPE(ctypes.c_int)(lambda: 1)", "sdk")]
+)
+def test_a_restored_page_lacks_no_function_that_native_code_calls(
+    page: Page, host: str, serving: Serving, adder: Adder, tmp_path: Path, at_import: str, layer: str
+) -> None:
+    result = built(adder, tmp_path, CTYPES.replace("{at_import}", at_import))
+    assert result.manifest["snapshot"]["layer"] == layer, result.manifest["start"]
+    assert answer(call(page, host, f"{serving(tmp_path / 'out')}/adder/", "call")) == 7
+    assert RESTORED in starts(page)
+
+
 LINE = "Object.defineProperty(navigator, 'connection', {{ value: {{ effectiveType: '{kind}', saveData: {saving} }} }})"
 REMEMBERED = "() => Object.keys(localStorage).some((key) => key.startsWith('mcpframe snapshot '))"
 
@@ -432,10 +460,10 @@ while datetime.now().year < 2026:  # as the clock says while a snapshot is taken
 def test_a_module_that_never_returns_while_a_snapshot_is_taken(
     adder: Adder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(snapshot_page, "PATIENCE", 20.0)
+    monkeypatch.setattr(snapshot_page, "SILENCE", 5.0)
     told = built(adder, tmp_path, f"{SERVER}\n{ENDLESS_IN_A_SNAPSHOT}").manifest["start"]
     assert told.startswith("starts from a snapshot of the SDK")
-    assert "the page for it fails (it does not answer in 20 seconds)" in told
+    assert "the page for it fails (it does not answer in 5 seconds while it imports server)" in told
 
 
 def test_nothing_of_the_machine_is_in_it(adder: Adder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

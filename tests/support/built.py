@@ -29,7 +29,7 @@ SERVERS = checkout_dir() / "tests" / "browser" / "servers"
 
 _BUILT_BY_TESTS = {
     *("conversation", "copilot", "dashboard", "data-analyst", "fastmcp"),
-    *("fastmcp4", "fetching", "formed", "notes-board"),
+    *("fastmcp4", "fetching", "formed", "notes-board", "scientific"),
 }
 """Servers that their tests complete, or build with other options."""
 

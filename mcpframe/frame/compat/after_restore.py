@@ -27,6 +27,8 @@ def start_visit(visitor: str) -> None:
     import random
     import time
 
+    from mcpframe.frame.compat import generators
+
     settings = json.loads(visitor)
     os.environ["LANG"] = settings["language"]
     os.environ.pop("PYTHONHASHSEED", None)
@@ -36,6 +38,7 @@ def start_visit(visitor: str) -> None:
     _set_agent(settings["agent"])
     _set_time_zone(time, *settings["zones"])
     random.seed()
+    generators.seed()
     # log records compute `relativeCreated` from it
     _set_if_there(logging, "_startTime", time.time_ns() if sys.version_info >= (3, 13) else time.time())
     if uuid := sys.modules.get("uuid"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -25,11 +25,13 @@ from mcpframe.kit.bundle.packages.layers import (
     SERVER_PATH,
     STDLIB_PATH,
     STDLIB_ZIP,
+    Layer,
     Layers,
     base_packages,
     root_names,
 )
 from mcpframe.kit.bundle.packages.lock import Lock
+from mcpframe.kit.bundle.packages.native import linked
 from mcpframe.kit.bundle.packages.optional_native import is_foreign, pure_wheel
 from mcpframe.kit.bundle.page.csp import header_policy, page_policy
 from mcpframe.kit.bundle.page.index_page import link, prefetch_script, relative_url, render_page
@@ -106,16 +108,17 @@ def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset
     project, layers, inspected, origins = parts.project, parts.layers, parts.inspected, parts.origins
     name, config = project.name, project.config
     scripts = _scripts(parts.runtime)
+    libraries = [*_linked(layers.shared, None), *_linked(layers.author, inspected.modules or None)]
     archives = {
         layer.name: hashed(
-            f"{name if layer.name == 'server' else SHARED}/{layer.name}.zip", pack(_unlinked(layer.files))
+            f"{name if layer.name == 'server' else SHARED}/{layer.name}.zip",
+            pack(_emptied(layer.files, {path for owner, _, path in libraries if owner is layer})),
         )
         for layer in layers.archives
     }
-    libraries = [
-        (f"{layer.to}/{path}", hashed(f"{SHARED}/{path.rpartition('/')[2].partition('.')[0]}.wasm", layer.files[path]))
-        for layer in layers.archives
-        for path in layer.libraries
+    native = [
+        hashed(f"{SHARED}/{path.rpartition('/')[2].partition('.')[0]}.wasm", layer.files[path])
+        for layer, _, path in libraries
     ]
     deferred = hashed(f"{SHARED}/deferred.zip", pack(layers.deferred))
     at_start = not config.inspect or needs_deferred(inspected.modules, layers.deferred)
@@ -169,10 +172,13 @@ def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset
             "asm": link(scripts.asm, name),
             "wasm": link(scripts.wasm, name),
             "archives": [
-                {**link(archives[layer.name], name), "to": layer.to, "own": layer in layers.author}
+                {**link(archives[layer.name], name), "to": layer.to, "own": layer.own, "apart": layer.apart}
                 for layer in layers.archives
             ],
-            "libraries": [{**link(item, name), "path": path} for path, item in libraries],
+            "libraries": [
+                {**link(item, name), "path": f"{layer.to}/{path}", "own": layer.own, "neededAs": needed_as or None}
+                for item, (layer, needed_as, path) in zip(native, libraries, strict=True)
+            ],
             "paths": layers.paths,
             "snapshot": image and {**link(image, name), "decoder": link(decoder, name), **header},
             "deferred": {**link(deferred, name), "to": LIBRARY, "atStart": at_start},
@@ -191,8 +197,8 @@ def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset
             },
         },
     }
-    native = [item for _, item in libraries]
     plain = [*archives.values(), *([deferred] if at_start else [])]
+    in_background = [*(archives[layer.name] for layer in layers.archives if not layer.apart), *plain[len(archives) :]]
     needed = {"none": [], "own": [archives[layer.name] for layer in layers.author], "all": plain}
     starting = [image, decoder, *needed[header["files"]]] if image else plain
     # With a snapshot, the page decides how it starts: its prefetch script and its loader request the rest.
@@ -248,7 +254,7 @@ def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset
         "sizes": {
             "total": sum(len(item.data) for item in assets),
             "first_visit": sum(item.wire_bytes for item in first_visit),
-            "after_start": sum(item.wire_bytes for item in plain if item not in first_visit),
+            "after_start": sum(item.wire_bytes for item in in_background if item not in first_visit),
             "plain_start": sum(item.wire_bytes for item in (*scripts.all, *native, *styles, *plain, index)),
         },
         "snapshot": snapshot and {"layer": snapshot.layer, "made_with": snapshot.made_with},
@@ -273,9 +279,22 @@ def _worker(config: McpframeConfig) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if value}
 
 
-def _unlinked(files: Files) -> Files:
-    """Return the files with native libraries emptied: those are linked before there is a file system."""
-    return {path: b"" if path.endswith(".so") else data for path, data in files.items()}
+def _linked(layers: Sequence[Layer], modules: Collection[str] | None) -> list[tuple[Layer, str, str]]:
+    """Return the libraries to link, in order: the layer of each, the name that others need it by, and its path.
+
+    Args:
+        modules: The modules that the server imports when it starts; None for all.
+    """
+    places = {
+        f"{layer.name}/{path}" if layer.apart else path: (layer, path) for layer in layers for path in layer.libraries
+    }
+    files = {name: layer.files[path] for name, (layer, path) in places.items()}
+    return [(places[name][0], needed_as, places[name][1]) for needed_as, name in linked(files, modules)]
+
+
+def _emptied(files: Files, linked_paths: Collection[str]) -> Files:
+    """Return the files with linked libraries emptied: those are linked before there is a file system."""
+    return {path: b"" if path in linked_paths else data for path, data in files.items()}
 
 
 def _snapshot(

@@ -28,6 +28,7 @@ from mcpframe.kit.bundle.offered import check_origins_early, origins_for
 from mcpframe.kit.bundle.output.assets import Asset
 from mcpframe.kit.bundle.output.write import BuildResult, find_current, origins_of, read_manifests, write_bundle
 from mcpframe.kit.bundle.own_modules import own_files, own_sources
+from mcpframe.kit.bundle.packages.environment import with_environment
 from mcpframe.kit.bundle.packages.layers import Layers, build_layers, compiled, is_compiled
 from mcpframe.kit.bundle.packages.left_out import modules_of
 from mcpframe.kit.bundle.packages.lock import Lock
@@ -210,10 +211,10 @@ class Build:
         return self._result(manifest)
 
     def fetch(self) -> None:
-        """Fetch the wheels, and find in them the entry of a project that names none."""
+        """Fetch the wheels; find in them the entry of a project that names none, and the variables that they need."""
         with self.progress("Fetching wheels"):
             self.wheels = fetch_wheels(self.lock.packages, self.pyodide)
-        self.project = with_entry(self.project, self.wheels, self.author)
+        self.project = with_environment(with_entry(self.project, self.wheels, self.author), self.lock)
 
     def collect(self) -> None:
         """Collect the modules of the page in layers, and compile all except the author's."""

@@ -45,6 +45,7 @@ class Project:
         program: The name of the console script whose function the entry names; empty for a server object.
         world: Whether the server was written for a process: the bundle has `mcpframe.frame.world` then.
         processes: Whether its code starts processes: the bundle has `mcpframe.frame.worker` then.
+        package_env: Environment variables that its packages need; those of the configuration take precedence.
         at_home: Whether its working directory is the home folder, as the bundle has no files of the project.
     """
 
@@ -60,6 +61,7 @@ class Project:
     program: str = ""
     world: bool = False
     processes: bool = False
+    package_env: Mapping[str, str] = field(default_factory=dict)
     at_home: bool = False
 
     @property
@@ -88,7 +90,7 @@ class Project:
         """The environment of the author's code: the arguments of `frame.serving.entries.set_environment`."""
         program = {"program": self.program} if self.program else {}
         flags = {name: True for name in ("world", "processes", "at_home") if getattr(self, name)}
-        return {"args": list(self.config.args), "env": dict(self.config.env), **program, **flags}
+        return {"args": list(self.config.args), "env": {**self.package_env, **self.config.env}, **program, **flags}
 
     @property
     def settings_for_inspection(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/workers.js", "page/zstd.js"], "sha256": "5db8e079d5d3a4e0f8cf491704a8ac8061fa542f33e591aa7956e52da8a26a92"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/workers.js", "page/zstd.js"], "sha256": "c4097a3b888b3fa71a84698d42693aca36ae1249a2bd68354c68c26344368f82"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -531,9 +531,8 @@ function settle(FS, archives) {
 
 // static/page/background-files.js
 var BackgroundFiles = class {
-  #hooked = [];
+  #hooked = /* @__PURE__ */ new Map();
   #there = /* @__PURE__ */ new Set();
-  #filled = false;
   #deferred = [];
   /**
    * @param files `files` of the boot config
@@ -561,58 +560,67 @@ var BackgroundFiles = class {
   place(FS, { archives, deferred }) {
     this.FS = FS;
     this.#fill(archives, deferred);
-    const waiting = this.files.archives.filter((_, index) => !archives[index]);
-    this.#filled = waiting.length === 0;
-    for (const { to } of waiting) {
-      const { node } = FS.lookupPath(to);
-      const original = node.node_ops;
-      const filled = (name2) => (...args) => {
-        this.fillNow(name2);
-        return original[name2](...args);
-      };
-      const hooked = Object.fromEntries(
-        ["mknod", "rename", "unlink", "rmdir", "readdir", "symlink"].map((name2) => [name2, filled(name2)])
-      );
-      hooked.lookup = (parent2, name2) => {
-        this.fillNow(name2);
-        return FS.lookupNode(parent2, name2);
-      };
-      node.node_ops = { ...original, ...hooked };
-      this.#hooked.push([node, original]);
-    }
+    const waiting = this.files.archives.filter((file) => !this.#there.has(file));
+    const nodes = waiting.map(({ to }) => FS.lookupPath(to).node);
+    for (const [index, file] of waiting.entries()) this.#hook(FS, file, nodes[index]);
+  }
+  #hook(FS, file, node) {
+    const original = node.node_ops;
+    const filled = (name2) => (...args) => {
+      this.fillNow(file, name2);
+      return original[name2](...args);
+    };
+    const hooked = Object.fromEntries(
+      ["mknod", "rename", "unlink", "rmdir", "readdir", "symlink"].map((name2) => [name2, filled(name2)])
+    );
+    hooked.lookup = (parent2, name2) => {
+      this.fillNow(file, name2);
+      return FS.lookupNode(parent2, name2);
+    };
+    node.node_ops = { ...original, ...hooked };
+    this.#hooked.set(file, () => {
+      node.node_ops = original;
+    });
   }
   /**
    * Fetches the remaining files once the page is quiet, unless the browser is set to save data.
-   * A program that drives the browser, such as mcpframe's bridge, can call `mcpframeComplete()` to have them fetched at
-   * once, including the deferred modules.
+   * Large packages are fetched only when they are read. A program that drives the browser, such as mcpframe's bridge, can
+   * call `mcpframeComplete()` to have all fetched at once, including the deferred modules.
    */
   fetchInBackground() {
     if (navigator.connection?.saveData) return;
     let coming;
-    const come = () => coming ??= this.#come();
+    const come = () => coming ??= this.#come(this.files.archives.filter(({ apart }) => !apart));
     globalThis.mcpframeComplete = async () => {
       await come();
+      await this.#come(this.files.archives);
       await Promise.all(this.#deferred.map((modules) => modules.come(this.fetchBytes)));
     };
     whenQuiet(come);
   }
-  async #come() {
-    if (this.#filled) return;
-    const fetched = (file) => this.#there.has(file) ? null : this.fetchBytes(file);
-    this.#finish(await Promise.all(this.files.archives.map(fetched)));
+  async #come(files2) {
+    const missing = files2.filter((file) => !this.#there.has(file));
+    this.#finish(missing, await Promise.all(missing.map(this.fetchBytes)));
   }
-  /** Fetches the remaining files synchronously, while Python waits. */
-  fillNow(wanted = "a folder") {
-    if (this.#filled) return;
+  /** Fetches an archive synchronously, while Python waits; with it all others that are not apart. */
+  fillNow(file, wanted) {
+    if (this.#there.has(file)) return;
     performance.mark(`mcpframe:files for ${wanted}`);
-    const fetched = (file) => this.#there.has(file) ? null : fetchNow(this.absolute(file.url), file, this.FS);
-    this.#finish(this.files.archives.map(fetched));
+    const together = this.files.archives.filter((each) => !this.#there.has(each) && !each.apart);
+    const missing = file.apart ? [file] : together;
+    this.#finish(
+      missing,
+      missing.map((each) => fetchNow(this.absolute(each.url), each, this.FS))
+    );
   }
-  #finish(archives) {
-    if (this.#filled) return;
-    this.#filled = true;
-    for (const [node, original] of this.#hooked) node.node_ops = original;
-    this.#fill(archives, null);
+  /** Writes archives that have arrived, except those that a synchronous request has brought meanwhile. */
+  #finish(files2, archives) {
+    const arrived = new Map(files2.map((file, index) => [file, this.#there.has(file) ? null : archives[index]]));
+    for (const file of files2) this.#hooked.get(file)?.();
+    this.#fill(
+      this.files.archives.map((file) => arrived.get(file) ?? null),
+      null
+    );
   }
   #fill(archives, deferredArchive) {
     const deferred = new DeferredModules(this.absolute(this.files.deferred.url), this.files.deferred);
@@ -740,6 +748,14 @@ function replaceCopies({ exports }, { env }) {
   for (let place = first; place < table.length; place += 1) {
     const exported = byNumber.get(table.get(place)?.name);
     if (exported) table.set(place, exported);
+  }
+}
+function settleLibraries({ LDSO: { loadedLibsByName: loaded }, addFunction }, libraries) {
+  for (const { path, neededAs } of libraries) {
+    loaded[path] ??= loaded[neededAs];
+    for (const [name2, exported] of Object.entries(loaded[path].exports)) {
+      if (name2.startsWith("PyInit_")) addFunction(exported);
+    }
   }
 }
 function asWasm(functions) {
@@ -1289,7 +1305,7 @@ async function compile(file) {
     throw new BootError("This browser cannot run the server's WebAssembly: use a current browser.", String(error));
   }
 }
-async function withLoaded(responses, module, libraries, start2) {
+async function withLoaded(responses, module, libraries, constructors, start2) {
   const { fetch: originalFetch } = globalThis;
   const { instantiate, instantiateStreaming } = WebAssembly;
   let copies;
@@ -1298,6 +1314,13 @@ async function withLoaded(responses, module, libraries, start2) {
     copies ??= hasCopies();
     if (copies) replaceCopies(instance, imports);
     return { module: compiled, instance };
+  };
+  const linkedLibrary = async ({ compiled, own }, imports) => {
+    const { module: done, instance } = await linked(compiled, imports);
+    if (!own || !instance.exports.__wasm_call_ctors) return { module: done, instance };
+    const { __wasm_call_ctors: construct, ...exports } = instance.exports;
+    constructors.push(construct);
+    return { module: done, instance: { exports } };
   };
   globalThis.fetch = (resource, options) => {
     const url = typeof resource === "string" || resource instanceof URL ? absolute(resource) : "";
@@ -1309,7 +1332,7 @@ async function withLoaded(responses, module, libraries, start2) {
   };
   WebAssembly.instantiate = async (source, imports) => {
     const library = libraries.get(source?.buffer);
-    return library ? linked(library, imports) : instantiate.call(WebAssembly, source, imports);
+    return library ? linkedLibrary(library, imports) : instantiate.call(WebAssembly, source, imports);
   };
   try {
     return await start2();
@@ -1323,6 +1346,7 @@ var Arrivals = class {
   constructor(linked = files.libraries.length) {
     page2.expect([files.wasm, ...files.libraries]);
     this.failed = withResolvers();
+    this.constructors = [];
     this.wasm = this.watched(compile(files.wasm));
     const compiled = (file) => ({ ...file, library: this.watched(compile(file)) });
     this.linked = files.libraries.slice(0, linked).map(compiled);
@@ -1354,9 +1378,10 @@ var Arrivals = class {
     const [{ loadPyodide }, { default: createPyodideModule }] = await this.scripts;
     const noStdlib = absolute("no-stdlib.zip");
     const libraries = /* @__PURE__ */ new Map();
-    const linking = async ({ library }) => {
-      const { buffer } = headOf(await library);
-      libraries.set(buffer, await library);
+    const linking = async ({ library, own }) => {
+      const compiled = await library;
+      const { buffer } = headOf(compiled);
+      libraries.set(buffer, { compiled, own });
       return { ok: true, arrayBuffer: async () => buffer };
     };
     const responses = new Map([
@@ -1364,13 +1389,14 @@ var Arrivals = class {
       [noStdlib, () => Promise.resolve(new Response(EMPTY_ZIP))],
       ...this.linked.map((file) => [absolute(file.url), () => linking(file)])
     ]);
-    const urls = new Map(this.linked.map(({ path, url }) => [path, absolute(url)]));
+    const urls = new Map(this.linked.map(({ path, neededAs, url }) => [neededAs ?? path, absolute(url)]));
     const settings = {
       createPyodideModule: async (options) => {
         const { locateFile } = options;
         options.dynamicLibraries = [...urls.keys()];
         options.asWasm = asWasm;
         options.onRuntimeInitialized = () => {
+          settleLibraries(options, this.linked);
           performance.mark("mcpframe:linked");
           begun(options);
         };
@@ -1390,20 +1416,24 @@ var Arrivals = class {
       ...more,
       env: { ...files.env, ...more.env }
     };
+    const fail = ({ reason }) => {
+      if (reason instanceof WebAssembly.RuntimeError) this.watched(Promise.reject(reason));
+    };
+    addEventListener("unhandledrejection", fail);
     return Promise.race([
-      withLoaded(responses, this.wasm, libraries, () => loadPyodide(settings)),
+      withLoaded(responses, this.wasm, libraries, this.constructors, () => loadPyodide(settings)),
       this.failed.promise
-    ]);
+    ]).finally(() => removeEventListener("unhandledrejection", fail));
   }
 };
-async function startPython(arrivals, more, begun, isBuild = false) {
+async function startPython(arrivals, more, begun, constructing = null) {
   page2.progress("Loading");
   workers?.give(arrivals.compiled(), null);
   page2.expect([...files.archives, ...files.deferred.atStart ? [files.deferred] : []]);
   const archives = files.archives.map((file) => ({ ...file, zip: arrivals.watched(bytes(file)) }));
   const deferredArchive = files.deferred.atStart ? arrivals.watched(bytes(files.deferred)) : null;
   const deferred = new DeferredModules(absolute(files.deferred.url), files.deferred);
-  if (isBuild) await Promise.all([deferredArchive, ...archives.map(({ zip }) => zip)]);
+  if (constructing) await Promise.all([deferredArchive, ...archives.map(({ zip }) => zip)]);
   const fsInit = async (FS) => {
     performance.mark("mcpframe:wasm");
     for (const { zip, to } of archives) unpack(FS, await zip, to, deferred);
@@ -1414,6 +1444,11 @@ async function startPython(arrivals, more, begun, isBuild = false) {
     page2.progress("Starting Python");
   };
   const pyodide = await arrivals.start({ fsInit, more, begun });
+  const construct = () => {
+    for (const one of arrivals.constructors) one();
+  };
+  if (constructing) constructing(construct);
+  else construct();
   performance.mark("mcpframe:python");
   const path = pyodide.pyimport("sys").path;
   path.remove(files.stdlib_zip);
@@ -1493,7 +1528,7 @@ async function completeArrivals() {
 }
 var builder = {
   memoryAtStart,
-  startPython: async (more, begun) => startPython(await completeArrivals(), more, begun, true),
+  startPython: async (more, begun, constructing) => startPython(await completeArrivals(), more, begun, constructing),
   restorePython
 };
 async function main() {

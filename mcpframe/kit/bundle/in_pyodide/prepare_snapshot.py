@@ -20,8 +20,12 @@ from importlib.util import find_spec
 from types import FrameType
 from typing import Any
 
+from mcpframe.frame.compat.generators import GENERATORS, are_fresh
+
 SERVER = "/mcpframe/server/"
 OURS = f"/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages/mcpframe/"
+IMPORTS = "mcpframe: imports "
+"""Begins a line of standard error for the build: the module that is imported now; no module once all are."""
 LOCALE = frozenset({"LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_TIME", "LC_NUMERIC", "LC_MESSAGES", "TZ"})
 FOR_SOME = (
     "mcpframe.frame.world",
@@ -56,6 +60,7 @@ CLOCKS = frozenset(
 )
 
 _noted: list[dict[str, Any]] = []
+_seeds = 0
 _error: dict[str, Any] | None = None
 _loaded: Any = None
 _kind = ""
@@ -80,15 +85,29 @@ def _watch(frame: FrameType, event: str, function: Any) -> None:
     if event == "c_call":
         name = getattr(function, "__name__", "")
         owner = getattr(function, "__self__", None)
-        if name == "urandom" or (isinstance(owner, _random.Random) and name in ("random", "getrandbits")):
+        if name == "urandom" and _seeds_a_generator(frame):
+            global _seeds
+            _seeds += 1
+        elif name == "urandom" or (isinstance(owner, _random.Random) and name in ("random", "getrandbits")):
             _note("randomness", frame)
         elif _is_clock(owner, name) and _is_the_authors(frame):
             _note("the time", frame)  # libraries use it in their caches and logs
     elif event == "call":
+        if frame.f_code.co_name == "<module>":
+            print(f"{IMPORTS}{frame.f_globals.get('__name__')}", file=sys.__stderr__)
         if frame.f_code is _seed and frame.f_locals.get("a") is None:
             _note("randomness", frame)
         elif frame.f_code is _getitem and frame.f_locals.get("key") in LOCALE and not _is_the_sdks(frame):
             _note("the locale", frame)
+
+
+def _seeds_a_generator(frame: FrameType | None) -> bool:
+    """Return whether a frame runs for the seed of a known generator, while the library that has it is imported."""
+    while frame is not None and (frame.f_code.co_filename.startswith("<") or frame.f_code.co_filename in DRAWING):
+        frame = frame.f_back
+    if frame is None or frame.f_code.co_name != "<module>":
+        return False
+    return any(generator.seeded_in in frame.f_code.co_filename for generator in GENERATORS)
 
 
 def _is_the_authors(frame: FrameType | None) -> bool:
@@ -112,6 +131,7 @@ def _is_the_sdks(frame: FrameType | None) -> bool:
 
 _getitem = type(os.environ).__getitem__.__code__
 _seed = random.Random.seed.__code__
+DRAWING = frozenset(_seed.co_filename.replace("random.py", name) for name in ("random.py", "secrets.py"))
 
 
 async def prepare(settings: str) -> None:
@@ -321,8 +341,9 @@ def load(entry: str, kind: str, settings: str) -> None:
         _error = {"what": f"{type(error).__name__}: {error}"}
     finally:
         sys.setprofile(None)
+    print(IMPORTS, file=sys.__stderr__)
     after_restore.folders = sorted(_folders() - there)
-    if random.getstate() != drawn:  # the profile function does not see calls of native code
+    if random.getstate() != drawn or not are_fresh():  # the profile function does not see calls of native code
         _noted.append({"what": "randomness"})
 
 
@@ -342,7 +363,8 @@ async def finish() -> str:
         await _tools(_loaded)
     others = asyncio.all_tasks() - {asyncio.current_task()}
     noted = _noted[0] if _noted else None
-    return json.dumps({"error": _error, "asked": noted, "tasks": len(others), "modules": sorted(sys.modules)})
+    found = {"error": _error, "asked": noted, "tasks": len(others), "seeds": _seeds, "modules": sorted(sys.modules)}
+    return json.dumps(found)
 
 
 def clean() -> None:

@@ -27,6 +27,8 @@ from mcpframe.kit.project.project import Project
 _FORMAT = "4"
 """Increase it when the same files give another result: cached results of other formats are not used."""
 
+_LARGE = 1_000_000  # bytes
+
 LIBRARY = f"/lib/python{PYTHON_VERSION.rpartition('.')[0]}"
 SITE_PACKAGES = f"{LIBRARY}/site-packages"
 STDLIB_ZIP = f"/lib/python{''.join(PYTHON_VERSION.split('.')[:2])}.zip"
@@ -49,11 +51,16 @@ class Layer:
         name: The name of its file.
         to: Its folder in Python's file system.
         files: Its files.
+        own: Whether it is the author's: requirements or files.
+        apart: Whether it is a large package. A page that has started from a snapshot fetches it when one of its files
+            is read, and not with the others.
     """
 
     name: str
     to: str
     files: Files
+    own: bool = False
+    apart: bool = False
 
     @property
     def libraries(self) -> tuple[str, ...]:
@@ -82,17 +89,17 @@ class Layers:
     @property
     def paths(self) -> list[str]:
         """The folders to import from, besides those of the standard library, the SDK and the author's files."""
-        return [layer.to for layer in self.archives if layer.name == "packages"]
+        return [layer.to for layer in self.archives if layer.to == PACKAGES_PATH]
 
     @property
     def shared(self) -> tuple[Layer, ...]:
         """The archives that are the same in every bundle."""
-        return tuple(layer for layer in self.archives if layer.name not in ("packages", "server"))
+        return tuple(layer for layer in self.archives if not layer.own)
 
     @property
     def author(self) -> tuple[Layer, ...]:
         """The archives of the author: requirements and files."""
-        return tuple(layer for layer in self.archives if layer.name in ("packages", "server"))
+        return tuple(layer for layer in self.archives if layer.own)
 
 
 @dataclass(frozen=True)
@@ -147,9 +154,21 @@ def build_layers(
     archives = [Layer("stdlib", STDLIB_PATH, startup_stdlib)]
     archives.append(Layer("base", SITE_PACKAGES, {INDEX: index_of(pack(deferred)), **startup_base, **ours}))
     if more.files:
-        archives.append(Layer("packages", PACKAGES_PATH, more.files))
-    archives.append(Layer("server", SERVER_PATH, author))
+        archives += _package_layers(more.files)
+    archives.append(Layer("server", SERVER_PATH, author, own=True))
     return Layers(stdlib, whole, tuple(archives), deferred, {**base.licences, **more.licences})
+
+
+def _package_layers(files: Files) -> list[Layer]:
+    """Return the layers of the author's requirements: one for each large package, and one for all others."""
+    packages: dict[str, dict[str, bytes]] = {}
+    for path, data in files.items():
+        name, _, inner = path.partition("/")
+        packages.setdefault(name if inner else "", {})[inner or name] = data
+    large = sorted(name for name, inner in packages.items() if name and sum(map(len, inner.values())) >= _LARGE)
+    rest = {path: data for path, data in files.items() if path.partition("/")[0] not in large}
+    apart = [Layer(name, f"{PACKAGES_PATH}/{name}", packages[name], own=True, apart=True) for name in large]
+    return [Layer("packages", PACKAGES_PATH, rest, own=True), *apart]
 
 
 def _compiled_own(own: Files, runtime: Runtime) -> Files:

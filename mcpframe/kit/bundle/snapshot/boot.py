@@ -14,7 +14,9 @@ AUTHOR = "author"
 SDK = "sdk"
 """The layer of a snapshot with the SDK and mcpframe, which is the same for all bundles."""
 PATIENCE = 120.0
-"""Seconds for one page."""
+"""Seconds for one page, without those for importing the server's modules."""
+SILENCE = 30.0
+"""Seconds for the code of one module of the server, until it imports another."""
 _DATA = rb'(<script type="application/json" id="%b">)(.*?)(</script>)'
 _BOOT = re.compile(_DATA % b"mcpframe-boot", re.DOTALL)
 _INBOX = re.compile(_DATA % b"mcpframe-inbox", re.DOTALL)

@@ -43,6 +43,7 @@ class _Findings(_Strict):
     written: _Texts = []
     opened: _Texts = []
     modules: _Texts = []
+    callbacks: int = 0
     held: _Text = ""
     waits: bool = False
 

@@ -256,6 +256,8 @@ def _layer(browser: OpenedBundle, server: Server, layer: str) -> tuple[Snapshot 
     if not path.is_file():
         try:
             taken = _take_layer(browser, server, own=own)
+        except PageTimeout:
+            raise
         except NoOutcome:  # browsers crash and machines stall now and then
             taken = _take_layer(browser, server, own=own)
         write_file(path, _pack(taken))
@@ -354,6 +356,8 @@ def _reason(outcome: Mapping[str, Any]) -> str:
         return f"it writes {_first_line(found['written'][0])} when it is imported"
     if found["opened"]:
         return f"it keeps {_first_line(found['opened'][0])} open"
+    if "callbacks" in found:
+        return "it keeps functions that native code calls, as ctypes makes them, when it is imported"
     if "held" in found:
         return "it holds JavaScript objects when it is imported"
     return ""

@@ -19,7 +19,7 @@ from mcpframe.kit.base.data import page_dir
 from mcpframe.kit.base.errors import ChromiumMissing
 from mcpframe.kit.browser.chromium import find_chromium, launch_options
 from mcpframe.kit.bundle.page.scripts import SNAPSHOT_MAKER, snapshot_maker_script
-from mcpframe.kit.bundle.snapshot.boot import PATIENCE, boot_of, changed, file_entry, neutral, with_boot
+from mcpframe.kit.bundle.snapshot.boot import PATIENCE, SILENCE, boot_of, changed, file_entry, neutral, with_boot
 from mcpframe.kit.bundle.snapshot.memory import DECODER
 from mcpframe.kit.bundle.snapshot.outcome import MOST_BYTES, check_memory, checked
 from mcpframe.kit.web.serve import serve_app
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _SENT = ("start", "memory")
 _MOST_HEARD = 10_000
+_IMPORTS = "mcpframe: imports "  # as in in_pyodide/prepare_snapshot.py
 _FAILED = "mcpframe: the page has failed"
 _SAY_FAILURE = f"""
 addEventListener("DOMContentLoaded", () => {{
@@ -62,7 +63,7 @@ class PythonEnded(NoOutcome):
 
 
 class PageTimeout(NoOutcome):
-    """The page did not answer in time."""
+    """The page did not answer in time. The message names the module that it was importing, if any."""
 
 
 class Stopped(Exception):
@@ -256,9 +257,16 @@ class OpenedBundle:
         origin = self.chromium.show(app)
         heard: list[str] = []
         has_failed = False
+        importing, limit = "", PATIENCE
+        deadline = time.monotonic() + limit
 
         def hear(message: ConsoleMessage) -> None:
-            nonlocal has_failed
+            nonlocal has_failed, importing, limit, deadline
+            if message.text.startswith(_IMPORTS.rstrip()):
+                importing = message.text.removeprefix(_IMPORTS.rstrip()).strip()
+                limit = SILENCE if importing else PATIENCE
+                deadline = time.monotonic() + limit
+                return
             has_failed = has_failed or message.text == _FAILED
             if message.text != _FAILED:
                 heard[:] = [*heard[-9:], message.text[:_MOST_HEARD]]
@@ -267,7 +275,6 @@ class OpenedBundle:
             page = self.chromium.page_for(own=own)
             page.on("console", hear)
             page.goto(f"{origin}/{self.name}/index.html")
-            deadline = time.monotonic() + PATIENCE
             has_begun = False
             while not app.done.wait(0.02):
                 if self.chromium.is_stopped.is_set():
@@ -276,9 +283,11 @@ class OpenedBundle:
                 if has_failed:
                     raise PythonEnded(heard[-1] if heard else "it says nothing")
                 if app.begun.is_set() and not has_begun:
-                    has_begun, deadline = True, time.monotonic() + patience
+                    has_begun, limit = True, patience
+                    deadline = time.monotonic() + limit
                 if time.monotonic() > deadline:
-                    raise PageTimeout(f"it does not answer in {patience if has_begun else PATIENCE:g} seconds")
+                    where = f" while it imports {importing}" if importing else ""
+                    raise PageTimeout(f"it does not answer in {limit:g} seconds{where}")
             page.remove_listener("console", hear)
             return app.said(), app.sent
         except NoOutcome:

@@ -1,0 +1,75 @@
+"""How long servers with numpy, pandas, matplotlib, scipy and scikit-learn take to their first answer.
+
+The peer is stock Pyodide with the same packages from the same folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from mcpframe.kit.base.data import checkout_dir
+from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pyodide.runtime import ensure_runtime
+from tests.benchmarks.browser import BenchmarkBrowser, BenchmarkError, host_page
+from tests.benchmarks.figures import Figure, Goal
+from tests.benchmarks.samples import take_turns
+from tests.benchmarks.sites import SERVERS, Framed, Sites, serving, write_stock
+from tests.benchmarks.start import OURS, SETTLED, STOCK, Call, Start, start_once, time_figure, wire_figure
+from tests.support.scientific import scientific_packages
+
+NAMES = {"with-numpy": "numpy, pandas, matplotlib", "with-scipy": "scipy", "with-sklearn": "scikit-learn"}
+GOALS = {"with-numpy": Goal(ratio=0.15, value=1200)}
+
+
+def _check(answer: Mapping[str, Any]) -> None:
+    if answer.get("isError") or answer["content"][0]["text"] != "2.0":
+        raise BenchmarkError(f"compute gave a wrong answer: {answer}")
+
+
+CALL: Call = ("compute", {"values": [1.0, 2.0, 3.0]}, _check)
+
+
+def measure_science(browser: BenchmarkBrowser, sites: Sites, rounds: int) -> list[Figure]:
+    """The figures about starts of scientific servers."""
+    with _served(sites) as pages:
+        return [figure for name, peers in pages.items() for figure in _figures(browser, sites, rounds, name, peers)]
+
+
+def _figures(
+    browser: BenchmarkBrowser, sites: Sites, rounds: int, name: str, peers: Mapping[str, Framed]
+) -> Iterator[Figure]:
+    with browser.profile() as context, host_page(context, sites.host) as host:
+
+        def again(peer: str) -> Start:
+            host.page.goto(sites.host)
+            host.page.wait_for_timeout(SETTLED)
+            return start_once(context, host, peers[peer], call=CALL)
+
+        warm = take_turns(tuple(peers), rounds, again, warm_up=2)
+
+    def fresh(peer: str) -> Start:
+        with browser.profile() as context, host_page(context, sites.host) as host:
+            return start_once(context, host, peers[peer], call=CALL)
+
+    first = take_turns(tuple(peers), 1, fresh, warm_up=0)
+    yield time_figure(f"{NAMES[name]}: first answer, warm cache", warm, STOCK, GOALS.get(name))
+    yield wire_figure(f"{NAMES[name]}: first visit, over the wire", first, OURS, None)
+
+
+@contextlib.contextmanager
+def _served(sites: Sites) -> Iterator[dict[str, dict[str, Framed]]]:
+    """Build the servers, and yield the pages of each, by peer."""
+    packages, bundles = scientific_packages(), checkout_dir() / ".cache" / "bench" / "science"
+    bundles.mkdir(parents=True, exist_ok=True)
+    projects = [SERVERS / name for name in NAMES]
+    for project in projects:
+        build(project, bundles, allowed_origins=["*"], snapshot=True, distribution=str(packages))
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mcpframe-bench-")))
+        write_stock(folder / "stock", projects, sites.host.rpartition("/")[0], ensure_runtime(), packages)
+        bundle, stock = serving(stack, bundles, "science"), serving(stack, folder / "stock", "stock-science")
+        yield {name: {OURS: bundle(f"{name}/"), STOCK: stock(f"stock.html?{name}")} for name in NAMES}

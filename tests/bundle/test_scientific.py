@@ -1,0 +1,95 @@
+"""Servers with the real files of numpy, pandas, matplotlib and others start from a snapshot."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from mcpframe.kit.bundle import BuildResult
+from tests.bundle.conftest import write_project
+from tests.bundle.served_pages import Serving, call
+from tests.support.built import built
+from tests.support.scientific import scientific_packages
+
+IMPORTED = "starts from a snapshot with the server imported"
+PACKAGES = ("numpy", "pandas", "matplotlib", "scipy", "sklearn", "packages")
+"""Archives of packages, by how their names begin."""
+
+LIBRARY = '''
+{imports}
+
+from mcpframe import FrameServer
+
+server = FrameServer("library", allowed_origins=["*"])
+
+
+@server.tool()
+def use() -> str:
+    """Uses the library."""
+    return str({use})
+'''
+
+
+def answer(text: str) -> Any:
+    return json.loads(text)["structuredContent"]["result"]
+
+
+def built_scientific(project: Path | str) -> tuple[Path, BuildResult]:
+    folder = str(scientific_packages())
+    root, result = built(project, distribution=folder, allowed_origins=["*"], snapshot=True)
+    assert result.manifest["start"] == IMPORTED
+    return root, result
+
+
+def test_numpy_pandas_and_matplotlib_start_from_a_snapshot(page: Page, host: str, serving: Serving) -> None:
+    root, _ = built_scientific("scientific")
+    url = f"{serving(root)}/scientific/"
+    fetched: list[str] = []
+    page.on("request", lambda request: fetched.append(request.url.rpartition("/")[2]))
+    arguments = json.dumps({"matrix": [[2.0, 0.0], [0.0, 4.0]], "right": [2.0, 2.0]})
+    assert answer(call(page, host, url, "solve", arguments)) == [1.0, 0.5]
+    assert not [name for name in fetched if name.startswith(PACKAGES) and name.endswith(".zip")]
+    described = json.loads(call(page, host, url, "describe", json.dumps({"values": [1.0, 2.0, 3.0]})))
+    assert described["structuredContent"]["mean"] == 2.0
+    drawn = [answer(call(page, host, url, "draw")) for _ in range(2)]
+    assert drawn[0] != drawn[1]
+    assert answer(call(page, host, url, "plot", json.dumps({"values": [1.0, 3.0, 2.0]}))) == "Agg PNG"
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize(
+    ("requirement", "imports", "use", "expected"),
+    [
+        ("scipy", "from scipy import linalg, optimize, stats", "linalg.det([[1.0, 2.0], [3.0, 4.0]])", "-2.0"),
+        (
+            "scikit-learn",
+            "from sklearn.linear_model import LinearRegression",
+            "LinearRegression().fit([[0.0], [1.0]], [1.0, 3.0]).coef_.round(6)",
+            "[2.]",
+        ),
+        ("pillow", "from PIL import Image, ImageDraw, ImageFont", "Image.new('RGB', (2, 3)).size", "(2, 3)"),
+        ("lxml", "from lxml import etree, html", "etree.fromstring('<a><b/></a>')[0].tag", "b"),
+        ("regex", "import regex", "regex.findall(r'\\\\p{L}+', 'a1b')", "['a', 'b']"),
+    ],
+)
+def test_a_library_starts_from_a_snapshot(
+    page: Page, host: str, serving: Serving, tmp_path: Path, requirement: str, imports: str, use: str, expected: str
+) -> None:
+    server = LIBRARY.format(imports=imports, use=use)
+    project = write_project(tmp_path / "project", server=server, dependencies=f'["{requirement}"]')
+    root, _ = built_scientific(project)
+    assert answer(call(page, host, f"{serving(root)}/adder/", "use")) == expected
+
+
+@pytest.mark.extended
+def test_what_is_drawn_from_numpys_generator_at_import_is_not_published(tmp_path: Path) -> None:
+    server = LIBRARY.format(imports="import numpy as np\n\nTOKEN = np.random.bytes(16)", use="TOKEN.hex()")
+    project = write_project(tmp_path / "project", server=server, dependencies='["numpy"]')
+    folder = str(scientific_packages())
+    _, result = built(project, distribution=folder, allowed_origins=["*"], snapshot=True)
+    assert result.manifest["snapshot"]["layer"] == "sdk"
+    assert "randomness" in result.manifest["start"]

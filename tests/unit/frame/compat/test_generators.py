@@ -1,0 +1,57 @@
+"""Generators of libraries, whose seeds a restored page draws anew."""
+
+from __future__ import annotations
+
+import random
+import sys
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from mcpframe.frame.compat import generators
+
+
+class Key(tuple[int, ...]):
+    def tobytes(self) -> bytes:
+        return repr(self).encode()
+
+
+class Bits:
+    """A bit generator of numpy."""
+
+    def __init__(self, seed_seq: int) -> None:
+        self.seed_seq = seed_seq
+        self.random = random.Random(seed_seq)
+
+    @property
+    def state(self) -> dict[str, Any]:
+        *key, position = self.random.getstate()[1]
+        return {"state": {"key": Key(key), "pos": position}}
+
+
+@pytest.fixture
+def bits(monkeypatch: pytest.MonkeyPatch) -> Bits:
+    mtrand: Any = ModuleType("numpy.random.mtrand")
+    mtrand._rand = ModuleType("_rand")
+    mtrand._rand._bit_generator = Bits(1)
+    mtrand.seed = lambda: setattr(mtrand._rand, "_bit_generator", Bits(2))
+    monkeypatch.setitem(sys.modules, "numpy.random.mtrand", mtrand)
+    return mtrand._rand._bit_generator  # type: ignore[no-any-return]
+
+
+def test_numpys_generator_is_fresh_until_something_is_drawn(bits: Bits) -> None:
+    assert generators.are_fresh()
+    bits.random.random()
+    assert not generators.are_fresh()
+
+
+def test_numpys_generator_is_seeded_anew(bits: Bits) -> None:
+    generators.seed()
+    assert sys.modules["numpy.random.mtrand"]._rand._bit_generator.seed_seq != bits.seed_seq
+
+
+def test_what_is_not_imported_needs_no_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "numpy.random.mtrand", raising=False)
+    generators.seed()
+    assert generators.are_fresh()
