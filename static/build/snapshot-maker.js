@@ -203,7 +203,7 @@ async function take(job, { startPython }) {
   if (!found) return { found: { waits: true } };
   asked.destroy();
   const isUsed = own.some((at, index) => module.HEAPU32[at >>> 2] !== drawn[index]);
-  if (watch.draws !== found.seeds || isUsed) found.asked ??= { what: "randomness" };
+  if (watch.draws !== found.harmless || isUsed) found.asked ??= { what: "randomness" };
   found.written = written(before, listing(FS));
   found.opened = opened(FS);
   if (found.error || found.asked || found.tasks || found.written.length || found.opened.length) return { found };

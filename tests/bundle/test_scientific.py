@@ -73,7 +73,7 @@ def test_numpy_pandas_and_matplotlib_start_from_a_snapshot(page: Page, host: str
         ),
         ("pillow", "from PIL import Image, ImageDraw, ImageFont", "Image.new('RGB', (2, 3)).size", "(2, 3)"),
         ("lxml", "from lxml import etree, html", "etree.fromstring('<a><b/></a>')[0].tag", "b"),
-        ("regex", "import regex", "regex.findall(r'\\\\p{L}+', 'a1b')", "['a', 'b']"),
+        ("regex", "import regex", "regex.findall('[a-z]', 'a1b')", "['a', 'b']"),
     ],
 )
 def test_a_library_starts_from_a_snapshot(

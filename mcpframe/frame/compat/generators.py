@@ -1,10 +1,12 @@
-"""Random generators that libraries seed when they are imported. A page restored from a snapshot seeds them anew.
+"""Random generators that libraries seed when they are imported, and keys that they draw.
 
-A snapshot is refused if anything was drawn from them: what was drawn would be the same for all visitors.
+A page restored from a snapshot seeds and draws them anew. A snapshot is refused if anything was drawn from a generator:
+it would be the same for all visitors.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,17 +15,15 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Generator:
-    """A generator of a library.
+    """A generator of a library, or a key that it draws.
 
     Attributes:
         module: The module that has it.
-        seeded_in: The folder of the code that seeds it while it is imported.
         seed: Seeds it anew; called with the module.
         is_fresh: Returns whether nothing was drawn since it was seeded; called with the module.
     """
 
     module: str
-    seeded_in: str
     seed: Callable[[Any], None]
     is_fresh: Callable[[Any], bool]
 
@@ -38,7 +38,22 @@ def _state(bits: Any) -> tuple[bytes, int]:
     return state["key"].tobytes(), state["pos"]
 
 
-GENERATORS = (Generator("numpy.random.mtrand", "/numpy/random/", lambda mtrand: mtrand.seed(), _numpys_is_fresh),)
+def _draw_key(process: Any) -> None:
+    process.current_process().authkey = os.urandom(32)  # as when it is imported
+
+
+GENERATORS = (
+    Generator("numpy.random.mtrand", lambda mtrand: mtrand.seed(), _numpys_is_fresh),
+    Generator("multiprocessing.process", _draw_key, lambda _: True),
+)
+
+HARMLESS = (
+    ("/numpy/random/", "<module>"),
+    ("/multiprocessing/process.py", "__init__"),
+    ("/scipy/stats/_distribution_infrastructure.py", "_generate_example"),
+)
+"""Code that draws while it is imported, as a part of its path and the function: for the seed of a generator above, or
+for numbers in a docstring."""
 
 
 def seed() -> None:

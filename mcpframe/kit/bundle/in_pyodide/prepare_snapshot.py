@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from types import FrameType
 from typing import Any
 
-from mcpframe.frame.compat.generators import GENERATORS, are_fresh
+from mcpframe.frame.compat.generators import HARMLESS, are_fresh
 
 SERVER = "/mcpframe/server/"
 OURS = f"/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages/mcpframe/"
@@ -60,7 +60,7 @@ CLOCKS = frozenset(
 )
 
 _noted: list[dict[str, Any]] = []
-_seeds = 0
+_harmless = 0
 _error: dict[str, Any] | None = None
 _loaded: Any = None
 _kind = ""
@@ -85,9 +85,9 @@ def _watch(frame: FrameType, event: str, function: Any) -> None:
     if event == "c_call":
         name = getattr(function, "__name__", "")
         owner = getattr(function, "__self__", None)
-        if name == "urandom" and _seeds_a_generator(frame):
-            global _seeds
-            _seeds += 1
+        if name == "urandom" and _is_harmless(frame):
+            global _harmless
+            _harmless += 1
         elif name == "urandom" or (isinstance(owner, _random.Random) and name in ("random", "getrandbits")):
             _note("randomness", frame)
         elif _is_clock(owner, name) and _is_the_authors(frame):
@@ -101,13 +101,17 @@ def _watch(frame: FrameType, event: str, function: Any) -> None:
             _note("the locale", frame)
 
 
-def _seeds_a_generator(frame: FrameType | None) -> bool:
-    """Return whether a frame runs for the seed of a known generator, while the library that has it is imported."""
+def _is_harmless(frame: FrameType | None) -> bool:
+    """Return whether a frame draws for code that is known to publish nothing of it, while that is imported."""
     while frame is not None and (frame.f_code.co_filename.startswith("<") or frame.f_code.co_filename in DRAWING):
         frame = frame.f_back
-    if frame is None or frame.f_code.co_name != "<module>":
-        return False
-    return any(generator.seeded_in in frame.f_code.co_filename for generator in GENERATORS)
+    for path, function in HARMLESS:
+        caller = frame
+        while caller is not None and path in caller.f_code.co_filename:
+            if caller.f_code.co_name == function:
+                return True
+            caller = caller.f_back
+    return False
 
 
 def _is_the_authors(frame: FrameType | None) -> bool:
@@ -363,7 +367,13 @@ async def finish() -> str:
         await _tools(_loaded)
     others = asyncio.all_tasks() - {asyncio.current_task()}
     noted = _noted[0] if _noted else None
-    found = {"error": _error, "asked": noted, "tasks": len(others), "seeds": _seeds, "modules": sorted(sys.modules)}
+    found = {
+        "error": _error,
+        "asked": noted,
+        "tasks": len(others),
+        "harmless": _harmless,
+        "modules": sorted(sys.modules),
+    }
     return json.dumps(found)
 
 

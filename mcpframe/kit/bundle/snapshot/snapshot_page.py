@@ -63,7 +63,7 @@ class PythonEnded(NoOutcome):
 
 
 class PageTimeout(NoOutcome):
-    """The page did not answer in time. The message names the module that it was importing, if any."""
+    """The page did not answer in time. The message names the module that it imports."""
 
 
 class Stopped(Exception):
@@ -262,7 +262,7 @@ class OpenedBundle:
 
         def hear(message: ConsoleMessage) -> None:
             nonlocal has_failed, importing, limit, deadline
-            if message.text.startswith(_IMPORTS.rstrip()):
+            if job["step"] == "take" and message.text.startswith(_IMPORTS.rstrip()):
                 importing = message.text.removeprefix(_IMPORTS.rstrip()).strip()
                 limit = SILENCE if importing else PATIENCE
                 deadline = time.monotonic() + limit

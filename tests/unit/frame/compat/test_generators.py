@@ -51,6 +51,14 @@ def test_numpys_generator_is_seeded_anew(bits: Bits) -> None:
     assert sys.modules["numpy.random.mtrand"]._rand._bit_generator.seed_seq != bits.seed_seq
 
 
+def test_the_key_of_processes_is_drawn_anew() -> None:
+    import multiprocessing.process
+
+    key = multiprocessing.process.current_process().authkey
+    generators.seed()
+    assert multiprocessing.process.current_process().authkey != key
+
+
 def test_what_is_not_imported_needs_no_seed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "numpy.random.mtrand", raising=False)
     generators.seed()
