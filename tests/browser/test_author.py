@@ -507,7 +507,6 @@ BLUNDERS: list[tuple[str, str, list[str]]] = [
     ("open", "", ["'data/terms.json' to assets"]),
     ("path", "", ["'data/terms.json' to assets"]),
     ("environment", "", ["'API_KEY'", "server.session.storage"]),
-    ("bytes", "", ["Image("]),
     ("input", "", ["elicit"]),
 ]
 

@@ -270,17 +270,6 @@ def test_a_module_that_raises_is_a_build_error_with_its_traceback(tmp_path: Path
     assert not (tmp_path / "new").exists()
 
 
-def test_a_tool_that_returns_bytes_is_told_of(adder: Adder, tmp_path: Path) -> None:
-    project, _ = copied(adder, tmp_path)
-    tools = "".join(
-        f"\n\n@server.tool()\ndef {name}() -> {kind}: ...\n"
-        for name, kind in {"raw": "bytes", "raws": "list[bytes]", "text": "str", "untyped": "None"}.items()
-    )
-    (project / "server.py").write_text(SERVER + tools)
-    found = build(project, tmp_path / "new", snapshot=False).warnings
-    assert [warning.split("'")[1] for warning in found if "returns bytes" in warning] == ["raw", "raws"]
-
-
 NOT_IN_A_PAGE = {
     "import os\nos.environ['API_KEY']\n": "API_KEY, which is not set: .* server.session.storage",
     "open('terms.json')\n": "add 'terms.json' to assets",

@@ -48,12 +48,6 @@ def build_warnings(project: Project, manifest: Mapping[str, Any], files: Mapping
     if project.config.csp.unsafe_eval:
         found.append("csp.unsafe_eval is set: the page may run JavaScript from text.")
     found += inline_code_warnings(files, styles_allowed="'unsafe-inline'" in project.config.csp.style_src)
-    found += [
-        f"The tool {tool['name']!r} returns bytes, which arrive only if they are UTF-8 text: return an Image or "
-        "Audio of mcp.server.mcpserver, an EmbeddedResource of mcp.types, or base64 text."
-        for tool in manifest["tools"] or ()
-        if _has_bytes(tool.get("outputSchema"))
-    ]
     found += view_warnings(manifest["tools"] or ())
     return tuple(found)
 
@@ -90,13 +84,6 @@ def _dialect_warnings(project: Project, origins: OriginEntries) -> list[str]:
             for name in without_hosts(setting, lists_of(setting, origins, opaque=opaque))
         ]
     return found
-
-
-def _has_bytes(schema: object) -> bool:
-    """Return whether a JSON schema, as pydantic generates it, has bytes somewhere."""
-    if isinstance(schema, Mapping):
-        return schema.get("format") == "binary" or any(map(_has_bytes, schema.values()))
-    return isinstance(schema, list) and any(map(_has_bytes, schema))
 
 
 def inline_code_warnings(files: Mapping[str, bytes], *, styles_allowed: bool) -> list[str]:

@@ -121,7 +121,6 @@ async def blunder(kind: str, url: str = "") -> Any:
         "open": lambda: open("data/terms.json").read(),  # noqa: PTH123
         "path": lambda: (Path(__file__).parent / "data/terms.json").read_text(),
         "environment": lambda: os.environ["API_KEY"],
-        "bytes": lambda: b"\xff\x00",
         "input": input,
     }[kind]()
 
