@@ -13,6 +13,7 @@ from mcpframe.kit.bundle.packages.layers import SITE_PACKAGES, Layer, Layers
 from mcpframe.kit.bundle.pyodide.archive import pack
 from mcpframe.kit.bundle.pyodide.job import ALONE, Mounted, Outcome, ProgramFailed, ProgramTimeout, run_in_pyodide
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
+from mcpframe.kit.bundle.snapshot.boot import PATIENCE
 from mcpframe.kit.bundle.snapshot.snapshot import Camera
 from mcpframe.kit.bundle.snapshot.snapshot_page import NoBrowser, NoOutcome, PageTimeout, PythonEnded
 
@@ -45,7 +46,7 @@ class Place(Protocol):
             layers: The archives of the page.
             folders: Readable folders of this machine, by their path in Python's file system.
             env: Environment variables of the others.
-            timeout: The time limit of each, in seconds.
+            timeout: The time limit of each of the others, in seconds.
 
         Raises:
             NoPlace: They cannot run here.
@@ -73,9 +74,15 @@ class InPage:
     def identity(self) -> str:
         """See `Place`."""
         try:
-            return self._camera.identity
-        except NoBrowser:
+            return self._browser()
+        except NoPlace:
             return "none"
+
+    def _browser(self) -> str:
+        try:
+            return self._camera.identity
+        except NoBrowser as error:
+            raise NoPlace(str(error)) from error
 
     def run(
         self,
@@ -87,16 +94,17 @@ class InPage:
         timeout: float,
     ) -> list[Outcome]:
         """See `Place`."""
+        self._browser()  # before the bundle is assembled for it
         files = {path.name: path.read_bytes() for folder in folders.values() for path in folder.iterdir()}
         assets = list(self._assemble(layers))
         outcomes = []
         for program in programs:
             alone = program in ALONE
-            given = {"files": files} if alone else {"env": env}
+            given = {"files": files} if alone else {"env": env, "patience": timeout}
             try:
-                outcome = self._camera.run(program, self._name, assets, own=not alone, patience=timeout, **given)
+                outcome = self._camera.run(program, self._name, assets, own=not alone, **given)
             except PageTimeout as error:
-                raise ProgramTimeout(program, timeout) from error
+                raise ProgramTimeout(program, PATIENCE if alone else timeout) from error
             except PythonEnded as error:
                 raise ProgramFailed(program, ToolFailed(str(error).partition("\n")[0], str(error))) from error
             except (NoBrowser, NoOutcome) as error:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _SENT = ("start", "memory")
 _MOST_HEARD = 10_000
-_IMPORTS = "mcpframe: imports "  # as in in_pyodide/prepare_snapshot.py
+_IMPORTS = "mcpframe: imports"  # as in in_pyodide/prepare_snapshot.py
 _FAILED = "mcpframe: the page has failed"
 _SAY_FAILURE = f"""
 addEventListener("DOMContentLoaded", () => {{
@@ -262,8 +262,8 @@ class OpenedBundle:
 
         def hear(message: ConsoleMessage) -> None:
             nonlocal has_failed, importing, limit, deadline
-            if job["step"] == "take" and message.text.startswith(_IMPORTS.rstrip()):
-                importing = message.text.removeprefix(_IMPORTS.rstrip()).strip()
+            if job["step"] == "take" and message.text.startswith(_IMPORTS):
+                importing = message.text.removeprefix(_IMPORTS).strip()
                 limit = SILENCE if importing else PATIENCE
                 deadline = time.monotonic() + limit
                 return

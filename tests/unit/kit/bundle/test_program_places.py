@@ -89,6 +89,7 @@ def test_what_ends_the_page_is_an_error_of_the_server_or_of_the_place(
         raise raised
 
     monkeypatch.setattr(snapshots.Camera, "run", fail)
+    monkeypatch.setattr(snapshots.Camera, "identity", "any")
     with snapshots.camera() as camera, pytest.raises(kind):
         InPage(camera, "x", lambda _: []).run(["import_server"], LAYERS, folders={}, env={}, timeout=7)
 
@@ -113,10 +114,12 @@ def test_each_step_gets_the_files_it_may_see(tmp_path: Path) -> None:
     given: list[tuple[str, bool, Mapping[str, Any]]] = []
 
     class Recording(snapshots.Camera):
+        identity = "recording"  # type: ignore[assignment]
+
         def __init__(self) -> None:
             """Without a browser."""
 
-        def run(self, program: str, *_: object, own: bool, patience: float, **rest: Any) -> Outcome:  # type: ignore[override]
+        def run(self, program: str, *_: object, own: bool, **rest: Any) -> Outcome:  # type: ignore[override]
             given.append((program, own, rest))
             return Outcome({}, {})
 
@@ -125,7 +128,7 @@ def test_each_step_gets_the_files_it_may_see(tmp_path: Path) -> None:
     place.run(["compile", "import_server"], LAYERS, folders={"/in": tmp_path}, env={"A": "b"}, timeout=7)
     assert given == [
         ("compile", False, {"files": {"0": b"source"}}),
-        ("import_server", True, {"env": {"A": "b"}}),
+        ("import_server", True, {"env": {"A": "b"}, "patience": 7}),
     ]
 
 
