@@ -6,7 +6,6 @@ A `Block` has the fields of MCP's content, which are the same for every SDK. Its
 from __future__ import annotations
 
 import base64
-import mimetypes
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
@@ -72,6 +71,8 @@ def bytes_content(data: bytes, name: str = "result") -> Block | str:
     Raises:
         ValueError: There are more than `MOST_BYTES`.
     """
+    import mimetypes  # late: no start needs it
+
     guessed, encoding = mimetypes.guess_type(name)
     kind = media_type(data) or (guessed if encoding is None else None)
     if kind is None or kind.startswith("text/"):

@@ -27,13 +27,21 @@ _NONE = inspect.Signature.empty
 
 @cache
 def convert_results() -> None:
-    """Convert the results of all tools that are added from now on. Does nothing when repeated."""
+    """Convert the results of the official SDK's tools that are added from now on. Does nothing when repeated."""
     module = "mcp.server.fastmcp" if sdk.major() == 1 else "mcp.server.mcpserver"
     _convert_in(import_module(f"{module}.tools.base").Tool, _result_of_mcp)
-    if sdk.has_fastmcp():
-        is_earlier = find_spec("fastmcp.tools.function_tool") is None
-        place = import_module("fastmcp.tools.tool" if is_earlier else "fastmcp.tools.function_tool")
-        _convert_in(place.FunctionTool, lambda result: _result_of_fastmcp(place.ToolResult, result))
+
+
+@cache
+def convert_results_of_fastmcp() -> None:
+    """Convert the results of fastmcp's tools that are added from now on. Does nothing when repeated.
+
+    Raises:
+        ModuleNotFoundError: The package fastmcp is not there, or not yet.
+    """
+    is_earlier = find_spec("fastmcp.tools.function_tool") is None
+    place = import_module("fastmcp.tools.tool" if is_earlier else "fastmcp.tools.function_tool")
+    _convert_in(place.FunctionTool, lambda result: _result_of_fastmcp(place.ToolResult, result))
 
 
 def _convert_in(tools: Any, send: Callable[[Result], Any]) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.compat import sdk
 from mcpframe.frame.core.errors import EntryError
-from mcpframe.frame.results.tools import convert_results
+from mcpframe.frame.results.tools import convert_results, convert_results_of_fastmcp
 
 if TYPE_CHECKING:
     from mcpframe.frame.page.session_page import Page
@@ -131,6 +131,8 @@ def set_environment(
         sys.argv[:] = [program or next(iter(sys.argv), ""), *args]
     sdk.load_fastmcp()
     convert_results()
+    if sdk.has_fastmcp():
+        convert_results_of_fastmcp()
 
 
 def load_server(entry: str, is_server: Callable[[object], bool], kinds: str) -> Any:

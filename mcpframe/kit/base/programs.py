@@ -272,10 +272,16 @@ def _feed(pipe: IO[bytes], data: bytes) -> None:
 
 _PREFIX = re.compile(r"(npm )?(err(or)?|E)\b:?\s*", re.IGNORECASE)
 _NOT_WHY = re.compile(r"(code|errno|syscall|A complete log)\b")
+_EXCEPTION = re.compile(r"^Traceback \(most recent call last\):\n(?:[ \t].*\n)+(\S.*)", re.MULTILINE)
 
 
 def _reason(output: str) -> str:
-    """Return the line of a failed program's output with the reason, which often begins with a word like `error`."""
+    """Return the line of a failed program's output with the reason.
+
+    It is the exception of the last traceback, or a line that begins with a word like `error`.
+    """
+    if exceptions := _EXCEPTION.findall(output):
+        return str(exceptions[-1]).strip().rstrip(".")
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     errors = [_PREFIX.sub("", line, count=1) for line in lines if _PREFIX.match(line)]
     reasons = [line for line in errors if line and not _NOT_WHY.match(line)]

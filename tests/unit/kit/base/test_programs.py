@@ -46,6 +46,10 @@ def test_nothing_is_imported_from_the_folder_it_runs_in(tmp_path: Path) -> None:
         ("E: Unable to locate package", "Unable to locate"),
         ("error: Failed to fetch", "Failed to fetch"),
         ("Traceback\n  something", "Traceback"),
+        (
+            "loading\nTraceback (most recent call last):\n  File 'a.py', line 1\nKeyError: 'a'\n\nNode.js v24",
+            "KeyError: 'a'",
+        ),
         ("", "it printed nothing"),
     ],
 )
