@@ -91,6 +91,18 @@ def test_it_does_not_go_back_silently_where_there_are_no_sources_either(index: P
         resolved("mcpframe-tests-parent")
 
 
+def test_a_package_of_sources_alone_is_not_built(index: Path, tmp_path: Path) -> None:
+    """Neither uv nor pip runs its code; an earlier version with a wheel is taken."""
+    setup = f"open({str(tmp_path / 'marker')!r}, 'w')\n"
+    write_source(index, "mcpframe-tests-sources", version="2.0", files={"setup.py": setup}, is_dynamic=True)
+    write_wheel(index, "mcpframe-tests-parent", {}, requires=["mcpframe-tests-sources"])
+    write_wheel(index, "mcpframe-tests-sources", {}, version="1.0", requires=["mcpframe-tests-more"])
+    write_wheel(index, "mcpframe-tests-more", {})
+    lock = resolved("mcpframe-tests-parent")
+    assert (versions(lock)["mcpframe-tests-sources"], versions(lock)["mcpframe-tests-more"]) == ("1.0", "1.0")
+    assert not (tmp_path / "marker").exists()
+
+
 def test_a_stray_version_before_the_release_is_no_way_out(index: Path) -> None:
     write_wheel(index, "mcpframe-tests-native", {}, tag=NATIVE)
     write_source(index, "mcpframe-tests-native")

@@ -61,16 +61,34 @@ def write_wheel(
     return wheel
 
 
-def write_source(folder: Path, name: str, *, version: str = "1.0", requires: Iterable[str] = ()) -> Path:
-    """Write the source distribution of a package, which has its metadata, and cannot be built."""
+def write_source(
+    folder: Path,
+    name: str,
+    *,
+    version: str = "1.0",
+    requires: Iterable[str] = (),
+    files: Mapping[str, str] | None = None,
+    is_dynamic: bool = False,
+) -> Path:
+    """Write the source distribution of a package.
+
+    Args:
+        folder: Where to.
+        name: The package.
+        version: Its version.
+        requires: Its requirements.
+        files: Its files, by path in its folder; by default those of a package that cannot be built.
+        is_dynamic: Whether only a build tells the requirements.
+    """
     stem = f"{name.replace('-', '_')}-{version}"
-    metadata = ["Metadata-Version: 2.2", f"Name: {name}", f"Version: {version}"]
-    data = "\n".join([*metadata, *(f"Requires-Dist: {item}" for item in requires)]).encode() + b"\n"
+    metadata = [f"Metadata-Version: {'2.1' if is_dynamic else '2.2'}", f"Name: {name}", f"Version: {version}"]
+    data = "\n".join([*metadata, *(f"Requires-Dist: {item}" for item in requires)]) + "\n"
     folder.mkdir(parents=True, exist_ok=True)
     archive = folder / f"{stem}.tar.gz"
     with tarfile.open(archive, "w:gz") as file:
-        for path, content in ((f"{stem}/PKG-INFO", data), (f"{stem}/pyproject.toml", b"")):
-            entry = tarfile.TarInfo(path)
+        for path, text in {"PKG-INFO": data, **({"pyproject.toml": ""} if files is None else files)}.items():
+            content = text.encode()
+            entry = tarfile.TarInfo(f"{stem}/{path}")
             entry.size = len(content)
             file.addfile(entry, io.BytesIO(content))
     return archive

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
-import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import starmap
+from pathlib import Path
 
 from packaging.utils import canonicalize_name
 from uv import find_uv_bin
@@ -13,6 +15,7 @@ from uv import find_uv_bin
 from mcpframe.kit.base.errors import BuildError, DownloadError, ToolFailed
 from mcpframe.kit.base.programs import run_tool
 from mcpframe.kit.base.scratch import scratch
+from mcpframe.kit.bundle.packages.inert_python import inert_python
 from mcpframe.kit.bundle.packages.left_out import is_left_out
 from mcpframe.kit.bundle.packages.lock import OWN, SERVER, requirer
 from mcpframe.kit.bundle.pyodide.version import PYTHON_VERSION
@@ -30,6 +33,13 @@ _PIN = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==(\S+)")
 _NO_NETWORK = re.compile(r"dns error|error sending request|Failed to fetch|Could not connect|timed out", re.IGNORECASE)
 _NO_WHEELS = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*?)(?:[=<>!~]\S*)? (?:has|have) no wheels with a matching")
 _NOT_BUILT = re.compile(r"Failed to (?:download and )?build `([^`]+)`")
+_BUILT_PIN = re.compile(r"([A-Za-z0-9._-]+)==([A-Za-z0-9.!+_-]+)")
+_MOST_UNKNOWN = 30
+"""The number of packages in a resolution whose requirements are not known."""
+
+
+RequiredBySources = Callable[[str, str], tuple[str, ...]]
+"""Returns the requirements of a package that has only sources, by its normalized name and version."""
 
 
 class Conflict(BuildError):
@@ -75,6 +85,7 @@ def compile_pins(
     overrides: Iterable[str] = (),
     platform: str = PYODIDE,
     alone: bool = False,
+    required_by_sources: RequiredBySources | None = None,
 ) -> dict[str, Pin]:
     """Choose a version of each package, by normalized name.
 
@@ -87,6 +98,8 @@ def compile_pins(
         overrides: Requirements that replace all requirements of the same packages.
         platform: uv's name of the platform.
         alone: Whether to leave out everything that the roots require.
+        required_by_sources: Builds a package to learn what it requires. uv does not, see `inert_python`: by default a
+            package that has only sources, and does not state it there, counts as requiring nothing.
 
     Raises:
         Conflict: No versions fit.
@@ -104,20 +117,61 @@ def compile_pins(
     with scratch("resolve") as folder:
         for name, lines in files.items():
             (folder / name).write_text("".join(f"{line}\n" for line in lines))
-        command = [find_uv_bin(), "pip", "compile", f"{SERVER}.in", f"{OWN}.in", "--constraints", "constraints.txt"]
-        command += ["--overrides", "overrides.txt"]
+        command = [f"{SERVER}.in", f"{OWN}.in", "--constraints", "constraints.txt", "--overrides", "overrides.txt"]
         command += ["--excludes", "excludes.txt"] if excluded else []
         command += ["--no-deps"] if alone else []
-        command += ["--python-platform", platform, "--python-version", PYTHON_VERSION.rpartition(".")[0]]
-        command += ["--generate-hashes", "--no-header", "--annotation-style", "line", "--quiet", "--no-config"]
-        # Without an interpreter uv looks for one of Pyodide's version, and tries to download it.
-        command += ["--python", sys.executable]
-        command += ["--index-strategy", "unsafe-best-match", "--output-file", "pins.txt"]
-        try:
-            run_tool(command, "uv", cwd=folder, timeout=600)
-        except ToolFailed as error:
-            raise _explain(error) from error
+        command += ["--generate-hashes", "--no-header", "--annotation-style", "line", "--output-file", "pins.txt"]
+        run_uv(command, folder, platform, required_by_sources)
         return parse_pins((folder / "pins.txt").read_text("utf-8"))
+
+
+def run_uv(
+    arguments: list[str], folder: Path, platform: str = PYODIDE, required_by_sources: RequiredBySources | None = None
+) -> None:
+    """Run `uv pip compile` in a folder.
+
+    It is run again for each package that it would have to build to learn what it requires.
+
+    Args:
+        required_by_sources: As for `compile_pins`.
+
+    Raises:
+        Conflict: No versions fit.
+        DownloadError: The package index cannot be reached.
+    """
+    python = inert_python()
+    command = [find_uv_bin(), "pip", "compile", *arguments, "--index-strategy", "unsafe-best-match", "--quiet"]
+    command += ["--python-platform", platform, "--python-version", PYTHON_VERSION.rpartition(".")[0]]
+    # uv fetches nothing for a build, neither packages nor git repositories, before it calls Python for one.
+    command += ["--no-build-isolation", "--no-sources"]
+    # Without an interpreter uv looks for one of Pyodide's version, and tries to download it. With a file of settings it
+    # reads no other.
+    command += ["--python", python.program, "--config-file", "uv.toml"]
+    required: dict[tuple[str, str], tuple[str, ...]] = {}
+    while True:
+        (folder / "uv.toml").write_text("".join(starmap(_requiring, required.items())), "utf-8")
+        try:
+            run_tool(command, "uv", cwd=folder, timeout=600, environment=python.environment)
+            return
+        except ToolFailed as error:
+            pin = _pin_not_built(error.output)
+            if pin is None or pin in required or len(required) == _MOST_UNKNOWN:
+                raise _explain(error) from error
+            required[pin] = required_by_sources(*pin) if required_by_sources else ()
+
+
+def _pin_not_built(output: str) -> tuple[str, str] | None:
+    """Return the name and the version of the package that uv could not build, from its output."""
+    built = _NOT_BUILT.search(" ".join(output.split()))
+    pin = _BUILT_PIN.fullmatch(built[1]) if built else None
+    return (canonicalize_name(pin[1]), pin[2]) if pin else None
+
+
+def _requiring(pin: tuple[str, str], required: tuple[str, ...]) -> str:
+    """Return the setting that tells uv what a version requires."""
+    name, version = map(json.dumps, pin)
+    listed = json.dumps(list(required))
+    return f"[[dependency-metadata]]\nname = {name}\nversion = {version}\nrequires-dist = {listed}\n"
 
 
 def _explain(error: ToolFailed) -> BuildError | DownloadError:
@@ -128,8 +182,9 @@ def _explain(error: ToolFailed) -> BuildError | DownloadError:
     reason = " ".join(error.output.split())
     if built := _NOT_BUILT.search(reason):
         return Conflict(
-            f"{built[1]} has no wheel, and its sources say what it requires only when they are built, which fails: "
-            "require another version, a package that has a wheel, or leave it out (tool.mcpframe.leave_out).",
+            f"{built[1]} has no wheel, and its sources say what it requires only when they are built, which runs their "
+            "code and is not done on this machine: require another version, a package that has a wheel, or leave it "
+            "out (tool.mcpframe.leave_out).",
             reason,
         )
     _, found, because = reason.partition("Because ")
