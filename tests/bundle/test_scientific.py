@@ -55,6 +55,8 @@ def test_numpy_pandas_and_matplotlib_start_from_a_snapshot(page: Page, host: str
     assert not [name for name in fetched if name.startswith(PACKAGES) and name.endswith(".zip")]
     described = json.loads(call(page, host, url, "describe", json.dumps({"values": [1.0, 2.0, 3.0]})))
     assert described["structuredContent"]["mean"] == 2.0
+    marks = page.frames[1].evaluate("performance.getEntriesByType('mark').map(({ name }) => name)")
+    assert [name for name in marks if "files for" in name] == []
     drawn = [answer(call(page, host, url, "draw")) for _ in range(2)]
     assert drawn[0] != drawn[1]
     assert answer(call(page, host, url, "plot", json.dumps({"values": [1.0, 3.0, 2.0]}))) == "Agg PNG"

@@ -45,6 +45,8 @@ FOR_SOME = (
     "mcpframe.frame.worker.worker_session",
 )
 """Modules that only some bundles have."""
+FIRST_IMPORTS = {"pandas": "numpy.rec"}
+"""Modules that libraries import when they are first used: without them in memory, a first call fetches all files."""
 SETTINGS = (
     "/mcp/server/fastmcp/server.py",
     "/fastmcp/settings.py",
@@ -340,6 +342,9 @@ def load(entry: str, kind: str, settings: str) -> None:
             servers.load_entry(entry)
         else:
             _loaded = servers.load_entry(entry) if kind == "server" else entries.load_main(entry)
+        for library, name in FIRST_IMPORTS.items():
+            if library in sys.modules:
+                import_module(name)
     except BaseException as error:  # noqa: BLE001  an author's module may raise anything
         sys.setprofile(None)
         _error = {"what": f"{type(error).__name__}: {error}"}
