@@ -60,7 +60,9 @@ mcpframe has changed pyodide.asm.mjs of Pyodide (Mozilla Public License 2.0): se
 
 
 @dataclass(frozen=True)
-class _Scripts:
+class Scripts:
+    """The scripts that every bundle has: see `runtime_scripts`."""
+
     pyodide: Asset
     asm: Asset
     wasm: Asset
@@ -83,7 +85,7 @@ class Parts:
         layers: The archives that the page unpacks.
         inspected: The description of the server.
         origins: The origins that may embed it.
-        runtime: The Pyodide runtime.
+        scripts: The runtime and the loader.
         page_files: The author's files for the page, by path.
         first_paint: The author's HTML that a view shows until it has drawn.
     """
@@ -94,7 +96,7 @@ class Parts:
     layers: Layers
     inspected: Inspected
     origins: OriginEntries
-    runtime: Runtime
+    scripts: Scripts
     page_files: Mapping[str, bytes]
     first_paint: str
 
@@ -107,7 +109,7 @@ def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset
     """
     project, layers, inspected, origins = parts.project, parts.layers, parts.inspected, parts.origins
     name, config = project.name, project.config
-    scripts = _scripts(parts.runtime)
+    scripts = parts.scripts
     libraries = [*_linked(layers.shared, None), *_linked(layers.author, inspected.modules or None)]
     archives = {
         layer.name: hashed(
@@ -338,12 +340,13 @@ def _author_assets(name: str, files: Mapping[str, bytes]) -> tuple[str, dict[str
     return folder, {path: asset(f"{name}/{folder}/{path}", data) for path, data in files.items()}
 
 
-def _scripts(runtime: Runtime) -> _Scripts:
+def runtime_scripts(runtime: Runtime) -> Scripts:
+    """Return the files of the runtime, with Pyodide's script patched, and the loader."""
     data = {item: (runtime.folder / item).read_bytes() for item in ("pyodide.mjs", SCRIPT, "pyodide.asm.wasm")}
     patched = patch_script(data[SCRIPT])
     data[SCRIPT] = patched.script
     folder = f"{SHARED}/pyodide-{VERSION}-{content_hash(*data.values())}"
-    return _Scripts(
+    return Scripts(
         pyodide=asset(f"{folder}/pyodide.mjs", data["pyodide.mjs"]),
         asm=asset(f"{folder}/{SCRIPT}", data[SCRIPT]),
         wasm=asset(f"{folder}/pyodide.asm.wasm", data["pyodide.asm.wasm"]),

@@ -11,6 +11,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from mcpframe.kit.bundle.author_files import author_files, first_paint, page_fil
 from mcpframe.kit.bundle.build_warnings import build_warnings
 from mcpframe.kit.bundle.code.console_scripts import entry_code, with_entry
 from mcpframe.kit.bundle.code.page_use import can_run_in_worker, check_worker, starts_processes
-from mcpframe.kit.bundle.contents import Parts, assemble
+from mcpframe.kit.bundle.contents import Parts, Scripts, assemble, runtime_scripts
 from mcpframe.kit.bundle.features import code_of, features_of, written_for_a_process
 from mcpframe.kit.bundle.offered import check_origins_early, origins_for
 from mcpframe.kit.bundle.output.assets import Asset
@@ -271,10 +272,14 @@ class Build:
             layers,
             inspected,
             origins,
-            self.runtime,
+            self._scripts,
             self.page_files,
             self.first_paint,
         )
+
+    @cached_property
+    def _scripts(self) -> Scripts:
+        return runtime_scripts(self.runtime)  # patching takes a while, and a build assembles its files repeatedly
 
     def take_snapshot(self, taking: Camera, assets: Sequence[Asset]) -> Taken:
         """Take a snapshot of the page in a browser."""
