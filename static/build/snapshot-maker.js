@@ -25,6 +25,10 @@ function isolate() {
       unregister() {}
     }
   );
+  // Pyodide's proxies of globals, which it has for a snapshot only, call accessors with themselves: the browser's own, such
+  // as `navigator.locks`, throw "Illegal invocation" then.
+  const { get } = Reflect;
+  Reflect.get = (target, name) => get(target, name);
   let state = 0x9e3779b9;
   const next = () => {
     state ^= state << 13;
@@ -193,6 +197,8 @@ async function take(job, { startPython }) {
   const asked = pyodide.globals.get("asked");
   const before = listing(FS);
   await pyodide.runPythonAsync(`await prepare(${JSON.stringify(job.entry ? job.settings : "{}")})`);
+  pyodide.runPython(job.rehearsal, { filename: "/mcpframe/rehearse.py" });
+  await pyodide.runPythonAsync("await rehearse()");
   if (job.entry) {
     watch.asked = asked;
     pyodide.runPython(`load(${arguments_(job)})`);

@@ -23,7 +23,7 @@ from mcpframe.kit.bundle import build
 from mcpframe.kit.bundle.output.write import read_manifests
 from mcpframe.kit.bundle.packages.lock import read_lock
 from mcpframe.kit.bundle.pyodide import job as pyodide_job
-from mcpframe.kit.bundle.snapshot import snapshot_page
+from mcpframe.kit.bundle.snapshot import build_browser, build_site
 from tests.bundle.conftest import SERVER, Adder, write_project
 from tests.support.suites import except_for, extended
 
@@ -60,20 +60,20 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def slow_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """A browser that computes slowly, and whose files come late and in another order: a snapshot is the same in it."""
-    opened, answer = snapshot_page.Chromium._opened, snapshot_page._Page.__call__
+    opened, answer = build_browser.Chromium._opened, build_site.JobPage.__call__
     delays = itertools.cycle([0.0, 0.3, 0.0, 0.1, 0.2])
 
-    def slow(chromium: snapshot_page.Chromium) -> Page:
+    def slow(chromium: build_browser.Chromium) -> Page:
         page = opened(chromium)
         page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 2})
         return page
 
-    async def late(page: snapshot_page._Page, scope: Scope, receive: Receive, send: Send) -> None:
+    async def late(page: build_site.JobPage, scope: Scope, receive: Receive, send: Send) -> None:
         await asyncio.sleep(next(delays))
         await answer(page, scope, receive, send)
 
-    monkeypatch.setattr(snapshot_page.Chromium, "_opened", slow)
-    monkeypatch.setattr(snapshot_page._Page, "__call__", late)
+    monkeypatch.setattr(build_browser.Chromium, "_opened", slow)
+    monkeypatch.setattr(build_site.JobPage, "__call__", late)
 
 
 @pytest.mark.usefixtures("empty_cache", "slow_machine")
@@ -114,7 +114,7 @@ def test_a_build_without_a_change_does_nothing(adder: Adder) -> None:
 def test_a_build_for_other_hosts_starts_neither_node_nor_a_browser(
     adder: Adder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(snapshot_page.Chromium, "_opened", lambda _: pytest.fail("A browser was started."))
+    monkeypatch.setattr(build_browser.Chromium, "_opened", lambda _: pytest.fail("A browser was started."))
     with without_node():
         result = build(adder.project, tmp_path, allowed_origins=["https://other.example"])
     before = read_manifests(adder.out)["adder"]

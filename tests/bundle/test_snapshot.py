@@ -10,6 +10,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from playwright.sync_api import Browser, Page, expect
 from mcpframe.kit.base.cache import cache_dir
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.bundle import BuildResult, build
-from mcpframe.kit.bundle.snapshot import snapshot_page
+from mcpframe.kit.bundle.snapshot import build_browser, snapshot_page, time_limits
 from tests.bundle.conftest import Adder, write_project
 from tests.bundle.served_pages import PATIENCE, Serving, call, copied
 from tests.support.suites import except_for, extended
@@ -422,7 +423,7 @@ def test_who_may_embed_the_page_changes_nothing_in_it(
 ) -> None:
     [taken] = (stateful / "adder").glob("snapshot.*.bin")
     project = write_project(tmp_path / "project", server=SERVER, lock=adder.lock)
-    monkeypatch.setattr(snapshot_page.Chromium, "_opened", lambda _: pytest.fail("it opens a page"))
+    monkeypatch.setattr(build_browser.Chromium, "_opened", lambda _: pytest.fail("it opens a page"))
     for number, host in enumerate(("https://canary.example", "http://localhost:8001")):
         result = build(project, tmp_path / str(number), allowed_origins=[host])
         [path] = result.folder.glob("snapshot.*.bin")
@@ -449,6 +450,23 @@ js.window.open("{address}/window")
     assert "asks for the browser (js.fetch) when it is imported" in told
 
 
+@pytest.mark.extended
+def test_pyodides_proxies_of_the_browser_can_be_read(
+    adder: Adder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_to, heard = Page.goto, [""]
+
+    def listening(page: Page, url: str) -> Any:
+        page.on("console", lambda message: heard.append(message.text))
+        return go_to(page, url)
+
+    monkeypatch.setattr(Page, "goto", listening)
+    told = built(adder, tmp_path, f"{SERVER}\n# {tmp_path} {time.time_ns()}\n").manifest["start"]
+    assert told == "starts from a snapshot with the server imported"
+    assert len(heard) > 1
+    assert not [text for text in heard if "Illegal invocation" in text]
+
+
 ENDLESS_IN_A_SNAPSHOT = """
 from datetime import datetime
 while datetime.now().year < 2026:  # as the clock says while a snapshot is taken
@@ -460,10 +478,30 @@ while datetime.now().year < 2026:  # as the clock says while a snapshot is taken
 def test_a_module_that_never_returns_while_a_snapshot_is_taken(
     adder: Adder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(snapshot_page, "SILENCE", 5.0)
+    monkeypatch.setattr(time_limits, "SILENCE", 5.0)
     told = built(adder, tmp_path, f"{SERVER}\n{ENDLESS_IN_A_SNAPSHOT}").manifest["start"]
     assert told.startswith("starts from a snapshot of the SDK")
     assert "the page for it fails (it does not answer in 5 seconds while it imports server)" in told
+
+
+CLAIMS_TO_IMPORT = """
+import sys
+while True:
+    for _ in range(100_000):
+        pass
+    print("mcpframe: imports more", file=sys.__stderr__)
+"""
+
+
+@pytest.mark.extended
+def test_a_module_that_says_for_ever_that_it_imports_others(
+    adder: Adder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time_limits, "IMPORTING", 10.0)
+    endless = "from datetime import datetime\nif datetime.now().year < 2026:\n" + indent(CLAIMS_TO_IMPORT, "    ")
+    told = built(adder, tmp_path, f"{SERVER}\n{endless}").manifest["start"]
+    assert told.startswith("starts from a snapshot of the SDK")
+    assert "the page for it fails (its imports take longer than 10 seconds while it imports more)" in told
 
 
 def test_nothing_of_the_machine_is_in_it(adder: Adder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,10 @@ from mcpframe.kit.bundle.pyodide.archive import pack
 from mcpframe.kit.bundle.pyodide.job import ALONE, Mounted, Outcome, ProgramFailed, ProgramTimeout, run_in_pyodide
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
 from mcpframe.kit.bundle.snapshot.boot import PATIENCE
+from mcpframe.kit.bundle.snapshot.build_browser import NoBrowser
+from mcpframe.kit.bundle.snapshot.build_site import NoOutcome
 from mcpframe.kit.bundle.snapshot.snapshot import Camera
-from mcpframe.kit.bundle.snapshot.snapshot_page import NoBrowser, NoOutcome, PageTimeout, PythonEnded
+from mcpframe.kit.bundle.snapshot.snapshot_page import PageTimeout, PythonEnded
 
 
 class NoPlace(Exception):

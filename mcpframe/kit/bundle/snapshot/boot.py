@@ -17,6 +17,8 @@ PATIENCE = 120.0
 """Seconds for one page, without those for importing the server's modules."""
 SILENCE = 30.0
 """Seconds for the code of one module of the server, until it imports another."""
+IMPORTING = 600.0
+"""Seconds for all modules of the server."""
 _DATA = rb'(<script type="application/json" id="%b">)(.*?)(</script>)'
 _BOOT = re.compile(_DATA % b"mcpframe-boot", re.DOTALL)
 _INBOX = re.compile(_DATA % b"mcpframe-inbox", re.DOTALL)

@@ -27,15 +27,10 @@ from mcpframe.kit.bundle.page.scripts import snapshot_maker_script
 from mcpframe.kit.bundle.pyodide.compile import cache_key, cached
 from mcpframe.kit.bundle.pyodide.job import Outcome, program_text
 from mcpframe.kit.bundle.snapshot.boot import AUTHOR, PATIENCE, SDK
+from mcpframe.kit.bundle.snapshot.build_browser import Chromium, NoBrowser
+from mcpframe.kit.bundle.snapshot.build_site import NoOutcome
 from mcpframe.kit.bundle.snapshot.memory import sparse, whole
-from mcpframe.kit.bundle.snapshot.snapshot_page import (
-    Chromium,
-    NoBrowser,
-    NoOutcome,
-    OpenedBundle,
-    PageTimeout,
-    PythonEnded,
-)
+from mcpframe.kit.bundle.snapshot.snapshot_page import OpenedBundle, PageTimeout, PythonEnded
 
 _FactsAndData = tuple[dict[str, Any], bytes]
 
@@ -43,6 +38,7 @@ _FORMAT = "9"
 _UNMENTIONED = 0.3  # seconds
 _MOST_SHOWN = 500  # characters
 _ENV = {"PYTHONHASHSEED": "0"}
+_PROGRAMS = ("prepare_snapshot", "rehearse")
 
 
 @dataclass(frozen=True)
@@ -272,7 +268,7 @@ def _path(browser: OpenedBundle, server: Server | None) -> Path:
     identity = [SDK]
     if server is not None:
         identity = [AUTHOR, server.entry, server.kind, json.dumps(server.settings), json.dumps(server.tools)]
-    inputs = (_FORMAT, browser.chromium.identity, program_text("prepare_snapshot"), snapshot_maker_script())
+    inputs = (_FORMAT, browser.chromium.identity, "".join(map(program_text, _PROGRAMS)), snapshot_maker_script())
     files = [(path, data) for path, data in sorted(browser.bundle.items()) if server or path.startswith("_mcpframe/")]
     contents = cache_key(*(part for file in files for part in file))
     return cached("snapshots", cache_key(*inputs, *identity)[:32] + contents[:32])
@@ -285,7 +281,8 @@ def _entry(header: Mapping[str, Any], layer: str) -> dict[str, Any]:
 
 def _take_layer(browser: OpenedBundle, server: Server, *, own: bool) -> _FactsAndData:
     job = {
-        "program": program_text("prepare_snapshot"),
+        "program": program_text(_PROGRAMS[0]),
+        "rehearsal": program_text(_PROGRAMS[1]),
         "env": _ENV,
         "entry": server.entry if own else None,
         "kind": server.kind,

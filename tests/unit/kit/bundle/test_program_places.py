@@ -16,7 +16,9 @@ from mcpframe.kit.bundle.program_places import InPage, NoPlace, Place
 from mcpframe.kit.bundle.pyodide.job import Outcome, ProgramFailed, ProgramTimeout
 from mcpframe.kit.bundle.snapshot import snapshot as snapshots
 from mcpframe.kit.bundle.snapshot.boot import AUTHOR, SDK, changed
-from mcpframe.kit.bundle.snapshot.snapshot_page import Chromium, NoBrowser, NoOutcome, PageTimeout, PythonEnded
+from mcpframe.kit.bundle.snapshot.build_browser import Chromium, NoBrowser
+from mcpframe.kit.bundle.snapshot.build_site import NoOutcome
+from mcpframe.kit.bundle.snapshot.snapshot_page import PageTimeout, PythonEnded
 
 LAYERS = Layers({}, {}, (Layer("server", SERVER_PATH, {}),), {}, {})
 

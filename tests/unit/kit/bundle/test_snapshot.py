@@ -17,8 +17,8 @@ from starlette.requests import Request
 
 from mcpframe.kit.bundle.output.assets import asset
 from mcpframe.kit.bundle.pyodide.job import program_text
+from mcpframe.kit.bundle.snapshot import build_browser, build_site, snapshot_page
 from mcpframe.kit.bundle.snapshot import snapshot as snapshots
-from mcpframe.kit.bundle.snapshot import snapshot_page
 from mcpframe.kit.bundle.snapshot.boot import boot_of
 
 NOTHING = {"error": None, "asked": None, "tasks": 0, "written": [], "opened": [], "modules": []}
@@ -49,7 +49,7 @@ def test_a_failure_of_the_page_is_told() -> None:
 
 
 def test_without_a_browser_there_is_none_and_the_author_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshot_page, "find_chromium", lambda: None)
+    monkeypatch.setattr(build_browser, "find_chromium", lambda: None)
     server = snapshots.Server("x", "server:server", "server", None)
     with snapshots.camera() as camera:
         camera.prepare()
@@ -84,7 +84,7 @@ class Browser(snapshot_page.OpenedBundle):
     def __init__(self, boot: Mapping[str, Any] = BOOT, loader: bytes = b"loader") -> None:
         index = f'<script type="application/json" id="mcpframe-boot">{json.dumps(boot)}</script>'
         bundle = {"x/index.html": index.encode(), "_mcpframe/loader.1.js": loader, "_mcpframe/base.1.zip": b"zip"}
-        super().__init__(bundle, "x", snapshot_page.Chromium())
+        super().__init__(bundle, "x", build_browser.Chromium())
         self.asked: list[Mapping[str, Any]] = []
 
     def run(self, job: Mapping[str, Any], **_: object) -> tuple[dict[str, Any], dict[str, bytes]]:
@@ -225,13 +225,13 @@ def test_what_a_module_asks_for_is_noted(making: ModuleType, source: str, noted:
 def test_only_the_page_itself_sends_what_is_published(headers: dict[str, str], taken: bool) -> None:
     raw = [(name.encode(), value.encode()) for name, value in headers.items()]
     request = Request({"type": "http", "server": ("127.0.0.1", 8000), "headers": raw})
-    assert snapshot_page._is_from_its_page(request) is taken
+    assert build_site._is_from_its_page(request) is taken
 
 
 def test_the_browser_that_was_started_ahead_ends_with_the_build_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
-    monkeypatch.setattr(snapshot_page.Chromium, "page", lambda _: done.append("opened"))
-    monkeypatch.setattr(snapshot_page.Chromium, "close", lambda _: done.append("closed"))
+    monkeypatch.setattr(build_browser.Chromium, "page", lambda _: done.append("opened"))
+    monkeypatch.setattr(build_browser.Chromium, "close", lambda _: done.append("closed"))
 
     def fail() -> None:
         with snapshots.camera() as camera:
