@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/workers.js", "page/zstd.js"], "sha256": "c4097a3b888b3fa71a84698d42693aca36ae1249a2bd68354c68c26344368f82"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/workers.js", "page/zstd.js"], "sha256": "cb668b5039a3aede3a052b523ee9a2ab38bcf036a1c4aac57bae447d84fa7941"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -539,8 +539,8 @@ var BackgroundFiles = class {
    * @param absolute makes a URL absolute
    * @param fetchBytes fetches a file and checks its hash
    */
-  constructor(files2, absolute2, fetchBytes) {
-    this.files = files2;
+  constructor(files3, absolute2, fetchBytes) {
+    this.files = files3;
     this.absolute = absolute2;
     this.fetchBytes = fetchBytes;
   }
@@ -598,8 +598,8 @@ var BackgroundFiles = class {
     };
     whenQuiet(come);
   }
-  async #come(files2) {
-    const missing = files2.filter((file) => !this.#there.has(file));
+  async #come(files3) {
+    const missing = files3.filter((file) => !this.#there.has(file));
     this.#finish(missing, await Promise.all(missing.map(this.fetchBytes)));
   }
   /** Fetches an archive synchronously, while Python waits; with it all others that are not apart. */
@@ -614,9 +614,9 @@ var BackgroundFiles = class {
     );
   }
   /** Writes archives that have arrived, except those that a synchronous request has brought meanwhile. */
-  #finish(files2, archives) {
-    const arrived = new Map(files2.map((file, index) => [file, this.#there.has(file) ? null : archives[index]]));
-    for (const file of files2) this.#hooked.get(file)?.();
+  #finish(files3, archives) {
+    const arrived = new Map(files3.map((file, index) => [file, this.#there.has(file) ? null : archives[index]]));
+    for (const file of files3) this.#hooked.get(file)?.();
     this.#fill(
       this.files.archives.map((file) => arrived.get(file) ?? null),
       null
@@ -635,68 +635,6 @@ var BackgroundFiles = class {
     settle(this.FS, this.files.archives);
   }
 };
-
-// static/page/ending.js
-var TURNS = 10;
-var TURN = 500;
-var Ending = class {
-  #ended;
-  #over = false;
-  #asking = false;
-  /** @param ended is called with a message for people and with details */
-  constructor(ended) {
-    this.#ended = ended;
-  }
-  /** Watches Pyodide; called once its code has loaded. */
-  watch(api) {
-    const fatal = api.fatal_error;
-    api.fatal_error = (error) => {
-      try {
-        return fatal(error);
-      } catch (thrown) {
-        if (thrown?.pyodide_fatal_error) this.#end(reasonOf(thrown), thrown.status === void 0 ? thrown.stack : "");
-        throw thrown;
-      }
-    };
-  }
-  /**
-   * Watches for uncaught errors.
-   * @param serving a promise that is settled when Python has ended as it should
-   * @param ask asks Python whether it serves; returns a promise of true if it does
-   */
-  watchErrors(serving, ask) {
-    let served = false;
-    const over = () => served = true;
-    serving.then(over, over);
-    const look = async () => {
-      if (this.#asking || this.#over || served) return;
-      this.#asking = true;
-      const serves = await Promise.race([
-        Promise.resolve().then(ask).catch(() => false),
-        silence()
-      ]);
-      this.#asking = false;
-      if (!serves && !served) this.#end("it does not answer any more", "");
-    };
-    addEventListener("error", look);
-    addEventListener("unhandledrejection", look);
-  }
-  #end(reason, detail) {
-    if (this.#over) return;
-    this.#over = true;
-    addEventListener("message", (event) => event.stopImmediatePropagation(), true);
-    this.#ended(`Python has ended (${reason}): restart this page.`, detail);
-  }
-};
-async function silence() {
-  for (let turn = 0; turn < TURNS; turn += 1) await new Promise((resolve) => setTimeout(resolve, TURN));
-  return false;
-}
-function reasonOf({ message, status }) {
-  if (status !== void 0) return `exit status ${status}`;
-  if (message === "unreachable") return "it was aborted";
-  return message || "a fatal error";
-}
 
 // static/page/linking.js
 var EMPTY_MODULE = [0, 97, 115, 109, 1, 0, 0, 0];
@@ -931,8 +869,8 @@ var page = {
     }, config2.boot_timeout * 1e3);
   },
   /** Adds files to those that the progress bar counts. */
-  expect(files2) {
-    for (const file of files2) sizes.set(file.url, { bytes: file.bytes, loaded: 0 });
+  expect(files3) {
+    for (const file of files3) sizes.set(file.url, { bytes: file.bytes, loaded: 0 });
   },
   /** Counts one of these files as loaded. */
   loaded(file) {
@@ -1078,6 +1016,162 @@ var workerPage = {
   }
 };
 
+// static/page/bundle-files.js
+var files = config.files;
+var page2 = given ? workerPage : page;
+var fetchFile = globalThis.fetch.bind(globalThis);
+var compiling = globalThis.mcpframeCompiling ?? {};
+var BootError = class extends Error {
+  constructor(title, detail = "") {
+    super(title);
+    this.detail = detail;
+  }
+};
+async function requireWebAssembly() {
+  if (typeof WebAssembly !== "object") {
+    throw new BootError(
+      "This browser has no WebAssembly, which the server needs: use a current browser, or switch WebAssembly on (some browsers switch it off in their strictest security mode)."
+    );
+  }
+  try {
+    await WebAssembly.compile(emptyModule());
+  } catch (error) {
+    throw new BootError(
+      new URL(absolute(files.wasm.url)).origin !== location.origin ? "The host of this view does not allow WebAssembly, which the view needs: its Content Security Policy has no 'wasm-unsafe-eval'." : "WebAssembly is blocked by this page's Content Security Policy: its script-src needs 'wasm-unsafe-eval'. Send the headers that were built with the page (_headers, .htaccess, …), or none of your own.",
+      String(error)
+    );
+  }
+}
+async function get(file, started = null) {
+  const url = absolute(file.url);
+  const options = { credentials: "same-origin" };
+  let response;
+  try {
+    response = await (started ?? fetchFile(url, { ...options, integrity: file.integrity ?? "" }));
+  } catch (error) {
+    throw await unreachable(file, url, options, error);
+  }
+  if (!response.ok) {
+    throw new BootError(
+      `${file.url} is missing (the web server answers ${response.status}): upload the whole folder that was built.`
+    );
+  }
+  page2.loaded(file);
+  return response;
+}
+async function unreachable(file, url, options, error) {
+  const again = await fetchFile(url, { ...options, method: "HEAD", cache: "no-store" }).catch(() => null);
+  if (again?.ok) {
+    return new BootError(
+      `${file.url} is not the file that was built (its hash is wrong): upload the whole folder again, unchanged.`,
+      String(error)
+    );
+  }
+  return new BootError(
+    again ? `${file.url} is missing (the web server answers ${again.status}): upload the whole folder that was built.` : `${file.url} could not be fetched: check the network, and that the web server sends Access-Control-Allow-Origin: * where the frame is sandboxed.`,
+    String(error)
+  );
+}
+async function script(file) {
+  try {
+    return await import(absolute(file.url));
+  } catch (error) {
+    throw new BootError(
+      `${file.url} is missing or is not the file that was built: upload the whole folder again, unchanged.`,
+      String(error)
+    );
+  }
+}
+var bytes = async (file) => new Uint8Array(await (await get(file)).arrayBuffer());
+async function bytesInBackground(file) {
+  if (!crypto.subtle) return bytes(file);
+  const data = await bytes({ ...file, integrity: null });
+  await verify(data, file.integrity);
+  return data;
+}
+async function compile(file) {
+  const done = given && (await given.compiled).get(file.url);
+  if (done) return done;
+  await requireWebAssembly();
+  const unchecked = { ...file, integrity: null };
+  const prefetched = compiling[file.url];
+  delete compiling[file.url];
+  const response = await get(unchecked, prefetched?.response);
+  try {
+    return await (prefetched?.module ?? WebAssembly.compileStreaming(response));
+  } catch (error) {
+    const module = await bytes(unchecked).then((data) => WebAssembly.compile(data)).catch(() => null);
+    if (module) {
+      console.warn(`${file.url} is not sent as application/wasm, which makes this page start slower.`);
+      return module;
+    }
+    await get(file);
+    throw new BootError("This browser cannot run the server's WebAssembly: use a current browser.", String(error));
+  }
+}
+
+// static/page/ending.js
+var TURNS = 10;
+var TURN = 500;
+var Ending = class {
+  #ended;
+  #over = false;
+  #asking = false;
+  /** @param ended is called with a message for people and with details */
+  constructor(ended) {
+    this.#ended = ended;
+  }
+  /** Watches Pyodide; called once its code has loaded. */
+  watch(api) {
+    const fatal = api.fatal_error;
+    api.fatal_error = (error) => {
+      try {
+        return fatal(error);
+      } catch (thrown) {
+        if (thrown?.pyodide_fatal_error) this.#end(reasonOf(thrown), thrown.status === void 0 ? thrown.stack : "");
+        throw thrown;
+      }
+    };
+  }
+  /**
+   * Watches for uncaught errors.
+   * @param serving a promise that is settled when Python has ended as it should
+   * @param ask asks Python whether it serves; returns a promise of true if it does
+   */
+  watchErrors(serving, ask) {
+    let served = false;
+    const over = () => served = true;
+    serving.then(over, over);
+    const look = async () => {
+      if (this.#asking || this.#over || served) return;
+      this.#asking = true;
+      const serves = await Promise.race([
+        Promise.resolve().then(ask).catch(() => false),
+        silence()
+      ]);
+      this.#asking = false;
+      if (!serves && !served) this.#end("it does not answer any more", "");
+    };
+    addEventListener("error", look);
+    addEventListener("unhandledrejection", look);
+  }
+  #end(reason, detail) {
+    if (this.#over) return;
+    this.#over = true;
+    addEventListener("message", (event) => event.stopImmediatePropagation(), true);
+    this.#ended(`Python has ended (${reason}): restart this page.`, detail);
+  }
+};
+async function silence() {
+  for (let turn = 0; turn < TURNS; turn += 1) await new Promise((resolve) => setTimeout(resolve, TURN));
+  return false;
+}
+function reasonOf({ message, status }) {
+  if (status !== void 0) return `exit status ${status}`;
+  if (message === "unreachable") return "it was aborted";
+  return message || "a fatal error";
+}
+
 // static/page/workers.js
 var NOT_ALLOWED = "the browser or this page's policy allows no worker";
 var BEGUN = '["begun"]\n';
@@ -1209,102 +1303,11 @@ var Workers = class {
 // static/page/loader.js
 globalThis.mcpframeText = textOrReason;
 globalThis.mcpframeOfPage = ofPage;
-var files = config.files;
-var page2 = given ? workerPage : page;
-var fetchFile = globalThis.fetch.bind(globalThis);
+var files2 = config.files;
 var ending = new Ending((title, detail) => page2.fail(title, detail));
-var compiling = globalThis.mcpframeCompiling ?? {};
 var isServed = config.runs_in === "worker" && !given;
 var workers = isServed || config.processes && given?.kind !== "process" ? new Workers(import.meta.url) : null;
-var BootError = class extends Error {
-  constructor(title, detail = "") {
-    super(title);
-    this.detail = detail;
-  }
-};
 var EMPTY_ZIP = new Uint8Array([80, 75, 5, 6, ...new Array(18).fill(0)]);
-async function requireWebAssembly() {
-  if (typeof WebAssembly !== "object") {
-    throw new BootError(
-      "This browser has no WebAssembly, which the server needs: use a current browser, or switch WebAssembly on (some browsers switch it off in their strictest security mode)."
-    );
-  }
-  try {
-    await WebAssembly.compile(emptyModule());
-  } catch (error) {
-    throw new BootError(
-      new URL(absolute(files.wasm.url)).origin !== location.origin ? "The host of this view does not allow WebAssembly, which the view needs: its Content Security Policy has no 'wasm-unsafe-eval'." : "WebAssembly is blocked by this page's Content Security Policy: its script-src needs 'wasm-unsafe-eval'. Send the headers that were built with the page (_headers, .htaccess, …), or none of your own.",
-      String(error)
-    );
-  }
-}
-async function get(file, started = null) {
-  const url = absolute(file.url);
-  const options = { credentials: "same-origin" };
-  let response;
-  try {
-    response = await (started ?? fetchFile(url, { ...options, integrity: file.integrity ?? "" }));
-  } catch (error) {
-    throw await unreachable(file, url, options, error);
-  }
-  if (!response.ok) {
-    throw new BootError(
-      `${file.url} is missing (the web server answers ${response.status}): upload the whole folder that was built.`
-    );
-  }
-  page2.loaded(file);
-  return response;
-}
-async function unreachable(file, url, options, error) {
-  const again = await fetchFile(url, { ...options, method: "HEAD", cache: "no-store" }).catch(() => null);
-  if (again?.ok) {
-    return new BootError(
-      `${file.url} is not the file that was built (its hash is wrong): upload the whole folder again, unchanged.`,
-      String(error)
-    );
-  }
-  return new BootError(
-    again ? `${file.url} is missing (the web server answers ${again.status}): upload the whole folder that was built.` : `${file.url} could not be fetched: check the network, and that the web server sends Access-Control-Allow-Origin: * where the frame is sandboxed.`,
-    String(error)
-  );
-}
-async function script(file) {
-  try {
-    return await import(absolute(file.url));
-  } catch (error) {
-    throw new BootError(
-      `${file.url} is missing or is not the file that was built: upload the whole folder again, unchanged.`,
-      String(error)
-    );
-  }
-}
-var bytes = async (file) => new Uint8Array(await (await get(file)).arrayBuffer());
-async function bytesInBackground(file) {
-  if (!crypto.subtle) return bytes(file);
-  const data = await bytes({ ...file, integrity: null });
-  await verify(data, file.integrity);
-  return data;
-}
-async function compile(file) {
-  const done = given && (await given.compiled).get(file.url);
-  if (done) return done;
-  await requireWebAssembly();
-  const unchecked = { ...file, integrity: null };
-  const prefetched = compiling[file.url];
-  delete compiling[file.url];
-  const response = await get(unchecked, prefetched?.response);
-  try {
-    return await (prefetched?.module ?? WebAssembly.compileStreaming(response));
-  } catch (error) {
-    const module = await bytes(unchecked).then((data) => WebAssembly.compile(data)).catch(() => null);
-    if (module) {
-      console.warn(`${file.url} is not sent as application/wasm, which makes this page start slower.`);
-      return module;
-    }
-    await get(file);
-    throw new BootError("This browser cannot run the server's WebAssembly: use a current browser.", String(error));
-  }
-}
 async function withLoaded(responses, module, libraries, constructors, start2) {
   const { fetch: originalFetch } = globalThis;
   const { instantiate, instantiateStreaming } = WebAssembly;
@@ -1343,20 +1346,20 @@ async function withLoaded(responses, module, libraries, constructors, start2) {
 }
 var Arrivals = class {
   /** @param linked how many of the libraries are linked before Python runs */
-  constructor(linked = files.libraries.length) {
-    page2.expect([files.wasm, ...files.libraries]);
+  constructor(linked = files2.libraries.length) {
+    page2.expect([files2.wasm, ...files2.libraries]);
     this.failed = withResolvers();
     this.constructors = [];
-    this.wasm = this.watched(compile(files.wasm));
+    this.wasm = this.watched(compile(files2.wasm));
     const compiled = (file) => ({ ...file, library: this.watched(compile(file)) });
-    this.linked = files.libraries.slice(0, linked).map(compiled);
-    this.others = files.libraries.slice(linked).map((file) => ({ ...file, data: this.watched(bytes(file)) }));
-    this.scripts = this.watched(Promise.all([script(files.pyodide), script(files.asm)]));
+    this.linked = files2.libraries.slice(0, linked).map(compiled);
+    this.others = files2.libraries.slice(linked).map((file) => ({ ...file, data: this.watched(bytes(file)) }));
+    this.scripts = this.watched(Promise.all([script(files2.pyodide), script(files2.asm)]));
   }
   /** Returns everything compiled, by URL. */
   async compiled() {
     const linked = this.linked.map(async ({ url, library }) => [url, await library]);
-    return new Map(await Promise.all([this.wasm.then((module) => [files.wasm.url, module]), ...linked]));
+    return new Map(await Promise.all([this.wasm.then((module) => [files2.wasm.url, module]), ...linked]));
   }
   // Pyodide swallows some failures of its fetches, so `start` also waits for ours.
   watched(promise) {
@@ -1385,7 +1388,7 @@ var Arrivals = class {
       return { ok: true, arrayBuffer: async () => buffer };
     };
     const responses = new Map([
-      [absolute(files.wasm.url), () => this.wasm],
+      [absolute(files2.wasm.url), () => this.wasm],
       [noStdlib, () => Promise.resolve(new Response(EMPTY_ZIP))],
       ...this.linked.map((file) => [absolute(file.url), () => linking(file)])
     ]);
@@ -1406,15 +1409,15 @@ var Arrivals = class {
         await finish(module);
         return module;
       },
-      indexURL: absolute(files.pyodide.url).replace(/[^/]*$/, ""),
+      indexURL: absolute(files2.pyodide.url).replace(/[^/]*$/, ""),
       stdLibURL: noStdlib,
       packageBaseUrl: absolute(""),
-      lockFileContents: files.lock,
+      lockFileContents: files2.lock,
       stdin: () => null,
       // nobody can answer input() in a frame
       fsInit,
       ...more,
-      env: { ...files.env, ...more.env }
+      env: { ...files2.env, ...more.env }
     };
     const fail = ({ reason }) => {
       if (reason instanceof WebAssembly.RuntimeError) this.watched(Promise.reject(reason));
@@ -1429,17 +1432,17 @@ var Arrivals = class {
 async function startPython(arrivals, more, begun, constructing = null) {
   page2.progress("Loading");
   workers?.give(arrivals.compiled(), null);
-  page2.expect([...files.archives, ...files.deferred.atStart ? [files.deferred] : []]);
-  const archives = files.archives.map((file) => ({ ...file, zip: arrivals.watched(bytes(file)) }));
-  const deferredArchive = files.deferred.atStart ? arrivals.watched(bytes(files.deferred)) : null;
-  const deferred = new DeferredModules(absolute(files.deferred.url), files.deferred);
+  page2.expect([...files2.archives, ...files2.deferred.atStart ? [files2.deferred] : []]);
+  const archives = files2.archives.map((file) => ({ ...file, zip: arrivals.watched(bytes(file)) }));
+  const deferredArchive = files2.deferred.atStart ? arrivals.watched(bytes(files2.deferred)) : null;
+  const deferred = new DeferredModules(absolute(files2.deferred.url), files2.deferred);
   if (constructing) await Promise.all([deferredArchive, ...archives.map(({ zip }) => zip)]);
   const fsInit = async (FS) => {
     performance.mark("mcpframe:wasm");
     for (const { zip, to } of archives) unpack(FS, await zip, to, deferred);
     performance.mark("mcpframe:unpacked");
     deferred.place(FS, await deferredArchive);
-    settle(FS, files.archives);
+    settle(FS, files2.archives);
     performance.mark("mcpframe:files");
     page2.progress("Starting Python");
   };
@@ -1451,12 +1454,12 @@ async function startPython(arrivals, more, begun, constructing = null) {
   else construct();
   performance.mark("mcpframe:python");
   const path = pyodide.pyimport("sys").path;
-  path.remove(files.stdlib_zip);
-  path.insert(0, files.server_path);
-  for (const folder of files.paths) path.append(folder);
+  path.remove(files2.stdlib_zip);
+  path.insert(0, files2.server_path);
+  for (const folder of files2.paths) path.append(folder);
   path.destroy();
-  pyodide.FS.mkdirTree(files.server_path);
-  pyodide.FS.chdir(files.server_path);
+  pyodide.FS.mkdirTree(files2.server_path);
+  pyodide.FS.chdir(files2.server_path);
   performance.mark("mcpframe:libraries");
   return pyodide;
 }
@@ -1467,22 +1470,22 @@ async function copyOf(fetched) {
   return copy;
 }
 async function restorePython() {
-  const fetched = given ? given.image : fetchSnapshot(files.snapshot, get, compile);
-  const snapshot = new Snapshot(files.snapshot, fetched);
-  const arrivals = new Arrivals(files.snapshot.libraries);
+  const fetched = given ? given.image : fetchSnapshot(files2.snapshot, get, compile);
+  const snapshot = new Snapshot(files2.snapshot, fetched);
+  const arrivals = new Arrivals(files2.snapshot.libraries);
   workers?.give(arrivals.compiled(), copyOf(fetched));
   page2.progress("Loading");
-  page2.expect([files.snapshot, files.snapshot.decoder]);
-  const background = new BackgroundFiles(files, absolute, bytesInBackground);
-  const first = background.expect(files.snapshot.files, (file) => arrivals.watched(bytes(file)));
+  page2.expect([files2.snapshot, files2.snapshot.decoder]);
+  const background = new BackgroundFiles(files2, absolute, bytesInBackground);
+  const first = background.expect(files2.snapshot.files, (file) => arrivals.watched(bytes(file)));
   const pyodide = await arrivals.start({
     fsInit: async (FS) => background.place(FS, await first),
     more: { _loadSnapshot: snapshot.head() },
     finish: (module) => snapshot.fill(module)
   });
   performance.mark("mcpframe:python");
-  pyodide.FS.mkdirTree(files.server_path);
-  pyodide.FS.chdir(files.server_path);
+  pyodide.FS.mkdirTree(files2.server_path);
+  pyodide.FS.chdir(files2.server_path);
   pyodide.pyimport("mcpframe.frame.compat.after_restore").start_visit(JSON.stringify(snapshot.visitor()));
   for (const { path, data } of arrivals.others) {
     pyodide.FS.writeFile(path, await data);
@@ -1494,7 +1497,7 @@ async function restorePython() {
   return pyodide;
 }
 async function start() {
-  if (given ? given.restores : isChosen(files)) {
+  if (given ? given.restores : isChosen(files2)) {
     try {
       return await restorePython();
     } catch (error) {
@@ -1503,7 +1506,7 @@ async function start() {
     }
   }
   const pyodide = await startPython(new Arrivals());
-  fetchForNextTime(files, bytesInBackground);
+  fetchForNextTime(files2, bytesInBackground);
   return pyodide;
 }
 async function memoryAtStart(env) {
@@ -1533,8 +1536,8 @@ var builder = {
 };
 async function main() {
   page2.start(config);
-  if (files.snapshot_maker) return (await script(files.snapshot_maker)).make(builder);
-  if (isServed) workers.prepare(isChosen(files));
+  if (files2.snapshot_maker) return (await script(files2.snapshot_maker)).make(builder);
+  if (isServed) workers.prepare(isChosen(files2));
   if (workers) page2.start_worker = (kind, onText, onEnd) => workers.start(kind, onText, onEnd);
   const pyodide = await start();
   const boot = pyodide.pyimport("mcpframe.frame.boot.boot");
