@@ -21,146 +21,18 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.jsonrpc import CONNECTION_CLOSED, RequestId, answered_as, asked_as
 from mcpframe.frame.core.limits import WORKER_START_SECONDS
+from mcpframe.frame.worker.calls import REPEATABLE, REPLAYED, OpenCall, WorkerClient
+from mcpframe.frame.worker.outputs import Computing, Deliver, End, Json, Left, Output, Post, Problem, Start
 from mcpframe.frame.worker.port import REPLAY, read, text_of
-
-Json = Mapping[str, Any]
+from mcpframe.frame.worker.pulse import Pulse
 
 REQUEST_TIMEOUT: Final = -32001
 """The code of both official SDKs for a request that took too long."""
-PROBE_SECONDS: Final = 1.0
-"""How often the worker is asked whether it computes, while a call runs."""
-
-_REPEATABLE = frozenset(
-    {
-        *("initialize", "server/discover", "logging/setLevel", "completion/complete"),
-        *("tools/list", "prompts/list", "prompts/get", "resources/list", "resources/templates/list", "resources/read"),
-        *("resources/subscribe", "resources/unsubscribe", "subscriptions/listen"),
-    }
-)
-"""The requests that a new worker may handle once more."""
-_REPLAYED = ("initialize", "notifications/initialized", "logging/setLevel")
-"""The messages with which a client introduces itself, in the order in which a new worker gets them."""
-
-
-@dataclass(frozen=True)
-class Start:
-    """Output: start a worker; one that runs is ended at once."""
-
-
-@dataclass(frozen=True)
-class End:
-    """Output: end the worker at once; there is none until the next `Start`."""
-
-
-@dataclass(frozen=True)
-class Post:
-    """Output: post a text to the worker."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Deliver:
-    """Output: send a message to a client.
-
-    Attributes:
-        client: its number.
-        text: the JSON text.
-        message: the same, parsed.
-    """
-
-    client: int
-    text: str
-    message: Json
-
-
-@dataclass(frozen=True)
-class Left:
-    """Output: the worker has ended the session of a client."""
-
-    client: int
-
-
-@dataclass(frozen=True)
-class Problem:
-    """Output: show an error that the server survives."""
-
-    title: str
-    detail: str
-
-
-@dataclass(frozen=True)
-class Computing:
-    """Output: the worker computes, or does so no more.
-
-    Attributes:
-        tools: the names of the tools of the calls that it handles; empty once it computes no more.
-        since: the time at which it last answered.
-    """
-
-    tools: tuple[str, ...]
-    since: float
-
-
-Output = Start | End | Post | Deliver | Left | Problem | Computing
-
-
-@dataclass(eq=False)
-class _Call:
-    client: _Client
-    message: Json
-    ends: float | None = None
-    """The time at which its time limit ends."""
-    taken: bool = False
-    told: bool = False
-
-    @property
-    def method(self) -> str:
-        return str(self.message["method"])
-
-    @property
-    def tool(self) -> str:
-        params = self.message.get("params") or {}
-        return str(params.get("name", "")) if self.method == "tools/call" else ""
-
-
-@dataclass(eq=False)
-class _Client:
-    number: int
-    experimental: Json
-    about: Sequence[str] | None
-    introduction: dict[str, Json] = field(default_factory=dict)
-    subscriptions: dict[str, Json] = field(default_factory=dict)
-    calls: dict[RequestId, _Call] = field(default_factory=dict)
-    asked: dict[RequestId, tuple[RequestId, RequestId | None]] = field(default_factory=dict)
-    """By the id of a request of the server, as the client has it: the worker's id, and the client's progress token."""
-    tokens: dict[RequestId, RequestId] = field(default_factory=dict)
-    waiting: list[Json] = field(default_factory=list)
-    """Notifications and answers for a worker that is not ready."""
-    closing: bool = False
-
-
-@dataclass(frozen=True)
-class _Question:
-    """A question whether the worker's event loop runs.
-
-    Attributes:
-        number: its number.
-        asked: the time of it.
-        ends: the time at which the worker is ended without an answer; None if it may compute.
-        why: the reason for that.
-    """
-
-    number: int
-    asked: float
-    ends: float | None = None
-    why: str = ""
 
 
 class Supervisor:
@@ -178,22 +50,18 @@ class Supervisor:
             limits: the time limits of calls in seconds, by the name of the tool; `"*"` for all others.
         """
         self.facts: Json = {}
-        self._grace = grace
+        self._pulse = Pulse(grace)
         self._limits = dict(limits or {})
-        self._clients: dict[int, _Client] = {}
+        self._clients: dict[int, WorkerClient] = {}
         self._numbers = itertools.count(1)
-        self._questions = itertools.count(1)
         self._generation = 1
         self._ready = False
         self._awaited = True
         """Whether there is a worker, or one is being started."""
         self._start_by: float | None = None
-        self._question: _Question | None = None
-        self._running: dict[_Call, bool] = {}
+        self._running: dict[OpenCall, bool] = {}
         self._dropped: set[tuple[int, RequestId]] = set()
         """The requests in the worker's queue that nobody waits for any more."""
-        self._probe_at: float | None = None
-        self._computing = False
 
     @property
     def is_ready(self) -> bool:
@@ -208,11 +76,8 @@ class Supervisor:
     @property
     def deadline(self) -> float | None:
         """The time of the next `tick`; None for none."""
-        question = self._question
         times = [call.ends for call in self._calls] if self._limits else []  # after each message
-        times += [self._start_by, self._probe_at, question.ends if question else None]
-        if question and self._running and not self._computing:
-            times.append(question.asked + PROBE_SECONDS)
+        times += [self._start_by, self._pulse.deadline(runs=bool(self._running))]
         return min((time for time in times if time is not None), default=None)
 
     # --- from the page
@@ -224,7 +89,7 @@ class Supervisor:
             experimental: experimental capabilities to announce to it.
             about: `framed.SessionFacts` of its session with the page; None for none.
         """
-        client = _Client(next(self._numbers), experimental, about)
+        client = WorkerClient(next(self._numbers), experimental, about)
         self._clients[client.number] = client
         return client.number, [self._open(client)] if self._ready else []
 
@@ -244,9 +109,9 @@ class Supervisor:
             return self._answered(client, message)
         if jsonrpc.is_request(message):
             if method == "ping":
-                return [_deliver(client, {"jsonrpc": "2.0", "id": message["id"], "result": {}})]
+                return [client.delivery({"jsonrpc": "2.0", "id": message["id"], "result": {}})]
             limit = self._limit(message)
-            client.calls[message["id"]] = _Call(client, message, None if limit is None else now + limit)
+            client.calls[message["id"]] = OpenCall(client, message, None if limit is None else now + limit)
             self._note(client, message)
             return [*self._start(now), *self._send(client, message)]
         if method == "notifications/cancelled":
@@ -277,26 +142,20 @@ class Supervisor:
 
     def tick(self, now: float) -> list[Output]:
         """Act on the deadlines that have passed."""
-        outputs: list[Output] = []
-        question = self._question
-        if question and question.ends is not None and question.ends <= now:
-            return self._end(question.why, now)
+        if why := self._pulse.overdue(now):
+            return self.ended(why, now)
         if self._start_by is not None and self._start_by <= now:
-            return self._end(f"it was not ready within {WORKER_START_SECONDS:g} s", now)
+            return self.ended(f"it was not ready within {WORKER_START_SECONDS:g} s", now)
+        outputs: list[Output] = []
         for call in [call for call in self._calls if call.ends is not None and call.ends <= now]:
             why = f"The tool {call.tool!r} was stopped, as it took longer than {self._limit(call.message):g} s."
             outputs += self._give_up(call, REQUEST_TIMEOUT, why, "timeout")
             outputs += self._ask(now, f"its tool {call.tool!r} took too long") if call.taken else []
-        if question and self._running and question.asked + PROBE_SECONDS <= now and not self._computing:
-            self._computing = True
-            outputs.append(Computing(self._tools, question.asked))
+        if self._running and (since := self._pulse.silent_since(now)) is not None:
+            self._pulse.computing = True
+            outputs.append(Computing(self._tools, since))
             outputs += self._tell_who_waits()
-        if self._probe_at is not None and self._probe_at <= now:
-            self._probe_at = None
-            if self._running and not self._question:
-                self._question = _Question(next(self._questions), now)
-                outputs.append(Post(text_of("ask", self._question.number)))
-        return outputs
+        return [*outputs, *self._pulse.probe(now, runs=bool(self._running))]
 
     # --- from the worker
 
@@ -320,8 +179,19 @@ class Supervisor:
         return [Problem(*fields)]
 
     def ended(self, why: str, now: float) -> list[Output]:
-        """Start another worker, as this one has ended by itself; only for the next request if it was never ready."""
-        return self._end(why, now)
+        """Start another worker, as this one has ended or has to; only for the next request if it was never ready."""
+        was_ready, self._ready = self._ready, False
+        self._awaited, self._start_by = False, None
+        self._running.clear()
+        self._dropped.clear()
+        outputs: list[Output] = self._start(now) if was_ready else [End()]
+        for client in tuple(self._clients.values()):
+            outputs += self._interrupted(client, why) if was_ready else self._refused(client, why)
+            if client.closing:
+                del self._clients[client.number]
+                outputs.append(Left(client.number))
+        self._generation += 1
+        return [*outputs, Computing((), 0.0)] if self._pulse.ended() else outputs
 
     # ---
 
@@ -330,7 +200,7 @@ class Supervisor:
         return tuple(dict.fromkeys(call.tool or call.method for call in self._running))
 
     @property
-    def _calls(self) -> Iterator[_Call]:
+    def _calls(self) -> Iterator[OpenCall]:
         return (call for client in self._clients.values() for call in client.calls.values())
 
     def _comes_to(self, kind: str, number: int, id_: RequestId, now: float) -> list[Output]:
@@ -346,7 +216,7 @@ class Supervisor:
             return []
         return self._ask(now, "a call was cancelled") if was_dropped else []
 
-    def _forget(self, call: _Call) -> _Call:
+    def _forget(self, call: OpenCall) -> OpenCall:
         number, id_ = call.client.number, call.message["id"]
         del call.client.calls[id_]
         self._running.pop(call, None)
@@ -354,7 +224,7 @@ class Supervisor:
             self._dropped.add((number, id_))
         return call
 
-    def _call(self, number: int, id_: RequestId) -> _Call | None:
+    def _call(self, number: int, id_: RequestId) -> OpenCall | None:
         client = self._clients.get(number)
         return client.calls.get(id_) if client else None
 
@@ -364,20 +234,20 @@ class Supervisor:
         name = (message.get("params") or {}).get("name")
         return self._limits.get(name if isinstance(name, str) else "", self._limits.get("*"))
 
-    def _open(self, client: _Client) -> Output:
+    def _open(self, client: WorkerClient) -> Output:
         return Post(text_of("open", client.number, client.experimental, client.about))
 
-    def _send(self, client: _Client, message: Json) -> list[Output]:
+    def _send(self, client: WorkerClient, message: Json) -> list[Output]:
         if self._ready:
             return [Post(text_of("said", client.number, message=payload.encode(message)))]
-        if self._awaited and not jsonrpc.is_request(message) and message.get("method") not in _REPLAYED:
+        if self._awaited and not jsonrpc.is_request(message) and message.get("method") not in REPLAYED:
             client.waiting.append(message)  # the others are among the calls, or in the introduction
         return []
 
-    def _note(self, client: _Client, message: Json) -> None:
+    def _note(self, client: WorkerClient, message: Json) -> None:
         """Keep a message with which a client introduces itself."""
         method = str(message["method"])
-        if method in _REPLAYED:
+        if method in REPLAYED:
             client.introduction[method] = message
         uri = str((message.get("params") or {}).get("uri"))
         if method == "resources/subscribe":
@@ -385,12 +255,12 @@ class Supervisor:
         elif method == "resources/unsubscribe":
             client.subscriptions.pop(uri, None)
 
-    def _resume(self, client: _Client) -> list[Output]:
+    def _resume(self, client: WorkerClient) -> list[Output]:
         """Continue the session of a client in a worker that is ready."""
         outputs = [self._open(client)]
         if client.closing:
             return [*outputs, Post(text_of("close", client.number))]
-        known = [client.introduction[method] for method in _REPLAYED if method in client.introduction]
+        known = [client.introduction[method] for method in REPLAYED if method in client.introduction]
         for number, message in enumerate((*known, *client.subscriptions.values())):
             if message.get("id") in client.calls:
                 continue  # it is still to be answered
@@ -423,25 +293,25 @@ class Supervisor:
                 client.tokens[wire] = token
         elif (cancelled := jsonrpc.cancelled_id(renamed)) is not None:
             self._own_id(client, cancelled)
-        return [Deliver(number, text, message) if renamed is message else _deliver(client, renamed)]
+        return [Deliver(number, text, message) if renamed is message else client.delivery(renamed)]
 
     def _wire_id(self, id_: Any) -> Any:
         """Return the id of a server's request for its client; each worker counts from the beginning."""
         return id_ if self._generation == 1 else f"{self._generation}/{id_}"
 
-    def _own_id(self, client: _Client, id_: RequestId) -> RequestId | None:
+    def _own_id(self, client: WorkerClient, id_: RequestId) -> RequestId | None:
         """Return the worker's id of a request that is over; None if it has none, as one of an earlier worker."""
         own, token = client.asked.pop(id_, (None, None))
         if token is not None:
             client.tokens.pop(token, None)
         return own
 
-    def _answered(self, client: _Client, message: Json) -> list[Output]:
+    def _answered(self, client: WorkerClient, message: Json) -> list[Output]:
         id_ = jsonrpc.usable_id(message.get("id"))
         own = None if id_ is None else self._own_id(client, id_)
         return [] if own is None else self._send(client, answered_as(message, lambda _: own))
 
-    def _cancelled(self, client: _Client, message: Json, now: float) -> list[Output]:
+    def _cancelled(self, client: WorkerClient, message: Json, now: float) -> list[Output]:
         id_ = jsonrpc.cancelled_id(message)
         if id_ is None or id_ not in client.calls:
             return []
@@ -451,34 +321,26 @@ class Supervisor:
         outputs = self._send(client, message)
         return [*outputs, *self._ask(now, "a call was cancelled")] if call.taken else outputs
 
-    def _give_up(self, call: _Call, code: int, why: str, reason: str) -> list[Output]:
+    def _give_up(self, call: OpenCall, code: int, why: str, reason: str) -> list[Output]:
         """Answer a call with an error, and cancel it in the worker."""
         client, id_ = self._forget(call).client, call.message["id"]
         data = {"reason": reason, "mayHaveRun": call.taken}
-        outputs = [_deliver(client, jsonrpc.error_response(id_, code, why, data))]
+        outputs = [client.delivery(jsonrpc.error_response(id_, code, why, data))]
         if self._ready:
             outputs += self._send(client, jsonrpc.cancellation(id_, why))
         return outputs
 
     def _ask(self, now: float, why: str) -> list[Output]:
         """Ask whether the worker's loop runs, and end the worker if it does not answer within the grace period."""
-        if not self._ready or (self._question and self._question.ends is not None):
-            return []
-        # A question that waits since earlier is not answered sooner than a new one.
-        asked = self._question.asked if self._question else now
-        self._question = _Question(next(self._questions), asked, now + self._grace, why)
-        return [Post(text_of("ask", self._question.number))]
+        return self._pulse.ask(now, why) if self._ready else []
 
     def _probe(self, now: float) -> None:
-        if self._probe_at is None and not self._question and self._running:
-            self._probe_at = now + PROBE_SECONDS
+        if self._running:
+            self._pulse.probe_later(now)
 
     def _alive(self, number: int, now: float) -> list[Output]:
         """Note the worker's answer to a question."""
-        if self._question and number == self._question.number:
-            self._question = None
-        outputs: list[Output] = [Computing((), now)] if self._computing and not self._question else []
-        self._computing = self._computing and not outputs
+        outputs: list[Output] = [Computing((), now)] if self._pulse.answered(number) else []
         self._probe(now)
         return outputs
 
@@ -494,7 +356,7 @@ class Supervisor:
                 why = f"It waits for {', '.join(self._tools)}, which is computing."
                 params = {"progressToken": token, "progress": 0, "message": why}
                 outputs.append(
-                    _deliver(client, {"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
+                    client.delivery({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
                 )
         return outputs
 
@@ -505,54 +367,32 @@ class Supervisor:
         self._awaited, self._start_by = True, now + WORKER_START_SECONDS
         return [Start()]
 
-    def _end(self, why: str, now: float) -> list[Output]:
-        was_ready, self._ready = self._ready, False
-        self._awaited, self._start_by, self._question, self._probe_at = False, None, None, None
-        self._running.clear()
-        self._dropped.clear()
-        outputs: list[Output] = self._start(now) if was_ready else [End()]
-        for client in tuple(self._clients.values()):
-            outputs += self._interrupted(client, why) if was_ready else self._refused(client, why)
-            if client.closing:
-                del self._clients[client.number]
-                outputs.append(Left(client.number))
-        self._generation += 1
-        if self._computing:
-            self._computing = False
-            outputs.append(Computing((), 0.0))
-        return outputs
-
-    def _refused(self, client: _Client, why: str) -> list[Output]:
+    def _refused(self, client: WorkerClient, why: str) -> list[Output]:
         """Answer what waits for a worker that could not be started."""
         text = f"The worker of this server could not be started: {why.rstrip('.')}."
         data = {"reason": "worker_failed", "mayHaveRun": False}
         calls = [self._forget(call) for call in tuple(client.calls.values())]
         client.waiting.clear()
         return [
-            _deliver(client, jsonrpc.error_response(call.message["id"], CONNECTION_CLOSED, text, data))
-            for call in calls
+            client.delivery(jsonrpc.error_response(call.message["id"], CONNECTION_CLOSED, text, data)) for call in calls
         ]
 
-    def _interrupted(self, client: _Client, why: str) -> list[Output]:
+    def _interrupted(self, client: WorkerClient, why: str) -> list[Output]:
         """End what the old worker had begun for a client."""
         outputs: list[Output] = []
         for id_, call in tuple(client.calls.items()):
             if not call.taken:
                 continue
-            if call.method in _REPEATABLE:
+            if call.method in REPEATABLE:
                 call.taken = False
                 continue
             self._forget(call)
             data = {"reason": "worker_ended", "mayHaveRun": True}
             text = f"The worker of this server was ended while it handled this request: {why}."
-            outputs.append(_deliver(client, jsonrpc.error_response(id_, CONNECTION_CLOSED, text, data)))
+            outputs.append(client.delivery(jsonrpc.error_response(id_, CONNECTION_CLOSED, text, data)))
         ended = "The worker of this server was ended."
-        outputs += [_deliver(client, jsonrpc.cancellation(wire, ended)) for wire in client.asked]
+        outputs += [client.delivery(jsonrpc.cancellation(wire, ended)) for wire in client.asked]
         client.asked.clear()
         client.tokens.clear()
         client.waiting.clear()
         return outputs
-
-
-def _deliver(client: _Client, message: Json) -> Output:
-    return Deliver(client.number, payload.encode(message), message)

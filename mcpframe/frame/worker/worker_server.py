@@ -15,8 +15,9 @@ import anyio
 from mcpframe.frame.serving.framed import Framed
 from mcpframe.frame.session.lines import PlainMessages
 from mcpframe.frame.waiting.clock import Alarm, LoopClock
+from mcpframe.frame.worker.outputs import Computing, Deliver, End, Left, Output, Post, Problem, Start
 from mcpframe.frame.worker.port import stamped
-from mcpframe.frame.worker.supervisor import Computing, Deliver, End, Left, Output, Post, Problem, Start, Supervisor
+from mcpframe.frame.worker.supervisor import Supervisor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,8 +10,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, precondition, rule
 
+from mcpframe.frame.worker.outputs import Deliver, End, Left, Output, Post, Start
 from mcpframe.frame.worker.port import read, text_of
-from mcpframe.frame.worker.supervisor import Deliver, End, Left, Output, Post, Start, Supervisor
+from mcpframe.frame.worker.supervisor import Supervisor
 
 METHODS = ("tools/call", "tools/list", "initialize", "resources/read", "ping")
 

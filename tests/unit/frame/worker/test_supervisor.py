@@ -9,19 +9,10 @@ from typing import Any
 import pytest
 
 from mcpframe.frame.core.limits import WORKER_START_SECONDS
+from mcpframe.frame.worker.outputs import Computing, Deliver, End, Left, Output, Post, Problem, Start
 from mcpframe.frame.worker.port import read, text_of
-from mcpframe.frame.worker.supervisor import (
-    PROBE_SECONDS,
-    Computing,
-    Deliver,
-    End,
-    Left,
-    Output,
-    Post,
-    Problem,
-    Start,
-    Supervisor,
-)
+from mcpframe.frame.worker.pulse import PROBE_SECONDS
+from mcpframe.frame.worker.supervisor import Supervisor
 
 GRACE = 1.0
 

@@ -1,0 +1,83 @@
+"""What a supervisor knows of its clients and their calls: all that a new worker needs to go on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from mcpframe.frame.core import payload
+from mcpframe.frame.core.jsonrpc import RequestId
+from mcpframe.frame.worker.outputs import Deliver, Json, Output
+
+REPEATABLE = frozenset(
+    {
+        *("initialize", "server/discover", "logging/setLevel", "completion/complete"),
+        *("tools/list", "prompts/list", "prompts/get", "resources/list", "resources/templates/list", "resources/read"),
+        *("resources/subscribe", "resources/unsubscribe", "subscriptions/listen"),
+    }
+)
+"""The requests that a new worker may handle once more."""
+REPLAYED = ("initialize", "notifications/initialized", "logging/setLevel")
+"""The messages with which a client introduces itself, in the order in which a new worker gets them."""
+
+
+@dataclass(eq=False)
+class OpenCall:
+    """A request of a client that is not answered.
+
+    Attributes:
+        ends: the time at which its time limit ends; None for no limit.
+        taken: whether the worker has begun to handle it.
+        told: whether the client knows that it waits.
+    """
+
+    client: WorkerClient
+    message: Json
+    ends: float | None = None
+    taken: bool = False
+    told: bool = False
+
+    @property
+    def method(self) -> str:
+        """Its method."""
+        return str(self.message["method"])
+
+    @property
+    def tool(self) -> str:
+        """The tool that is called; empty for other requests."""
+        params = self.message.get("params") or {}
+        return str(params.get("name", "")) if self.method == "tools/call" else ""
+
+
+@dataclass(eq=False)
+class WorkerClient:
+    """A client, from its first message to the end of its session in the worker.
+
+    Attributes:
+        number: its number.
+        experimental: experimental capabilities that are announced to it.
+        about: `framed.SessionFacts` of its session with the page; None for none.
+        introduction: the messages with which it has introduced itself, by method.
+        subscriptions: its subscriptions of resources, by URI.
+        calls: its open requests, by id.
+        asked: by the id of a request of the server, as the client has it: the worker's id, and the client's progress
+            token.
+        tokens: the worker's progress tokens, by the client's.
+        waiting: notifications and answers for a worker that is not ready.
+        closing: whether it has left.
+    """
+
+    number: int
+    experimental: Json
+    about: Sequence[str] | None
+    introduction: dict[str, Json] = field(default_factory=dict)
+    subscriptions: dict[str, Json] = field(default_factory=dict)
+    calls: dict[RequestId, OpenCall] = field(default_factory=dict)
+    asked: dict[RequestId, tuple[RequestId, RequestId | None]] = field(default_factory=dict)
+    tokens: dict[RequestId, RequestId] = field(default_factory=dict)
+    waiting: list[Json] = field(default_factory=list)
+    closing: bool = False
+
+    def delivery(self, message: Json) -> Output:
+        """Return the output that sends it a message."""
+        return Deliver(self.number, payload.encode(message), message)

@@ -1,0 +1,111 @@
+"""Whether the worker's event loop runs: it is asked, and its answer is awaited, for ever or until a deadline."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Final
+
+from mcpframe.frame.worker.outputs import Output, Post
+from mcpframe.frame.worker.port import text_of
+
+PROBE_SECONDS: Final = 1.0
+"""How often the worker is asked whether it computes, while a call runs."""
+
+
+@dataclass(frozen=True)
+class _Question:
+    """A question whether the worker's event loop runs.
+
+    Attributes:
+        number: its number.
+        asked: the time of it.
+        ends: the time at which the worker is ended without an answer; None if it may compute.
+        why: the reason for that.
+    """
+
+    number: int
+    asked: float
+    ends: float | None = None
+    why: str = ""
+
+
+class Pulse:
+    """The questions to one worker after the other. At most one waits for its answer.
+
+    Attributes:
+        computing: whether the worker has been reported as computing.
+    """
+
+    def __init__(self, grace: float) -> None:
+        """Begin without a question.
+
+        Args:
+            grace: seconds that the worker has for an answer before it is ended.
+        """
+        self.computing = False
+        self._grace = grace
+        self._numbers = itertools.count(1)
+        self._question: _Question | None = None
+        self._probe_at: float | None = None
+
+    def deadline(self, *, runs: bool) -> float | None:
+        """Return the time at which something is due; None for none.
+
+        Args:
+            runs: whether the worker handles a call.
+        """
+        question = self._question
+        times = [self._probe_at, question.ends if question else None]
+        if question and runs and not self.computing:
+            times.append(question.asked + PROBE_SECONDS)
+        return min((time for time in times if time is not None), default=None)
+
+    def overdue(self, now: float) -> str:
+        """Return why the worker is to be ended: it has not answered in time. Empty if it is not."""
+        question = self._question
+        return question.why if question and question.ends is not None and question.ends <= now else ""
+
+    def silent_since(self, now: float) -> float | None:
+        """Return since when the worker has not answered, if it is to be reported as computing."""
+        question = self._question
+        is_due = question and question.asked + PROBE_SECONDS <= now and not self.computing
+        return question.asked if question and is_due else None
+
+    def ask(self, now: float, why: str) -> list[Output]:
+        """Ask the worker, which is ended for this reason if it does not answer within the grace period."""
+        if self._question and self._question.ends is not None:
+            return []
+        # A question that waits since earlier is not answered sooner than a new one.
+        asked = self._question.asked if self._question else now
+        return self._post(asked, now + self._grace, why)
+
+    def probe_later(self, now: float) -> None:
+        """Ask in a while whether the worker computes, unless it is being asked."""
+        if self._probe_at is None and not self._question:
+            self._probe_at = now + PROBE_SECONDS
+
+    def probe(self, now: float, *, runs: bool) -> list[Output]:
+        """Ask whether the worker computes, if it is time to, and it handles a call."""
+        if self._probe_at is None or self._probe_at > now:
+            return []
+        self._probe_at = None
+        return self._post(now) if runs and not self._question else []
+
+    def answered(self, number: int) -> bool:
+        """Note the worker's answer to a question. Returns whether it computes no more."""
+        if self._question and number == self._question.number:
+            self._question = None
+        stops = self.computing and not self._question
+        self.computing = self.computing and not stops
+        return stops
+
+    def ended(self) -> bool:
+        """Note the end of the worker. Returns whether it computes no more."""
+        self._question = self._probe_at = None
+        stops, self.computing = self.computing, False
+        return stops
+
+    def _post(self, asked: float, ends: float | None = None, why: str = "") -> list[Output]:
+        self._question = _Question(next(self._numbers), asked, ends, why)
+        return [Post(text_of("ask", self._question.number))]
