@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack
@@ -11,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx2
 import pytest
 from playwright.async_api import Page
 
 from mcpframe.kit.bundle import build
-from mcpframe.kit.web.serve import serve_folder
+from mcpframe.kit.web.cors_proxy import CorsProxy
+from mcpframe.kit.web.serve import serve_app, serve_folder
 from tests.browser.clients import PythonClient
 from tests.browser.conftest import Bundle, Origins, Troubles
 from tests.support.built import SERVERS, SNAPSHOTS
@@ -43,6 +46,9 @@ BUNDLES = {
 }
 """What each bundle requires in place of "urllib3", and what its page starts from."""
 
+NOBODY = "http://127.0.0.1:9"
+"""An origin that browsers do not connect to."""
+
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[OtherOrigin]:
@@ -51,8 +57,16 @@ def world() -> Iterator[OtherOrigin]:
 
 
 @pytest.fixture(scope="module")
+def proxy(world: OtherOrigin) -> Iterator[str]:
+    """The address of `mcpframe proxy`, which reaches the server under its number."""
+    behind = httpx2.AsyncClient(trust_env=False, limits=httpx2.Limits(max_keepalive_connections=0))  # keeps none open
+    with serve_app(CorsProxy([world.numbered], client=behind)) as served:
+        yield served.origin
+
+
+@pytest.fixture(scope="module")
 def bundle_named(
-    world: OtherOrigin, origins: Origins, tmp_path_factory: pytest.TempPathFactory
+    world: OtherOrigin, proxy: str, origins: Origins, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[[str], Bundle]]:
     """The server with httpx, httpx2, requests and urllib3; with aiohttp besides; and with urllib3 1.x."""
     folder = tmp_path_factory.mktemp("bundles")
@@ -61,7 +75,8 @@ def bundle_named(
         @cache
         def found(name: str) -> Bundle:
             required, start = BUNDLES[name]
-            project = make_project(tmp_path_factory.mktemp("projects") / name, world, required)
+            sources = [NOBODY, proxy, world.numbered, world.origin]
+            project = make_project(tmp_path_factory.mktemp("projects") / name, sources, required)
             built = build(project, folder, allowed_origins=[origins.host], snapshot=SNAPSHOTS)
             assert not SNAPSHOTS or start in built.manifest["start"]
             return Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
@@ -69,14 +84,14 @@ def bundle_named(
         yield found
 
 
-def make_project(folder: Path, world: OtherOrigin, required: str) -> Path:
-    """Copy the server to a folder, with a policy that allows connections to the other origin."""
+def make_project(folder: Path, sources: list[str], required: str) -> Path:
+    """Copy the server to a folder, with a policy that allows connections to these origins."""
     shutil.copytree(SERVERS / "fetching", folder)
     file = folder / "pyproject.toml"
     text = file.read_text().replace('"urllib3"', required)
     name = text.replace('name = "fetching"', f'name = "{folder.name}"')
     name += 'runs_in = "worker"\n' if folder.name.endswith("worker") else ""
-    file.write_text(f'{name}csp = {{ connect_src = ["{world.origin}"] }}\n')
+    file.write_text(f"{name}csp = {{ connect_src = {json.dumps(sources)} }}\n")
     return folder
 
 
@@ -146,7 +161,7 @@ async def test_what_a_library_raises(caller: Caller, world: OtherOrigin, trouble
     failed, late = ERRORS[caller.library]
     blocked = await caller.ask(f"{world.blocked}/echo")
     assert failed in blocked["kinds"]
-    assert f'csp = {{ connect_src = ["{world.origin}", "{world.blocked}"] }}' in blocked["error"]
+    assert f'"{world.origin}", "{world.blocked}"] }}' in blocked["error"]
     closed = await caller.ask(f"{world.origin}/closed")
     assert failed in closed["kinds"]
     assert "CORS" in closed["error"]
@@ -159,6 +174,31 @@ async def test_what_a_library_raises(caller: Caller, world: OtherOrigin, trouble
         assert late in answer["kinds"] or path == "half", answer
         assert await anyio.to_thread.run_sync(lambda: world.left.acquire(timeout=30))  # the request was aborted
     assert (await caller.ask(f"{world.origin}/echo"))["status"] == 200
+
+
+async def test_a_server_that_allows_no_page_is_reached_by_the_proxy(
+    host_page: Page, bundle_named: Callable[[str], Bundle], world: OtherOrigin, proxy: str, troubles: Troubles
+) -> None:
+    for part in ("CORS policy", "Failed to load resource"):
+        troubles.expect(part)
+    bundle, closed = bundle_named("fetching"), f"{world.numbered}/closed"
+    async with AsyncExitStack() as stack:
+        client = PythonClient(host_page, "modern", stack)
+        await client.open(bundle.url)
+        direct = Caller(client, "httpx", bundle.origin)
+        assert "`mcpframe proxy`" in (await direct.ask(closed))["error"]
+        await client.call("set_variable", name="MCPFRAME_CORS_PROXY", value=proxy)
+        for library in ("httpx", "urllib.request"):
+            caller = Caller(client, library, bundle.origin)
+            answer = await caller.ask(closed)
+            assert (answer["status"], answer["url"], answer["text"]) == (200, closed, "secret")
+            moved = await caller.ask(f"{world.numbered}/moved", headers={"X-Token": "t"})
+            assert moved["url"] == f"{world.numbered}/echo?moved"
+            assert '"x-token": "t"' in moved["text"]
+            refused = await caller.ask(f"{world.origin}/echo")
+            assert (refused["status"], "--allow-host" in refused["text"]) == (403, True)
+        await client.call("set_variable", name="MCPFRAME_CORS_PROXY", value=NOBODY)
+        assert f"`mcpframe proxy --allow-host {world.origin}`" in (await direct.ask(f"{world.origin}/echo"))["error"]
 
 
 async def test_a_library_streams(caller: Caller, world: OtherOrigin) -> None:

@@ -49,7 +49,7 @@ def test_every_library_answers(firefox: Firefox, tmp_path: Path, switches: bool)
     (pages / "index.html").write_text(HOST)
     libraries = [library for library in ERRORS if library != "aiohttp"]
     with serve_folder(pages) as page, serve_folder(bundles) as frame, other_origin() as world:
-        build(make_project(tmp_path / "fetching", world, '"urllib3"'), bundles, allowed_origins=[page.origin])
+        build(make_project(tmp_path / "fetching", [world.origin], '"urllib3"'), bundles, allowed_origins=[page.origin])
         paths = {
             "echo": {"url": f"{world.origin}/echo", "method": "POST", "options": {"json": {"a": 1}, "timeout": 60}},
             "binary": {"url": f"{world.origin}/binary"},

@@ -45,6 +45,11 @@ class OtherOrigin:
         return f"http://api.localhost:{self.port}"
 
     @property
+    def numbered(self) -> str:
+        """The same server by its number, which programs outside of browsers know."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
     def blocked(self) -> str:
         """The same server under a name that the policy does not allow."""
         return f"http://blocked.localhost:{self.port}"

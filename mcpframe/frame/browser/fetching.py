@@ -172,6 +172,7 @@ def _failure(error: JsException, request: HttpRequest) -> Exception:
             policy=str(js.mcpframeOfPage().policy),
             page=str(js.origin),
             online=js.navigator.onLine is not False,
+            proxy=_proxy(),
         )
     )
 

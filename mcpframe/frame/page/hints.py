@@ -79,9 +79,8 @@ def explain_now(error: BaseException, seconds: float = JUST_NOW, browser: PageRe
 
 def hint(error: BaseException, seconds: float, browser: PageRequests | None) -> str | None:
     """Return advice about an error to its author, in sentences; None if there is nothing to add to its message."""
-    always = _bytes_result(error) or _renamed(error)
-    if always or browser is None:
-        return always
+    if (renamed := _renamed(error)) or browser is None:
+        return renamed
     for each in _causes(error):
         for rule in _RULES:
             if found := rule(each):
@@ -155,16 +154,6 @@ def _renamed(error: BaseException) -> str | None:
     name = error.name or ""
     old = name == _FASTMCP or name.startswith(f"{_FASTMCP}.") or (name == "mcp.server" and "FastMCP" in _said(error))
     return _RENAMED if old else None
-
-
-def _bytes_result(error: BaseException) -> str | None:
-    if type(error).__name__ != "PydanticSerializationError" or "utf-8" not in _said(error):
-        return None
-    return (
-        "bytes are no result of a tool: return Image(data=…, format=…) or Audio(data=…, format=…) of "
-        "mcp.server.mcpserver, an EmbeddedResource of mcp.types with BlobResourceContents for any other file, or "
-        "base64.b64encode(data).decode()."
-    )
 
 
 def _missing_file(error: BaseException) -> str | None:
@@ -285,7 +274,8 @@ def _request(error: BaseException, blocked: list[str], own_origin: str) -> str:
         )
     return (
         "The page's policy allows the address, but no answer came: there is no such server, or it does not allow pages "
-        f"of {own_origin} (CORS: its answer needs the header Access-Control-Allow-Origin)."
+        f"of {own_origin} (CORS: its answer needs the header Access-Control-Allow-Origin; to servers that do not send "
+        "it, `mcpframe proxy` forwards the requests of HTTP libraries such as httpx)."
     )
 
 

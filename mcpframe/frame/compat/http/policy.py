@@ -96,19 +96,26 @@ def behind_proxy(url: str, proxy: str) -> str:
     return url.removeprefix(f"{proxy.rstrip('/')}/") if proxy else url
 
 
-def reason(url: str, *, policy: str, page: str, online: bool) -> str:
+def reason(url: str, *, policy: str, page: str, online: bool, proxy: str = "") -> str:
     """Return the probable reason of a request without an answer, with advice.
 
     Args:
-        url: The address.
+        url: The address that it was sent to.
         policy: The Content Security Policy of the page.
         page: The origin of the page.
         online: Whether the browser reports to be online.
+        proxy: As for `by_proxy`.
     """
     sources = connect_sources(policy)
     target = urlsplit(url)
     if not is_allowed(url, sources, page):
         return blocked(_origin(target), sources or ())
+    if (behind := behind_proxy(url, proxy)) != url:
+        return (
+            f"The proxy {proxy} (MCPFRAME_CORS_PROXY) gave no answer that the page may see: start it with "
+            f"`mcpframe proxy --allow-host {_origin(urlsplit(behind))}`, and with --allow-origin {page} if that is not "
+            "an address of this machine."
+        )
     if not online:
         return f"{_origin(target)} cannot be reached: the browser is offline."
     return (

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import hashlib
 import json
+import os
 import sys
 import urllib.error
 import urllib.request
@@ -106,6 +107,12 @@ async def ask(library: str, url: str, method: str = "GET", options: dict[str, An
     digest = hashlib.sha256(body).hexdigest()
     late = sorted(set(sys.modules) - before)
     return {**found, "text": text, "size": len(body), "sha256": digest, "headers": headers, "imported": late}
+
+
+@server.tool()
+def set_variable(name: str, value: str) -> None:
+    """Set an environment variable, as `env` and `visitor_env` do."""
+    os.environ[name] = value
 
 
 @server.tool()

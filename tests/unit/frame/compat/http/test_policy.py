@@ -68,6 +68,15 @@ def test_the_reason_says_what_to_do(url: str, page: str, online: bool, part: str
     assert "secret" not in text
 
 
+def test_the_reason_names_the_proxy_that_does_not_answer() -> None:
+    proxy = "http://127.0.0.1:8719"
+    text = reason(f"{proxy}/https://api.example/x", policy="connect-src *", page=PAGE, online=True, proxy=f"{proxy}/")
+    assert f"`mcpframe proxy --allow-host https://api.example`, and with --allow-origin {PAGE}" in text
+    assert "CORS:" in reason("https://api.example/x", policy="connect-src *", page=PAGE, online=True, proxy="")
+    listed = reason(f"{proxy}/https://api.example/x", policy="connect-src 'self'", page=PAGE, online=True, proxy=proxy)
+    assert f'connect_src = ["{proxy}"]' in listed
+
+
 @pytest.mark.parametrize(
     ("url", "contexts", "expected"),
     [
