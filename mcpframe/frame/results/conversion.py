@@ -22,6 +22,7 @@ from mcpframe.frame.results.content import Block, Described, Key, bytes_content,
 _LIBRARIES = frozenset({"altair", "matplotlib", "numpy", "pandas", "PIL", "plotly", "seaborn"})
 _SDKS = frozenset({"fastmcp", "mcp", "mcp_types"})
 _JSON = (str, int, float, bool, type(None))
+_BYTES = (bytes, bytearray, memoryview)
 _DEEPEST = 8
 """The levels of an annotation that are searched: a class may refer to itself."""
 
@@ -83,8 +84,8 @@ class _Walk:
         cls = type(value)
         if cls in _JSON:
             return value
-        if isinstance(value, bytes):
-            return bytes_content(value)
+        if isinstance(value, _BYTES):
+            return bytes_content(bytes(value))
         if keys := _library_keys(cls):
             return _table().convert(value, keys)
         if isinstance(value, dict):
@@ -164,7 +165,7 @@ def declared(annotation: Any) -> Any:
 def _is_converted(annotation: Any, levels: int) -> bool:
     """Return whether an annotation is, or contains, a class whose objects are converted."""
     cls = _class_of(annotation)
-    if issubclass(cls, bytes) or _library_keys(cls):
+    if issubclass(cls, _BYTES) or _library_keys(cls):
         return True
     inner = get_args(annotation)
     if is_dataclass(cls) or is_typeddict(cls) or hasattr(cls, "model_fields"):

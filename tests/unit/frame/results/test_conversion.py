@@ -184,10 +184,19 @@ def test_what_has_no_form(value: Any) -> None:
         (list[pd.DataFrame] | None, UNDECLARED),
         (Path | None, UNDECLARED),
         (bytes, UNDECLARED),
+        (bytearray | None, UNDECLARED),
     ],
 )
 def test_declarations(annotation: Any, expected: Any) -> None:
     assert declared(annotation) == expected
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_bytes_of_every_class_are_a_file(kind: type) -> None:
+    block = bytes_content(b"%PDF-1.7")
+    assert isinstance(block, Block)
+    assert converted(kind(b"%PDF-1.7")) == block
+    assert converted([kind(b"%PDF-1.7")]) == [block]
 
 
 def test_a_described_value_is_data_inside_of_data() -> None:
