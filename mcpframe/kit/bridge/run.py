@@ -7,11 +7,12 @@ import signal
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mcpframe.frame.core.errors import McpFrameError
 from mcpframe.kit.base.data import static_dir
+from mcpframe.kit.base.errors import BridgeError
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.bridge.chromium.pages import Pages
 from mcpframe.kit.bridge.chromium.profile import Profile, default_folder, open_profile
@@ -19,7 +20,7 @@ from mcpframe.kit.bridge.chromium.setup_window import set_up
 from mcpframe.kit.bridge.chromium.tab import HOST_NAME, FramedPage
 from mcpframe.kit.bridge.link.link import LinkedPage
 from mcpframe.kit.bridge.target import Target, open_target
-from mcpframe.kit.browser.chromium import ensure_chromium
+from mcpframe.kit.browser.chromium import ensure_chromium, has_display
 from mcpframe.kit.web.serve import serve_folder
 
 # The host page may frame any server, and loads only its own files.
@@ -40,6 +41,7 @@ class BridgeOptions:
         patience: how long the page may take to start, in seconds.
         busy: how long a tool may compute without a pause, in seconds; 0 for ever.
         setup: run the server's setup first, in a visible window.
+        window: show the page in a window; None: if the server says that a person has to see it.
         progress: called with a line of text about each long step.
     """
 
@@ -49,6 +51,7 @@ class BridgeOptions:
     patience: float = 60.0
     busy: float = 60.0
     setup: bool = False
+    window: bool | None = None
     progress: Progress = silent
 
 
@@ -129,6 +132,29 @@ class _Work:
     chromium: Path
     addresses: dict[str, int]
 
+    def shows_window(self) -> bool:
+        """Return whether the page is shown in a window.
+
+        Raises:
+            BridgeError: a window was asked for, and there is no screen.
+        """
+        chosen = self.options.window
+        if chosen is False:
+            return False
+        known = self.profile.recall(self.target.key, self.options.session_id)
+        if chosen is None and known.visibility != "required" and not self.target.is_seen():
+            return False
+        if has_display():
+            return True
+        if chosen:
+            raise BridgeError("There is no display for a window: run this in a desktop session, or leave out --window.")
+        print(
+            "mcpframe bridge: The server's page has to be seen, and there is no display: run it in a desktop session.",
+            file=sys.stderr,
+            flush=True,
+        )
+        return False
+
     async def framed(self) -> FramedPage:
         """Return the page to frame."""
         known = self.profile.recall(self.target.key, self.options.session_id)
@@ -162,19 +188,22 @@ def ended_by_signals() -> Iterator[None]:
 
 async def _main(work: _Work, serve: Callable[[Pages], Awaitable[None]]) -> None:
     framed = _begun(work)  # while the browser starts
+    window = False
 
     async def what() -> FramedPage:
         nonlocal framed
         if framed.done() and framed.exception():
             framed = _begun(work)
-        return await asyncio.shield(framed)
+        page = await asyncio.shield(framed)
+        return replace(page, visibility="required") if window else page
 
-    pages = Pages(work.chromium, work.profile.chromium, work.addresses, what)
     with ended_by_signals():
+        if work.options.setup:
+            await set_up(work.chromium, work.profile, work.addresses, work.target.key, await what())
+            framed = _begun(work)
+        window = await asyncio.to_thread(work.shows_window)
+        pages = Pages(work.chromium, work.profile.chromium, work.addresses, what, visible=window)
         try:
-            if work.options.setup:
-                await set_up(work.chromium, work.profile, work.addresses, work.target.key, await what())
-                framed = _begun(work)
             await serve(pages)
         finally:
             await pages.close()

@@ -33,11 +33,13 @@ class Target:
         key: its key, the same in every run.
         addresses: host names that are served on this machine, each with its port.
         find: returns its address; it may build the server first, and raise any KitError.
+        is_seen: returns whether a person has to see its page (`visibility`), before it is built.
     """
 
     key: str
     addresses: dict[str, int]
     find: Callable[[], str]
+    is_seen: Callable[[], bool]
 
 
 @contextmanager
@@ -72,17 +74,22 @@ def _published(named: Published, patience: float) -> Target:
             check_published(named.url, HOST_ORIGIN, patience=patience)
         return named.url
 
-    return Target(named.url, {}, checked)
+    def is_seen() -> bool:
+        with suppress(NoFramedServer):
+            return _is_seen(read_manifest(named.url, patience=patience) or {})
+        return False
+
+    return Target(named.url, {}, checked, is_seen)
 
 
 def _serve_built(bundle: Path) -> Iterator[Target]:
     from mcpframe.kit.web.bundle_site import BundleSite
     from mcpframe.kit.web.serve import serve_app
 
-    server_manifest(bundle)
+    is_seen = _is_seen(server_manifest(bundle))
     name = host_name(bundle)
     with serve_app(BundleSite.of(bundle, readers=(), guests=[HOST_ORIGIN])) as served:
-        yield Target(str(bundle), {name: served.port}, lambda: f"http://{name}/{quote(bundle.name)}/")
+        yield Target(str(bundle), {name: served.port}, lambda: f"http://{name}/{quote(bundle.name)}/", lambda: is_seen)
 
 
 def _serve_project(path: Path, progress: Progress) -> Iterator[Target]:
@@ -110,7 +117,21 @@ def _serve_project(path: Path, progress: Progress) -> Iterator[Target]:
         return f"http://{name}/{quote(result.url_path.lstrip('/'))}"
 
     with serve_app(built) as served:
-        yield Target(str(path), {name: served.port}, find)
+        yield Target(str(path), {name: served.port}, find, lambda: _is_required(path))
+
+
+def _is_required(path: Path) -> bool:
+    """Return whether the page of a project has to be seen; False for a project that cannot be built."""
+    try:
+        return find_server(path).config.visibility.requirement == "required"
+    except KitError:  # reported by the build
+        return False
+
+
+def _is_seen(manifest: Mapping[str, Any]) -> bool:
+    """Return whether a manifest, which may be anybody's, says that the page has to be seen."""
+    visibility = manifest.get("visibility")
+    return isinstance(visibility, dict) and visibility.get("requirement") == "required"
 
 
 def host_name(path: Path) -> str:

@@ -14,6 +14,14 @@ Session = Annotated[
     str | None,
     typer.Option(callback=opts.is_name, help="The id of the session whose stored configuration is used."),
 ]
+Headless = Annotated[
+    bool | None,
+    typer.Option(
+        "--headless/--window",
+        help="Whether the browser has a window; by default if the server's page has to be seen, where there is a "
+        "display.",
+    ),
+]
 Profile = Annotated[
     Path | None,
     typer.Option(
@@ -30,6 +38,7 @@ def bridge(
         list[str] | None, typer.Option(help="With --http: the origin of a web page that may ask; may be repeated.")
     ] = None,
     setup: Annotated[bool, typer.Option("--setup", help="Run the server's setup first, in a visible window.")] = False,
+    headless: Headless = None,
     session: Session = None,
     profile: Profile = None,
     timeout: Annotated[float, opts.duration("How long the server's page may take to start, in seconds.")] = 60.0,
@@ -42,7 +51,7 @@ def bridge(
         ),
     ] = 60.0,
 ) -> None:
-    """Run a framed server in a headless Chromium, for any MCP client: over stdio, or over Streamable HTTP.
+    """Run a framed server in Chromium, for any MCP client: over stdio, or over Streamable HTTP.
 
     Examples:
 
@@ -57,7 +66,8 @@ def bridge(
         raise BridgeError("The bridge runs on Linux and macOS: on Windows, run it in WSL.")
     from mcpframe.kit.bridge.run import BridgeOptions, bridge_http, bridge_stdio
 
-    options = BridgeOptions(where, session, profile, timeout, busy_timeout, setup, step)
+    window = None if headless is None else not headless
+    options = BridgeOptions(where, session, profile, timeout, busy_timeout, setup, window, step)
     if http:
         bridge_http(options, port, allow_origin or ())
     else:

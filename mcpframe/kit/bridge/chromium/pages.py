@@ -18,15 +18,23 @@ class Pages:
         profile: the folder of its profile.
         addresses: host names that are served on this machine, each with its port.
         framed: returns the page to frame; it may build the server first.
+        visible: open them in a window, for a person.
     """
 
     def __init__(
-        self, chromium: Path, profile: Path, addresses: Mapping[str, int], framed: Callable[[], Awaitable[FramedPage]]
+        self,
+        chromium: Path,
+        profile: Path,
+        addresses: Mapping[str, int],
+        framed: Callable[[], Awaitable[FramedPage]],
+        *,
+        visible: bool = False,
     ) -> None:
         self._chromium = chromium
         self._profile = profile
         self._addresses = addresses
         self._framed = framed
+        self._visible = visible
         self._browser: BridgeBrowser | None = None
         self._starting = asyncio.Lock()
 
@@ -57,5 +65,7 @@ class Pages:
                 await self._browser.close()
                 self._browser = None
             if self._browser is None:
-                self._browser = await launch(self._chromium, self._profile, addresses=self._addresses)
+                self._browser = await launch(
+                    self._chromium, self._profile, addresses=self._addresses, visible=self._visible
+                )
             return self._browser

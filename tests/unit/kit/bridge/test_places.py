@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from mcpframe.frame.core.errors import OriginError
+from mcpframe.kit.base.data import templates_dir
 from mcpframe.kit.base.errors import BridgeError, ConfigError, ProfileInUse
 from mcpframe.kit.base.limits import ANSWER_SECONDS
 from mcpframe.kit.bridge.chromium.profile import Remembered, default_folder, open_profile
@@ -83,6 +84,32 @@ def test_a_root_of_one_bundle_is_that_bundle(tmp_path: Path) -> None:
     built(tmp_path / "e", "*")
     with pytest.raises(ConfigError, match="one of e, pi"), open_target(str(tmp_path)):
         pass
+
+
+@pytest.mark.parametrize(
+    ("visibility", "is_seen"),
+    [({"requirement": "required"}, True), ({"requirement": "optional"}, False), ({}, False), ("required", False)],
+)
+def test_whether_a_person_has_to_see_the_page(tmp_path: Path, visibility: object, is_seen: bool) -> None:
+    folder = built(tmp_path / "pi", "*")
+    (folder / "manifest.json").write_text(
+        json.dumps({"mcpframe_manifest": 1, "allowed_origins": ["*"], "visibility": visibility})
+    )
+    with open_target(str(folder)) as target:
+        assert target.is_seen() is is_seen
+    with serve_folder(tmp_path) as served, open_target(f"{served.origin}/pi/") as target:
+        assert target.is_seen() is is_seen
+
+
+def test_a_project_says_whether_a_person_has_to_see_its_page() -> None:
+    for name, is_seen in (("data-analyst", True), ("pi-calculator", False)):
+        with open_target(str(templates_dir() / name)) as target:
+            assert target.is_seen() is is_seen
+
+
+def test_an_address_that_does_not_answer_needs_no_window() -> None:
+    with open_target("http://127.0.0.1:9/pi/", patience=0.1) as target:
+        assert not target.is_seen()
 
 
 @pytest.mark.parametrize("allowed", [["https://chat.example"], []])
