@@ -1,8 +1,10 @@
 """pandas over the user's CSV, Excel and SQLite files, in their browser: rows leave it only in the answers to tools.
 
 The user drops files onto the page, or chooses them there. They are in the memory of this page until it is closed.
+In a host of MCP Apps the page is a view: of the tool `query`, or by itself.
 """
 
+import os
 import tempfile
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,12 +17,15 @@ from pydantic import Field
 
 from expressions import evaluate
 from mcpframe import FrameServer
-from view import View
+from mcpframe.views import View, Views
+from view import AnalystPage
 
 Expression = Annotated[
     str, Field(description="An expression of pandas over the tables, such as sales.groupby('city').amount.sum()")
 ]
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+PUBLISHED = os.environ.get("DATA_ANALYST_URL", "http://localhost:8001/data-analyst/")
+"""Where `dist/data-analyst/` is published: this machine, until you replace it by your own address."""
 
 server = FrameServer(
     "data-analyst",
@@ -29,8 +34,9 @@ server = FrameServer(
     instructions="Answers questions about the user's files with pandas. Begin with describe; the tables are variables.",
 )
 tables: dict[str, pd.DataFrame] = {}
-view = View(tables)
-server.ui(view.run)
+page = AnalystPage(tables)
+server.ui(page.run)
+views = Views(server, View(PUBLISHED, uri="ui://data-analyst/page", title="Data analyst", prefers_border=True))
 
 
 @server.tool(annotations=READS)
@@ -52,11 +58,11 @@ def describe() -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-@server.tool(annotations=READS)
+@views.tool("ui://data-analyst/page", annotations=READS)
 async def query(expression: Expression) -> pd.DataFrame:
     """Evaluate an expression: tables are variables, columns attributes or ["names"], with pandas' methods."""
     found = result_of(expression)
-    await view.show(expression, found)
+    await page.show(expression, found)
     return found
 
 
@@ -81,12 +87,12 @@ async def plot(
         found.plot(kind=kind, title=title or None, ax=axes, **chosen)
     except (KeyError, TypeError, ValueError) as error:
         raise ToolError(f"This cannot be drawn as {kind}: {error}") from error
-    await view.show(expression, figure)
+    await page.show(expression, figure)
     return figure
 
 
 @server.tool(annotations=READS)
-def export(
+async def export(
     expression: Expression,
     format: Annotated[Literal["csv", "xlsx", "json"], Field(description="The file's format")] = "csv",  # noqa: A002
     to: Annotated[Literal["answer", "download"], Field(description="Return it, or let the user save it")] = "answer",
@@ -103,7 +109,7 @@ def export(
     if to == "answer":
         return path
     data = path.read_bytes()
-    server.session.page.download(path.name, data)
+    await page.save(path.name, data)
     return f"{path.name} was given to the user's browser to save: {len(found):,} rows, {len(data):,} bytes."
 
 

@@ -1,14 +1,20 @@
-"""The page: files are dropped or chosen here, and the last result is shown."""
+"""The page: files are dropped or chosen here, and the last result is shown.
 
+In a host of MCP Apps it is a view: the host can call the tools of this page, its model is told which tables there are,
+and what a tool of the host's own server has answered is shown, too.
+"""
+
+import base64
+from contextlib import suppress
 from typing import Any
 
 import pandas as pd
 
-from mcpframe import File, FrameSession, PageEvent
+from mcpframe import File, FrameSession, PageEvent, ToolInput, ToolResult, errors
 from reading import FileError, tables_of
 
 
-class View:
+class AnalystPage:
     """The page of the session.
 
     Args:
@@ -31,7 +37,14 @@ class View:
         field = page.element("#file")
         field.on("change", self._chosen)
         self._list()
-        await session.closed.wait()
+        try:
+            async for event in session.host.tool_events():
+                if isinstance(event, ToolInput):
+                    page.element("#question").text = str(event.arguments.get("expression", ""))
+                elif isinstance(event, ToolResult):
+                    await self._show_answer(event)
+        except errors.HostLacks:  # only a host of MCP Apps shows calls
+            await session.closed.wait()
 
     async def show(self, title: str, result: Any) -> None:
         """Show a result, if there is a page."""
@@ -40,6 +53,28 @@ class View:
         page = self._session.page
         page.element("#question").text = title
         await page.show(result, into="#result")
+
+    async def save(self, name: str, data: bytes) -> None:
+        """Let the user save a file: a view asks its host to."""
+        session = self._opened
+        if session.host.dialect == "mcp_apps":
+            await session.host.download(name, data)
+        else:
+            session.page.download(name, data)
+
+    async def _show_answer(self, answer: ToolResult) -> None:
+        """Show the result of a tool of the host's server: a picture, a table, or its text."""
+        pictures = [base64.b64decode(block["data"]) for block in answer.content if block.get("type") == "image"]
+        if pictures:
+            await self._page.show(pictures[0], into="#result")
+            return
+        try:
+            table = pd.DataFrame(answer.structured["rows"], columns=answer.structured["columns"])
+        except (KeyError, TypeError, ValueError):
+            self._say(answer.text, bad=answer.is_error)
+        else:
+            await self._page.show(table, into="#result")
+            self._say(answer.structured.get("left_out") or "")
 
     async def _dropped(self, event: PageEvent) -> None:
         self._page.element("#drop").classes.set("over", False)
@@ -58,6 +93,16 @@ class View:
                 failed = str(error)
         self._list()
         self._say(failed or "Ask the assistant about your data.", bad=bool(failed))
+        with suppress(errors.HostError):  # a host that is only a client lists the tools, and asks with them
+            await self._opened.host.update_model_context(self._described())
+
+    def _described(self) -> str:
+        """Return what a model has to know for its first expression: the tables and columns, and no row."""
+        lines = [
+            f"- {name}: {len(table):,} rows; columns {', '.join(map(str, table.columns))}"
+            for name, table in self._tables.items()
+        ]
+        return "\n".join(["The user's tables, which the tools of this page query with pandas:", *lines])
 
     def _list(self) -> None:
         listed = self._page.element("#tables")
@@ -73,6 +118,10 @@ class View:
         status.classes.set("bad", bad)
 
     @property
-    def _page(self) -> Any:
+    def _opened(self) -> FrameSession:
         assert self._session
-        return self._session.page
+        return self._session
+
+    @property
+    def _page(self) -> Any:
+        return self._opened.page

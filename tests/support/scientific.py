@@ -5,12 +5,14 @@ Pyodide's CDN has them too, but where the index is reached it may not be. Nothin
 
 from __future__ import annotations
 
+import shutil
 import zipfile
 from pathlib import Path, PurePosixPath
 
 import pytest
 
 from mcpframe.kit.base.cache import cache_dir, new_folder
+from mcpframe.kit.base.data import templates_dir
 from mcpframe.kit.base.errors import ToolFailed
 from mcpframe.kit.base.locking import locked
 from mcpframe.kit.base.programs import python, run_tool
@@ -40,6 +42,12 @@ def scientific_packages() -> Path:
     if _unreachable:
         pytest.skip(f"the files of numpy and others could not be fetched: {_unreachable}")
     return _FOLDER
+
+
+def data_analyst(folder: Path) -> Path:
+    """Copy the template data-analyst into a folder, to be built with these packages: its lock has others."""
+    left_out = shutil.ignore_patterns("mcpframe.lock", "tests")
+    return Path(shutil.copytree(templates_dir() / "data-analyst", folder / "data-analyst", ignore=left_out))
 
 
 def _fetch() -> None:
