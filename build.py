@@ -12,7 +12,7 @@
     python3 build.py soak [ARGUMENTS]    call the bridge, the hub and framed servers by the thousand
     python3 build.py survey [NAMES]      build public packages by their names, and call a tool of each
     python3 build.py docs [--check]      write the generated parts of docs/ (or only compare them), and build its site
-    python3 build.py screenshots         renew the documentation's pictures
+    python3 build.py screenshots [NAMES] renew the documentation's pictures
     python3 build.py scripts             bundle the scripts of static/page and static/app, after a change
     python3 build.py host                pack the npm package @mcpframe/host into dist/
     python3 build.py release [--final]   build the wheel, the sdist, the npm package and the extension into dist/, check
@@ -68,7 +68,6 @@ def main(arguments: Sequence[str]) -> int:
     demo_options.add_argument("--page-port", type=int, default=0, help="port of the host page's origin (a free one)")
     verbs.add_parser("build", help="build templates/ into dist/ (the default)")
     verbs.add_parser("check", help="lint and type checks")
-    verbs.add_parser("screenshots", help="the documentation's pictures, in docs/images/")
     docs_options = verbs.add_parser("docs", help="the documentation's generated parts, and its site in site/")
     docs_options.add_argument("--check", action="store_true", help="only complain where a generated part is stale")
     verbs.add_parser("scripts", help="bundle the scripts of static/page and static/app, after a change")
@@ -81,9 +80,10 @@ def main(arguments: Sequence[str]) -> int:
     verbs.add_parser("conformance", help="run the official conformance suite against the bridge", add_help=False)
     verbs.add_parser("soak", help="call the bridge, the hub and framed servers by the thousand", add_help=False)
     verbs.add_parser("survey", help="build public packages by their names, and call a tool of each", add_help=False)
+    verbs.add_parser("screenshots", help="renew the documentation's pictures, in docs/images/", add_help=False)
     verbs.add_parser("release", help="build and check the packages of a release", add_help=False)
     options, rest = parser.parse_known_args(arguments)
-    if rest and options.verb not in ("test", "bench", "conformance", "soak", "survey", "release"):
+    if rest and options.verb not in ("test", "bench", "conformance", "soak", "survey", "screenshots", "release"):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     try:
         ensure_environment()
@@ -108,7 +108,7 @@ def main(arguments: Sequence[str]) -> int:
         elif options.verb == "check":
             return check()
         elif options.verb == "screenshots":
-            return subprocess.call([sys.executable, "-m", "docs.generate.screenshots"], cwd=ROOT, env=set_up())
+            return subprocess.call([sys.executable, "-m", "docs.generate.screenshots", *rest], cwd=ROOT, env=set_up())
         elif options.verb == "docs":
             return docs(check=options.check)
         elif options.verb == "lock":

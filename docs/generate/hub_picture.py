@@ -17,6 +17,8 @@ from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 
+STYLE = Path(__file__).with_name("picture.css")
+"""The style of the page of a picture."""
 _TAB: ViewportSize = {"width": 860, "height": 560}
 _PICTURE: ViewportSize = {"width": 1180, "height": 700}
 _PATIENCE = 120
@@ -82,6 +84,7 @@ async def _use(context: BrowserContext, client: Client, address: str, image: Pat
     page = await context.new_page()
     await page.set_viewport_size(_PICTURE)
     await page.set_content((Path(__file__).with_suffix(".html")).read_text("utf-8"))
+    await page.add_style_tag(path=STYLE)
     await page.evaluate(_FILL, filled)
     await page.screenshot(path=image, full_page=True)
 

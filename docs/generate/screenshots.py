@@ -1,14 +1,18 @@
-"""Takes the pictures, light and dark: the inspector, a view, and the hub. `python3 build.py screenshots`."""
+"""Takes the pictures, light and dark: `python3 build.py screenshots`, all or those of the names in `TAKES`."""
 
 from __future__ import annotations
 
+import shutil
+import sys
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Literal
 
 from playwright.sync_api import Page, ViewportSize, sync_playwright
 
-from docs.generate.hub_picture import take_hub_picture
+from docs.generate.analyst_picture import PAGE, take_analyst_picture
+from docs.generate.hub_picture import STYLE, take_hub_picture
 from mcpframe.kit.base.data import checkout_dir, templates_dir
 from mcpframe.kit.base.progress import step
 from mcpframe.kit.base.scratch import scratch
@@ -18,6 +22,7 @@ from mcpframe.kit.bundle import build
 from mcpframe.kit.dev.inspector import serve_inspector
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.pairs import build_conversation
+from tests.support.scientific import data_analyst, scientific_packages
 
 IMAGES = checkout_dir() / "docs" / "images"
 SIZE: ViewportSize = {"width": 1180, "height": 760}
@@ -26,9 +31,17 @@ PATIENCE = 120_000
 """Milliseconds that one step may take."""
 
 
-def main() -> None:
-    """Take every picture again."""
+def main(names: list[str]) -> None:
+    """Take the pictures of these names again; of all without any."""
+    if unknown := set(names) - set(TAKES):
+        sys.exit(f"There are no pictures {', '.join(unknown)}: give some of {', '.join(TAKES)}, or none for all.")
     IMAGES.mkdir(parents=True, exist_ok=True)
+    for name in names or TAKES:
+        TAKES[name]()
+
+
+def take_inspector_pictures() -> None:
+    """Take those of the inspector, and that of a view."""
     projects = [templates_dir() / "pi-calculator", templates_dir() / "json-analyzer"]
     with (
         serve_inspector(projects, progress=step) as inspecting,
@@ -60,7 +73,6 @@ def main() -> None:
                     _set_up(page, IMAGES / f"inspector-setup-{scheme}.png")
                     page.goto(f"{origins['host']}/conversation/")
                     _show_view(page, IMAGES / f"view-{scheme}.png")
-    take_hub_pictures()
 
 
 def take_hub_pictures() -> None:
@@ -72,6 +84,22 @@ def take_hub_pictures() -> None:
                 with step(f"Pictures of the hub, {scheme}"):
                     address = f"http://shop.localhost:{served.port}/{shop.url_path}"
                     take_hub_picture(address, scheme, IMAGES / f"hub-{scheme}.png")
+
+
+def take_analyst_pictures() -> None:
+    """Take those of the template data-analyst."""
+    with scratch("analyst") as folder, serve_folder(folder) as host:
+        for file in (PAGE, STYLE):
+            shutil.copy(file, folder)
+        origin = f"http://localhost:{host.port}"
+        project = data_analyst(folder)
+        packages = str(scientific_packages())
+        result = build(project, folder / "dist", allowed_origins=[origin], distribution=packages, progress=step)
+        with serve_folder(folder / "dist") as served:
+            for scheme in SCHEMES:
+                with step(f"Pictures of the data analyst, {scheme}"):
+                    address = f"http://tools.localhost:{served.port}/{result.url_path}"
+                    take_analyst_picture(address, f"{origin}/{PAGE.name}", scheme, IMAGES / f"analyst-{scheme}.png")
 
 
 def _call(page: Page, image: Path) -> None:
@@ -101,5 +129,11 @@ def _show_view(page: Page, image: Path) -> None:
     page.screenshot(path=image)
 
 
+TAKES: Mapping[str, Callable[[], None]] = {
+    "inspector": take_inspector_pictures,
+    "hub": take_hub_pictures,
+    "analyst": take_analyst_pictures,
+}
+
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
