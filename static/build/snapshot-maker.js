@@ -25,10 +25,6 @@ function isolate() {
       unregister() {}
     }
   );
-  // Pyodide's proxies of globals, which it has for a snapshot only, call accessors with themselves: the browser's own, such
-  // as `navigator.locks`, throw "Illegal invocation" then.
-  const { get } = Reflect;
-  Reflect.get = (target, name) => get(target, name);
   let state = 0x9e3779b9;
   const next = () => {
     state ^= state << 13;
