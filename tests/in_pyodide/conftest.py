@@ -22,10 +22,10 @@ from pytest_pyodide.runner import PlaywrightChromeRunner
 from pytest_pyodide.server import DefaultHandler
 
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
+from mcpframe.kit.bundle.packages.fetch import fetch_wheels
 from mcpframe.kit.bundle.packages.layers import SITE_PACKAGES, compiled_wheels
 from mcpframe.kit.bundle.packages.lock import Lock, inputs_hash, read_lock, write_lock
 from mcpframe.kit.bundle.packages.resolve import resolve
-from mcpframe.kit.bundle.packages.wheels import fetch_wheels
 from mcpframe.kit.bundle.pyodide.archive import pack
 from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
 from mcpframe.kit.bundle.pyodide.runtime import Runtime, ensure_runtime

@@ -30,10 +30,10 @@ from mcpframe.kit.bundle.output.assets import Asset
 from mcpframe.kit.bundle.output.write import BuildResult, find_current, origins_of, read_manifests, write_bundle
 from mcpframe.kit.bundle.own_modules import own_files, own_sources
 from mcpframe.kit.bundle.packages.environment import with_environment
+from mcpframe.kit.bundle.packages.fetch import fetch_wheels
 from mcpframe.kit.bundle.packages.layers import Layers, build_layers, compiled, is_compiled
 from mcpframe.kit.bundle.packages.left_out import modules_of
 from mcpframe.kit.bundle.packages.lock import Lock
-from mcpframe.kit.bundle.packages.wheels import fetch_wheels
 from mcpframe.kit.bundle.page.scripts import source_files
 from mcpframe.kit.bundle.program_places import InNode, InPage
 from mcpframe.kit.bundle.project_lock import ProjectLock
@@ -45,7 +45,15 @@ from mcpframe.kit.bundle.pyodide.version import VERSION
 from mcpframe.kit.bundle.server_import import Inspected, InspectedSetup, ServerFails, compile_and_inspect
 from mcpframe.kit.bundle.snapshot.boot import AUTHOR, SDK
 from mcpframe.kit.bundle.snapshot.snapshot import Camera, Server, Snapshot, Taken, camera
-from mcpframe.kit.project.project import Project, find_project, with_dialects, with_distribution, with_origins, with_url
+from mcpframe.kit.project.project import (
+    Project,
+    find_project,
+    with_build_sdists,
+    with_dialects,
+    with_distribution,
+    with_origins,
+    with_url,
+)
 
 _NO_HOST = "https://host.example"
 _KIT = Path(__file__).resolve().parent.parent
@@ -65,6 +73,7 @@ def build(
     progress: Progress = silent,
     runtime: Path | None = None,
     distribution: str | None = None,
+    build_sdists: bool = False,
     taking: Camera | None = None,
 ) -> BuildResult:
     """Build a bundle.
@@ -84,6 +93,7 @@ def build(
         progress: Called with a description of each step.
         runtime: A folder with the Pyodide runtime; by default see `ensure_runtime`.
         distribution: The source of packages with native code, in place of the project's; see `PyodidePackages`.
+        build_sdists: Whether packages that have only sources may be built, if the project does not allow it.
         taking: The camera for the snapshot, which further builds reuse; by default one of its own.
 
     Raises:
@@ -101,6 +111,8 @@ def build(
         project = with_url(project, url)
     if distribution is not None:
         project = with_distribution(project, distribution)
+    if build_sdists:
+        project = with_build_sdists(project)
     check_origins_early(project)
     author = author_files(project, out)
     check_worker(project, author)

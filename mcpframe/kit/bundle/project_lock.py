@@ -11,10 +11,10 @@ from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.bundle.author_files import author_files
 from mcpframe.kit.bundle.code.sdk_choice import asks_for_later, fails_as_earlier, written_for_earlier
 from mcpframe.kit.bundle.packages.choose_wheels import NoWheelFound
+from mcpframe.kit.bundle.packages.fetch import fetch_wheels
 from mcpframe.kit.bundle.packages.lock import Lock, inputs_hash, read_lock, write_lock
 from mcpframe.kit.bundle.packages.repairs import Repairs
 from mcpframe.kit.bundle.packages.resolve import BASE, INSTALLER, resolve
-from mcpframe.kit.bundle.packages.wheels import fetch_wheels
 from mcpframe.kit.bundle.pyodide.archive import unpacking
 from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
 from mcpframe.kit.bundle.pyodide.runtime import ensure_runtime
@@ -55,12 +55,14 @@ class ProjectLock:
         """Read the project's lock; resolve anew if it is missing, to be upgraded, or of other requirements.
 
         Raises:
-            BuildError: It was written with another distribution, or as for `resolve` of the packages.
+            BuildError: It was written with another distribution, has packages that may not be built, or as for
+                `resolve` of the packages.
         """
         requested, left_out = self._requirements(), self.given.config.leave_out
         inputs = inputs_hash(requested, (*BASE, *INSTALLER), (VERSION,), *([left_out] if left_out else []))
         known = read_lock(self.given.lock_path)
         if known is not None and known.inputs == inputs and not self.upgrade:
+            self._check_sources(known)
             if known.distribution == self.pyodide.lock_sha256:
                 self.lock = known
                 return
@@ -74,6 +76,15 @@ class ProjectLock:
             previous = None if self.upgrade else known
             self.lock = self._resolve(requested, inputs, previous)
         write_lock(self.given.lock_path, self.lock)
+
+    def _check_sources(self, lock: Lock) -> None:
+        built = [f"{package.name} {package.version}" for package in lock.packages if package.source == "sources"]
+        if built and not self.given.config.build_sdists:
+            raise BuildError(
+                f"{self.given.lock_path} has packages that are built from their sources ({', '.join(built)}), which is "
+                "not allowed here: allow it with --build-sdists, or build_sdists = true in [tool.mcpframe]; or build "
+                "with --upgrade to do without."
+            )
 
     def resolve_after(self, error: ServerFails) -> None:
         """Lock other packages for a server that fails: mcp 1.x, one that it turns out to need, or others on trial.
@@ -113,6 +124,7 @@ class ProjectLock:
             leave_out=self.given.config.leave_out,
             named=self.given.named_package,
             repairs=self._repairs,
+            build_sdists=self.given.config.build_sdists,
         )
 
     def _requirements(self) -> tuple[str, ...]:

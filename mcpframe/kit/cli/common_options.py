@@ -130,4 +130,11 @@ Enter = Annotated[
         help="What to enter in the setup's form, and which buttons to press; may be repeated, and is done in order.",
     ),
 ]
+BuildSdists = Annotated[
+    bool,
+    typer.Option(
+        "--build-sdists",
+        help="Build packages that have only sources, in Pyodide and without access to this machine.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

@@ -168,6 +168,7 @@ def build(
             help="With --package: a package that it works without, of all requirements; may be repeated.",
         ),
     ] = None,
+    build_sdists: options.BuildSdists = False,
     max_unpacked: Annotated[
         int | None,
         typer.Option(
@@ -212,6 +213,7 @@ def build(
             persist=persist or [],
             leave_out=leave_out or [],
             ask=ask or [],
+            build_sdists=build_sdists,
             upgrade=upgrade,
             progress=progress,
         )
@@ -235,6 +237,7 @@ def build(
             url=url,
             max_unpacked=max_unpacked,
             distribution=distribution,
+            build_sdists=build_sdists,
             progress=progress,
         )
     for warning in result.warnings:

@@ -38,6 +38,7 @@ def make_project(
     persist: Sequence[str] = (),
     leave_out: Sequence[str] = (),
     ask: Sequence[str] = (),
+    build_sdists: bool = False,
     upgrade: bool = False,
     progress: Progress,
 ) -> Path:
@@ -46,6 +47,7 @@ def make_project(
     Args:
         hosts: Hosts that it may reach; `FOUND` for those in its code.
         ask: Variables that its visitor enters; `FOUND` for those in its code.
+        build_sdists: Whether packages that have only sources may be built.
         upgrade: Whether to resolve its requirements anew, if its code has to be read.
         progress: Reports long steps.
     """
@@ -65,6 +67,7 @@ def make_project(
         _sources([host for host in hosts if host != FOUND]),
         leave_out,
         [name for name in ask if name != FOUND],
+        build_sdists,
     )
     folder = package_project(package, folder, given)
     if FOUND in hosts or FOUND in ask:

@@ -36,6 +36,7 @@ def run(
         list[str] | None,
         typer.Option(metavar="NAME", help="A package that it works without, of all requirements; may be repeated."),
     ] = None,
+    build_sdists: options.BuildSdists = False,
     port: Annotated[int, options.port("The inspector's port; 0 takes the usual one, or a free one.")] = 0,
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open it in the default browser.")] = True,
 ) -> None:
@@ -59,6 +60,7 @@ def run(
         hosts=found,
         leave_out=leave_out or [],
         ask=found,
+        build_sdists=build_sdists,
         progress=step,
     )
     with packages.explaining(folder):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -48,6 +48,7 @@ class PackageOptions:
         connect_src: The origins that it may send requests to.
         leave_out: The packages to leave out of all requirements.
         visitor_env: The environment variables that each visitor enters in a setup form.
+        build_sdists: Whether packages that have only sources may be built.
     """
 
     args: Sequence[str] = ()
@@ -57,17 +58,21 @@ class PackageOptions:
     connect_src: Sequence[str] = ()
     leave_out: Sequence[str] = ()
     visitor_env: Sequence[str] = ()
+    build_sdists: bool = False
 
     def added_to(self, earlier: PackageOptions) -> PackageOptions:
         """Return earlier options with these: arguments and origins replace, all others are added."""
-        return PackageOptions(
-            self.args or earlier.args,
-            {**earlier.env, **self.env},
-            self.allowed_origins or earlier.allowed_origins,
-            *(
-                tuple(dict.fromkeys((*getattr(earlier, name), *getattr(self, name))))
-                for name in ("persist", "connect_src", "leave_out", "visitor_env")
-            ),
+        added = {
+            name: tuple(dict.fromkeys((*getattr(earlier, name), *getattr(self, name))))
+            for name in ("persist", "connect_src", "leave_out", "visitor_env")
+        }
+        return replace(
+            self,
+            args=self.args or earlier.args,
+            env={**earlier.env, **self.env},
+            allowed_origins=self.allowed_origins or earlier.allowed_origins,
+            build_sdists=self.build_sdists or earlier.build_sdists,
+            **added,
         )
 
 
@@ -125,6 +130,7 @@ def _options_of(project: Project) -> PackageOptions:
         config.csp.connect_src,
         config.leave_out,
         config.visitor_env,
+        config.build_sdists,
     )
 
 
@@ -139,6 +145,8 @@ def _text(requirement: Requirement, options: PackageOptions) -> str:
         lists="".join(f"{key} = {json.dumps(list(values))}\n" for key, values in lists.items() if values),
         origins=json.dumps(list(options.allowed_origins or _ORIGINS)),
     )
+    if options.build_sdists:
+        text += "build_sdists = true\n"
     if options.connect_src:
         text += _CSP.format(sources=json.dumps(list(options.connect_src)))
     if options.env:

@@ -168,6 +168,11 @@ def with_distribution(project: Project, distribution: str) -> Project:
     return replace(project, config=project.config.model_copy(update={"distribution": checked}))
 
 
+def with_build_sdists(project: Project) -> Project:
+    """Return the project with the permission to build packages that have only sources."""
+    return replace(project, config=project.config.model_copy(update={"build_sdists": True}))
+
+
 def _from_pyproject(file: Path) -> Project:
     data = _toml(read_text(file), file)
     tool = data.get("tool", {})

@@ -277,6 +277,7 @@ class McpframeConfig(_Section):
         npm: npm packages whose files the page uses, by name.
         leave_out: Packages to leave out of all requirements: those without a wheel for Pyodide that the server does not
             need.
+        build_sdists: Build packages that have only sources, in Pyodide and without access to this machine.
         distribution: A folder, or an https address, with packages of Pyodide's distribution and their
             `pyodide-lock.json`, in place of Pyodide's CDN.
         source: The folder on the import path; by default `src` if the entry is in it, else the root.
@@ -319,6 +320,7 @@ class McpframeConfig(_Section):
     styles: list[RelativePath] = []
     npm: dict[Annotated[str, AfterValidator(_npm_name)], NpmConfig] = {}
     leave_out: list[Annotated[str, AfterValidator(_package_name)]] = []
+    build_sdists: bool = False
     distribution: Annotated[str, AfterValidator(_distribution)] | None = None
     source: RelativePath | None = None
     url: Annotated[str, AfterValidator(_address)] | None = None

@@ -3,6 +3,7 @@
 uv does not know Pyodide's newest tags, and pip evaluates the markers of this machine: uv chooses versions, pip fetches
 their wheels. For a package without a wheel these are tried, in this order, each as a constraint of the next round:
 
+0. if that is allowed, the version itself, built from its sources (`source_builds`) if it has nothing else;
 1. for some packages (`optional_native`), the version without its native part, if Pyodide's own cannot be reached;
 2. the newest earlier version with a wheel on the index, or in Pyodide's own distribution if that has a later one;
 3. no package, if those that require it import it only in functions or within `try`;
@@ -62,6 +63,7 @@ class _Candidate:
 
     Attributes:
         constraint: The constraint on the package.
+        built: The wheel that was built from its sources, if it is the candidate.
         own: Pyodide's own package, if it is the candidate.
         foreign: Whether it is a wheel for another platform, without its native part.
         left_out: Whether the bundle lacks the package.
@@ -69,6 +71,7 @@ class _Candidate:
     """
 
     constraint: str
+    built: Locked | None = None
     own: PyodidePackage | None = None
     foreign: bool = False
     left_out: bool = False
@@ -129,6 +132,7 @@ class _Search:
         self._constraints: dict[str, str] = {}
         self._from_pyodide: dict[str, PyodidePackage] = {}
         self._foreign: set[str] = set()
+        self._from_sources: dict[str, Locked] = {}
         self._left_out: dict[str, str] = {}  # with their notes
         self._candidates: dict[str, Iterator[_Candidate]] = {}
         self._missing: dict[str, Pin] = {}
@@ -138,9 +142,8 @@ class _Search:
         for _ in range(_MAX_ROUNDS):
             needed = self._requirements.reachable(pins)
             self._add_requirements_of_pyodides(needed)
-            on_index = {
-                name: (pin.version, pin.hashes) for name, pin in needed.items() if name not in self._from_pyodide
-            }
+            elsewhere = self._from_pyodide.keys() | self._from_sources.keys()
+            on_index = {name: (pin.version, pin.hashes) for name, pin in needed.items() if name not in elsewhere}
             try:
                 foreign = self._foreign & on_index.keys()
                 found = download(on_index, foreign=foreign) if foreign else download(on_index)
@@ -157,6 +160,8 @@ class _Search:
     def _locked(self, name: str, pin: Pin, found: Mapping[str, tuple[str, str, str]]) -> Locked:
         if own := self._from_pyodide.get(name):
             return Locked(name, own.version, own.filename, own.sha256, "pyodide", pin.required_by)
+        if built := self._from_sources.get(name):
+            return replace(built, required_by=pin.required_by)
         if name not in found:
             raise BuildError(f"pip fetched no wheel of {name} {pin.version}; run the build again.")
         return Locked(name, *found[name], "index", pin.required_by)
@@ -184,7 +189,10 @@ class _Search:
                 continue
             self._constraints = constraints
             self._from_pyodide.pop(name, None)
+            self._from_sources.pop(name, None)
             self._foreign -= {name}
+            if candidate.built is not None:
+                self._from_sources[name] = candidate.built
             if candidate.foreign:
                 self._foreign.add(name)
             if candidate.own is not None:
@@ -194,6 +202,9 @@ class _Search:
 
     def _candidates_for(self, missing: NoWheel, pin: Pin) -> Iterator[_Candidate]:
         name, own = missing.name, self._pyodide.find(missing.name)
+        builds = self._requirements.builds
+        if builds and (built := builds.wheel(name, pin.version)):
+            yield _Candidate(f"{name}=={pin.version}", built)
         if name in OPTIONAL_NATIVE_NAMES and not (own and self._can_be_fetched(own)):
             yield _Candidate(f"{name}=={pin.version}", foreign=True)
         stable = [Version(item) for item in missing.versions if _is_as_stable(item, pin.version)]
@@ -203,11 +214,11 @@ class _Search:
         offered = False
         for version in earlier[:_MOST_VERSIONS]:
             if own and not offered and Version(own.version) > version:
-                yield _Candidate(f"{name}=={own.version}", own)
+                yield _Candidate(f"{name}=={own.version}", own=own)
                 offered = True
             yield _Candidate(f"{name}=={version}")
         if own and not offered:
-            yield _Candidate(f"{name}=={own.version}", own)
+            yield _Candidate(f"{name}=={own.version}", own=own)
         yield _Candidate("", left_out=True)
         if self._repairs.may_try(name, Without.NATIVE_PART):
             yield _Candidate(f"{name}=={pin.version}", foreign=True)
@@ -274,6 +285,8 @@ class _Search:
 
     def _notes(self, needed: Mapping[str, Pin]) -> tuple[str, ...]:
         notes = [note for _, note in sorted(self._left_out.items())]
+        built = sorted(self._from_sources.keys() & needed.keys())
+        notes += [f"{name} {needed[name].version} was built from its sources" for name in built]
         for name, pin in sorted(self._missing.items()):
             own = self._from_pyodide.get(name)
             if name in self._foreign & needed.keys():
@@ -318,11 +331,24 @@ class _Search:
         if imports:
             message += f" It is imported in {places[0]}."
         if own is None and not versions:
-            message += (
-                " If it is Python alone, build its wheel: pip wheel --no-deps --wheel-dir wheels "
-                f"{name}=={pin.version}, and set UV_FIND_LINKS and PIP_FIND_LINKS to the path of that folder."
-            )
+            message += self._about_sources(name, pin)
         return NoWheelFound(message, f"{name} {pin.version}", chain, places)
+
+    def _about_sources(self, name: str, pin: Pin) -> str:
+        """Return what can be done with the sources of a package."""
+        builds = self._requirements.builds
+        if builds is None:
+            return (
+                " If it has only sources, and is Python alone, have them built, without access to this machine: "
+                "--build-sdists, or build_sdists = true in [tool.mcpframe]."
+            )
+        if (failure := builds.failures.get(name)) is None:
+            return ""
+        return (
+            f" Its sources cannot be built: {failure}. If it is Python alone, build its wheel where you trust its "
+            f"code: pip wheel --no-deps --wheel-dir wheels {name}=={pin.version}, and set UV_FIND_LINKS and "
+            "PIP_FIND_LINKS to the path of that folder."
+        )
 
 
 def _is_as_stable(version: str, pinned: str) -> bool:

@@ -26,8 +26,39 @@ _NAMED_AS_ROOTS = {f"{name}{_PACKAGE}": name for name in (SERVER, OWN)}
 _MOST_NOTES, _LONGEST_NOTE = 100, 1000
 _VERSION = re.compile(r"[A-Za-z0-9]+([.!+_-][A-Za-z0-9]+)*")
 _FILENAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+!-]*\.whl")
+SOURCES_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+!-]*\.(tar\.gz|zip)")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _NOTE = "Written by `mcpframe build`; commit it. Renew it with `mcpframe build --upgrade`."
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A package that builds others: a build backend, or a package that it requires.
+
+    Attributes:
+        name: Its normalized name.
+        version: Its version.
+        sha256: The SHA-256 of its wheel.
+    """
+
+    name: str
+    version: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class BuiltFrom:
+    """The sources from which a wheel is built, so that another machine builds the same one.
+
+    Attributes:
+        filename: The name of the file with the sources.
+        sha256: Its SHA-256.
+        tools: The packages that build it, sorted by name.
+    """
+
+    filename: str
+    sha256: str
+    tools: tuple[Tool, ...]
 
 
 @dataclass(frozen=True)
@@ -39,16 +70,18 @@ class Locked:
         version: Its version.
         filename: The wheel's file name.
         sha256: The wheel's SHA-256, in hex.
-        source: `index`, pip's configured package index; or `pyodide`, the distribution.
+        source: `index`, pip's configured package index; `pyodide`, the distribution; or `sources`, built from them.
         required_by: The packages that require it, as `requirer` names them, `SERVER` and `OWN`.
+        built_from: The sources of a wheel that the build makes.
     """
 
     name: str
     version: str
     filename: str
     sha256: str
-    source: Literal["index", "pyodide"]
+    source: Literal["index", "pyodide", "sources"]
     required_by: tuple[str, ...]
+    built_from: BuiltFrom | None = None
 
 
 @dataclass(frozen=True)
@@ -133,7 +166,7 @@ def read_lock(path: Path) -> Lock | None:
 
 
 def _locked(entry: dict[str, Any]) -> Locked:
-    values = {field.name: entry[field.name] for field in fields(Locked)}
+    values = {field.name: entry[field.name] for field in fields(Locked) if field.name != "built_from"}
     filename, digest = str(values["filename"]), str(values["sha256"])
     # Names and versions become parts of files that pip reads line by line, of commands and of URLs.
     if not _FILENAME.fullmatch(filename):
@@ -145,9 +178,28 @@ def _locked(entry: dict[str, Any]) -> Locked:
     names = [values["name"], *(_NAMED_AS_ROOTS.get(who, who) for who in values["required_by"])]
     if not all(isinstance(name, str) and _NAME.fullmatch(name) for name in names):
         raise ValueError(f"package {values['name']!r}")
-    if values["source"] not in ("index", "pyodide"):
+    if values["source"] not in ("index", "pyodide", "sources"):
         raise ValueError(f"source {values['source']!r}")
-    return Locked(**{**values, "required_by": tuple(values["required_by"])})
+    built_from = _built_from(entry["built_from"]) if values["source"] == "sources" else None
+    return Locked(**{**values, "required_by": tuple(values["required_by"]), "built_from": built_from})
+
+
+def _built_from(entry: dict[str, Any]) -> BuiltFrom:
+    tools = tuple(Tool(str(tool["name"]), str(tool["version"]), str(tool["sha256"])) for tool in entry["tools"])
+    built_from = BuiltFrom(str(entry["filename"]), str(entry["sha256"]), tools)
+    are_tools = all(_NAME.fullmatch(tool.name) and _VERSION.fullmatch(tool.version) for tool in tools)
+    if not SOURCES_NAME.fullmatch(built_from.filename) or not are_tools:
+        raise ValueError(f"built_from {entry!r}")
+    if not all(_SHA256.fullmatch(digest) for digest in (built_from.sha256, *(tool.sha256 for tool in tools))):
+        raise ValueError(f"built_from {entry!r}")
+    return built_from
+
+
+def _entry(package: Locked) -> dict[str, Any]:
+    entry = asdict(package)
+    if package.built_from is None:
+        del entry["built_from"]
+    return entry
 
 
 def write_lock(path: Path, lock: Lock) -> None:
@@ -156,7 +208,7 @@ def write_lock(path: Path, lock: Lock) -> None:
     Raises:
         WriteError: The file cannot be written.
     """
-    packages = [asdict(package) for package in sorted(lock.packages, key=lambda package: package.name)]
+    packages = [_entry(package) for package in sorted(lock.packages, key=lambda package: package.name)]
     data: dict[str, Any] = {"about": _NOTE, "format": _FORMAT, "inputs": lock.inputs}
     if lock.notes:
         data["notes"] = lock.notes

@@ -126,13 +126,14 @@ def compile_pins(
 
 
 def run_uv(
-    arguments: list[str], folder: Path, platform: str = PYODIDE, required_by_sources: RequiredBySources | None = None
+    arguments: list[str], folder: Path, platform: str | None, required_by_sources: RequiredBySources | None = None
 ) -> None:
     """Run `uv pip compile` in a folder.
 
     It is run again for each package that it would have to build to learn what it requires.
 
     Args:
+        platform: uv's name of the platform; None for all.
         required_by_sources: As for `compile_pins`.
 
     Raises:
@@ -141,7 +142,8 @@ def run_uv(
     """
     python = inert_python()
     command = [find_uv_bin(), "pip", "compile", *arguments, "--index-strategy", "unsafe-best-match", "--quiet"]
-    command += ["--python-platform", platform, "--python-version", PYTHON_VERSION.rpartition(".")[0]]
+    command += ["--python-platform", platform] if platform else ["--universal"]
+    command += ["--python-version", PYTHON_VERSION.rpartition(".")[0]]
     # uv fetches nothing for a build, neither packages nor git repositories, before it calls Python for one.
     command += ["--no-build-isolation", "--no-sources"]
     # Without an interpreter uv looks for one of Pyodide's version, and tries to download it. With a file of settings it

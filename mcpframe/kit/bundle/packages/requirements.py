@@ -15,6 +15,7 @@ from packaging.version import Version
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.bundle.packages.lock import SERVER, requirer
 from mcpframe.kit.bundle.packages.pins import Conflict, Pin, compile_pins, reachable
+from mcpframe.kit.bundle.packages.source_builds import SourceBuilds
 
 ZONES = "tzdata"
 """The package with the database of time zones."""
@@ -33,6 +34,7 @@ class Requirements:
         undeclared: Packages, by name, with another package that requires them without declaring it.
         overrides_sdk: Whether `sdk` replaces the packages' requirements of the SDK, whose version is too early.
         zones_for: The package that needs the database of time zones, which a page does not have.
+        builds: Builds packages that have only sources; None if that is not allowed.
     """
 
     roots: tuple[str, ...]
@@ -41,12 +43,21 @@ class Requirements:
     undeclared: Mapping[str, str] = field(default_factory=dict)
     overrides_sdk: bool = False
     zones_for: str | None = None
+    builds: SourceBuilds | None = None
 
     def compile(self, constraints: Mapping[str, str], preferred: Mapping[str, str]) -> dict[str, Pin]:
         """Return the versions that fit under constraints. Raises as `compile_pins` does."""
         roots = self.roots if self.zones_for is None else (*self.roots, ZONES)
         overrides = (self.sdk,) if self.overrides_sdk else ()
-        pins = compile_pins(roots, constraints, preferred, sdk=self.sdk, excluded=self.left_out, overrides=overrides)
+        pins = compile_pins(
+            roots,
+            constraints,
+            preferred,
+            sdk=self.sdk,
+            excluded=self.left_out,
+            overrides=overrides,
+            required_by_sources=self.builds.required_by_sources if self.builds else None,
+        )
         if self.zones_for is not None:
             who = {requirer(self.zones_for), *pins[ZONES].required_by} - {SERVER}
             pins[ZONES] = replace(pins[ZONES], required_by=tuple(sorted(who)))

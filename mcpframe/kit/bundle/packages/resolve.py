@@ -23,6 +23,7 @@ from mcpframe.kit.bundle.packages.named_package import with_advice, with_newest
 from mcpframe.kit.bundle.packages.pins import INSTALLER, LINUX, Conflict, Pin, compile_pins
 from mcpframe.kit.bundle.packages.repairs import NO_REPAIRS, Repairs, Without
 from mcpframe.kit.bundle.packages.requirements import ZONES, Requirements, gone_back
+from mcpframe.kit.bundle.packages.source_builds import SourceBuilds
 from mcpframe.kit.bundle.packages.wheels import wheel_path
 from mcpframe.kit.bundle.pyodide.archive import unpack
 from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
@@ -47,6 +48,7 @@ def resolve(
     leave_out: Iterable[str] = (),
     named: str = "",
     repairs: Repairs = NO_REPAIRS,
+    build_sdists: bool = False,
 ) -> Lock:
     """Choose the wheels for `requirements`, and fetch them into the cache.
 
@@ -58,6 +60,7 @@ def resolve(
         leave_out: Packages to leave out of all requirements.
         named: The package whose program is the server, normalized: see `named_package`.
         repairs: The experience of earlier starts of that program.
+        build_sdists: Whether packages that have only sources may be built in Pyodide.
 
     Raises:
         BuildError: A package has no wheel that runs in Pyodide, or the requirements contradict each other.
@@ -67,7 +70,8 @@ def resolve(
     preferred = {package.name: package.version for package in previous.packages} if previous else {}
     pinned = with_newest(roots, named, preferred) if named else roots
     needed = dict.fromkeys(repairs.needed, requirer(named))
-    wanted = Requirements(pinned, SDK, tuple(leave_out), needed)
+    builds = SourceBuilds(pyodide.runtime) if build_sdists else None
+    wanted = Requirements(pinned, SDK, tuple(leave_out), needed, builds=builds)
     resolution = _Resolution(wanted, pyodide, inputs, preferred, repairs)
     try:
         return resolution.run_with_repairs()
@@ -187,7 +191,7 @@ def _is_before(pins: Mapping[str, Pin], first: str) -> bool:
 def _users(packages: tuple[Locked, ...], *sdks: str) -> dict[str, Locked]:
     """Return the packages that require one of these, by name."""
     users = {who for package in packages if package.name in sdks for who in package.required_by}
-    return {item.name: item for item in packages if requirer(item.name) in users and item.source == "index"}
+    return {item.name: item for item in packages if requirer(item.name) in users and item.source != "pyodide"}
 
 
 def _code_for_earlier(lock: Lock) -> str | None:
@@ -215,5 +219,5 @@ def _uses_zones(packages: tuple[Locked, ...]) -> str | None:
         return None
     base = {package.name for package in Lock("", packages).closure(["mcp", *INSTALLER])}
     # Those of Pyodide's distribution are not in the cache yet, and require the database themselves.
-    others = (package for package in packages if package.name not in base and package.source == "index")
+    others = (package for package in packages if package.name not in base and package.source != "pyodide")
     return next((item.name for item in others if imports_named("zoneinfo", unpack(wheel_path(item)))), None)

@@ -1,11 +1,11 @@
-"""The wheels of a lock as files in the cache, each checked against its hash."""
+"""Wheels for Pyodide from the package index, fetched with pip into the cache."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
@@ -13,12 +13,8 @@ from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel
 from mcpframe.kit.base.cache import cache_dir, move_file, sha256_of, write_file, writing
 from mcpframe.kit.base.errors import BuildError, DownloadError, HashMismatch, ToolFailed
 from mcpframe.kit.base.programs import python, run_tool
-from mcpframe.kit.base.progress import count
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle.packages.lock import Locked
-from mcpframe.kit.bundle.packages.optional_native import is_foreign
-from mcpframe.kit.bundle.pyodide.archive import check_sizes
-from mcpframe.kit.bundle.pyodide.packages import PyodidePackages, Wanted
 from mcpframe.kit.bundle.pyodide.version import ABI, PYTHON_VERSION
 
 _TAGS = (
@@ -66,50 +62,8 @@ def wheel_path(package: Locked) -> Path:
     return cache_dir() / "wheels" / package.sha256 / package.filename
 
 
-def fetch_wheels(packages: Iterable[Locked], pyodide: PyodidePackages) -> dict[str, Path]:
-    """Fetch the wheels that the cache lacks, and return the files of all, by package name.
-
-    Args:
-        pyodide: Pyodide's own packages.
-
-    Raises:
-        BuildError: The package index no longer has a wheel, the distribution's folder lacks some, or the wheels unpack
-            to too much.
-        DownloadError: A wheel could not be fetched.
-        HashMismatch: A wheel is not the locked one.
-    """
-    found = {package.name: wheel_path(package) for package in packages}
-    missing = [package for package in packages if not _is_good(found[package.name], package.sha256)]
-    pyodide.fetch(
-        Wanted(package.filename, package.sha256, found[package.name])
-        for package in missing
-        if package.source == "pyodide"
-    )
-    pinned = [package for package in missing if package.source == "index"]
-    count(len(missing) - len(pinned), len(missing))
-    pins = {package.name: (package.version, (package.sha256,)) for package in pinned}
-    foreign = {package.name for package in pinned if is_foreign(package.filename)}
-    if pinned:
-        try:
-            if pins.keys() - foreign:
-                download({name: pin for name, pin in pins.items() if name not in foreign})
-            if foreign:
-                download({name: pins[name] for name in foreign}, foreign=foreign)
-        except NoWheel as error:
-            raise BuildError(
-                f"The package index has no wheel of {error.name} in the locked version; run the build with --upgrade."
-            ) from error
-        for package in pinned:
-            if not found[package.name].is_file():
-                raise HashMismatch(
-                    f"The package index sent another wheel of {package.name} {package.version} than the locked one; "
-                    "run the build with --upgrade."
-                )
-    check_sizes(found.values())
-    return found
-
-
-def _is_good(path: Path, sha256: str) -> bool:
+def is_good(path: Path, sha256: str) -> bool:
+    """Return whether a file has a hash."""
     return path.is_file() and sha256_of(path) == sha256
 
 
@@ -191,7 +145,7 @@ def _chosen_before(
     try:
         found, filename, digest = json.loads(_choice(name, version, hashes, tags).read_text("utf-8"))
         wheel = cache_dir() / "wheels" / digest / filename
-        return (found, filename, digest) if digest in hashes and _is_good(wheel, digest) else None
+        return (found, filename, digest) if digest in hashes and is_good(wheel, digest) else None
     except (OSError, ValueError, TypeError):
         return None
 

@@ -17,13 +17,15 @@ from mcpframe.kit.project.pyproject import USUAL_UNPACKED
 Files = Mapping[str, bytes]
 """Files by their path in an archive, with `/` between folders."""
 
+Date = tuple[int, int, int, int, int, int]
+
 _MB = 1_000_000
 _limit: ContextVar[int] = ContextVar("limit", default=USUAL_UNPACKED)
 
-_EARLIEST = (1980, 1, 1, 0, 0, 0)  # the first date a zip can hold
+EARLIEST = (1980, 1, 1, 0, 0, 0)  # the first date a zip can hold
 
 
-def source_date() -> tuple[int, int, int, int, int, int]:
+def source_date() -> Date:
     """Return the date of every file in an archive: `$SOURCE_DATE_EPOCH` in UTC, else 1980-01-01.
 
     Raises:
@@ -31,24 +33,25 @@ def source_date() -> tuple[int, int, int, int, int, int]:
     """
     text = os.environ.get("SOURCE_DATE_EPOCH")
     if not text:
-        return _EARLIEST
+        return EARLIEST
     try:
         moment = time.gmtime(int(text))
     except (ValueError, OverflowError, OSError):
         raise BuildError(
             f"SOURCE_DATE_EPOCH is {text!r}: set it to a number of seconds since 1970, or unset it."
         ) from None
-    return max(_EARLIEST, (moment[0], moment[1], moment[2], moment[3], moment[4], moment[5] // 2 * 2))
+    return max(EARLIEST, (moment[0], moment[1], moment[2], moment[3], moment[4], moment[5] // 2 * 2))
 
 
-def pack(files: Files, *, compressed: bool = False) -> bytes:
+def pack(files: Files, *, compressed: bool = False, date: Date | None = None) -> bytes:
     """Return a zip of the files; its bytes depend on nothing else.
 
     Args:
+        date: The date of every file; by default `source_date`.
         compressed: Whether to compress them. Stored files unpack faster, and compress better over HTTP.
     """
     buffer = io.BytesIO()
-    date = source_date()
+    date = date or source_date()
     method = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
     with zipfile.ZipFile(buffer, "w", method) as archive:
         for path in sorted(files):
@@ -57,6 +60,11 @@ def pack(files: Files, *, compressed: bool = False) -> bytes:
             info.create_system = 3
             archive.writestr(info, files[path], method)
     return buffer.getvalue()
+
+
+def most_unpacked() -> int:
+    """Return the number of bytes that an archive may unpack to: see `unpacking`."""
+    return _limit.get() * _MB
 
 
 @contextmanager

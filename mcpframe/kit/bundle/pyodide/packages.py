@@ -7,12 +7,9 @@ Pyodide's own, which is fetched from its CDN and whose lock is the runtime's.
 from __future__ import annotations
 
 import hashlib
-import http.client
 import json
 import os
 import shutil
-import urllib.error
-import urllib.request
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +19,7 @@ from typing import Any
 from packaging.utils import canonicalize_name
 
 from mcpframe.kit.base.cache import cache_dir, move_file, sha256_of, write_file, writing
+from mcpframe.kit.base.download import download
 from mcpframe.kit.base.errors import BuildError, DownloadError, HashMismatch
 from mcpframe.kit.base.progress import count
 from mcpframe.kit.base.scratch import scratch
@@ -30,8 +28,6 @@ from mcpframe.kit.bundle.pyodide.version import VERSION
 
 CDN = f"https://cdn.jsdelivr.net/pyodide/v{VERSION}/full/"
 LOCK = "pyodide-lock.json"
-
-_TIMEOUT = 30.0  # seconds without a byte
 
 
 @dataclass(frozen=True)
@@ -79,7 +75,7 @@ class PyodidePackages:
     """
 
     def __init__(self, runtime: Runtime, source: str | Path | None = None, *, renewed: bool = False) -> None:
-        self._runtime = runtime
+        self.runtime = runtime
         self.source = str(source or os.environ.get("MCPFRAME_PYODIDE_PACKAGES") or CDN)
         self._renewed = renewed
 
@@ -94,7 +90,7 @@ class PyodidePackages:
 
     @cached_property
     def _runtime_lock(self) -> bytes:
-        return (self._runtime.folder / LOCK).read_bytes()
+        return (self.runtime.folder / LOCK).read_bytes()
 
     @cached_property
     def lock(self) -> bytes:
@@ -114,7 +110,7 @@ class PyodidePackages:
         kept = cache_dir() / "distributions" / f"{hashlib.sha256(self.source.encode()).hexdigest()}.json"
         if self._renewed or not kept.is_file():
             with scratch("download") as folder:
-                _download(f"{self.source}{LOCK}", folder / LOCK)
+                download(f"{self.source}{LOCK}", folder / LOCK)
                 write_file(kept, (folder / LOCK).read_bytes())
         return kept.read_bytes()
 
@@ -126,9 +122,9 @@ class PyodidePackages:
             listed: dict[str, dict[str, Any]] = lock["packages"]
         except (ValueError, KeyError, TypeError) as error:
             raise BuildError(f"{LOCK} of {self.source} is not a lock of Pyodide ({error!r}).") from error
-        if abi != self._runtime.abi:
+        if abi != self.runtime.abi:
             raise BuildError(
-                f"The packages of {self.source} are built for the ABI {abi}, not {self._runtime.abi} of Pyodide "
+                f"The packages of {self.source} are built for the ABI {abi}, not {self.runtime.abi} of Pyodide "
                 f"{VERSION}: use a distribution of that ABI."
             )
         return {canonicalize_name(name): entry for name, entry in listed.items()}
@@ -214,7 +210,7 @@ class PyodidePackages:
         with writing(item.target), scratch("download") as folder:
             file = folder / "file"
             if self._is_address:
-                _download(f"{self.source}{item.filename}", file)
+                download(f"{self.source}{item.filename}", file)
             else:
                 shutil.copyfile(Path(self.source, item.filename), file)
             if sha256_of(file) != item.sha256:
@@ -227,11 +223,3 @@ class PyodidePackages:
 
 def _listed(names: Collection[str]) -> str:
     return ", ".join(sorted(names))
-
-
-def _download(url: str, file: Path) -> None:
-    try:
-        with urllib.request.urlopen(url, timeout=_TIMEOUT) as answer, file.open("wb") as out:  # noqa: S310 https
-            shutil.copyfileobj(answer, out)
-    except (urllib.error.URLError, TimeoutError, http.client.HTTPException, ConnectionError) as error:
-        raise DownloadError(f"{url}: {getattr(error, 'reason', None) or error}") from error

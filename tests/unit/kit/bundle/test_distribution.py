@@ -14,8 +14,8 @@ from starlette.staticfiles import StaticFiles
 
 from mcpframe.kit.base.errors import BuildError, ConfigError, DownloadError, HashMismatch
 from mcpframe.kit.bundle import project_lock
+from mcpframe.kit.bundle.packages.fetch import fetch_wheels
 from mcpframe.kit.bundle.packages.lock import Lock, Locked, read_lock
-from mcpframe.kit.bundle.packages.wheels import fetch_wheels
 from mcpframe.kit.bundle.project_lock import ProjectLock
 from mcpframe.kit.bundle.pyodide.packages import LOCK, PyodidePackages
 from mcpframe.kit.bundle.pyodide.runtime import Runtime

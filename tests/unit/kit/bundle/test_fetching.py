@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import BuildError, DownloadError, HashMismatch, ToolFailed
+from mcpframe.kit.bundle.packages import fetch
 from mcpframe.kit.bundle.packages import wheels as module
+from mcpframe.kit.bundle.packages.fetch import fetch_wheels
 from mcpframe.kit.bundle.packages.lock import Locked
-from mcpframe.kit.bundle.packages.wheels import NoWheel, download, fetch_wheels, wheel_path
+from mcpframe.kit.bundle.packages.wheels import NoWheel, download, wheel_path
 from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
 from mcpframe.kit.bundle.pyodide.version import ABI
@@ -139,6 +141,6 @@ def test_the_other_wheels_are_kept_where_one_is_missing(monkeypatch: pytest.Monk
 
 
 def test_a_wheel_that_changed_on_the_index_is_an_error(monkeypatch: pytest.MonkeyPatch, runtime: Runtime) -> None:
-    monkeypatch.setattr(module, "download", lambda _: {})
+    monkeypatch.setattr(fetch, "download", lambda _: {})
     with pytest.raises(HashMismatch, match=r"another wheel of thing 1\.0 than the locked one"):
         fetch_wheels([locked("index")], PyodidePackages(runtime))

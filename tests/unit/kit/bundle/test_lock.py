@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mcpframe.kit.base.errors import BuildError
-from mcpframe.kit.bundle.packages.lock import Lock, Locked, inputs_hash, read_lock, write_lock
+from mcpframe.kit.bundle.packages.lock import BuiltFrom, Lock, Locked, Tool, inputs_hash, read_lock, write_lock
 
 
 def locked(name: str, *required_by: str) -> Locked:
@@ -25,6 +25,45 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     write_lock(path, LOCK)
     assert read_lock(path) == LOCK
     assert "http" not in path.read_text()
+
+
+BUILT = replace(
+    locked("e"),
+    source="sources",
+    built_from=BuiltFrom("e-1.0.tar.gz", "1" * 64, (Tool("setuptools", "80.0", "2" * 64),)),
+)
+
+
+def test_a_wheel_that_is_built_has_its_sources_and_tools(tmp_path: Path) -> None:
+    path = tmp_path / "mcpframe.lock"
+    write_lock(path, replace(LOCK, packages=(*LOCK.packages, BUILT)))
+    found = read_lock(path)
+    assert found is not None
+    assert found.packages[-1] == BUILT
+    assert path.read_text().count("built_from") == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda package: package.pop("built_from"),
+        lambda package: package["built_from"].update(filename="../e-1.0.tar.gz"),
+        lambda package: package["built_from"].update(filename="e-1.0-py3-none-any.whl"),
+        lambda package: package["built_from"].update(sha256="xyz"),
+        lambda package: package["built_from"].pop("tools"),
+        lambda package: package["built_from"]["tools"][0].update(version="1\n--index-url=https://evil.example"),
+        lambda package: package["built_from"]["tools"][0].update(name="Set up"),
+        lambda package: package["built_from"]["tools"][0].update(sha256=None),
+    ],
+)
+def test_sources_that_are_none_are_refused(tmp_path: Path, change: Any) -> None:
+    path = tmp_path / "mcpframe.lock"
+    write_lock(path, Lock("inputs", (BUILT,)))
+    data = json.loads(path.read_text())
+    change(data["packages"][0])
+    path.write_text(json.dumps(data))
+    with pytest.raises(BuildError, match="is not a lock"):
+        read_lock(path)
 
 
 def test_no_file_is_no_lock(tmp_path: Path) -> None:

@@ -41,11 +41,12 @@ def test_files_to_keep_are_written_down(tmp_path: Path) -> None:
 
 
 def test_options_are_added_to_a_project_that_nobody_has_edited(tmp_path: Path) -> None:
-    first = PackageOptions(["--first"], {"A": "1"}, persist=["~/.a"], leave_out=["lupa"])
+    first = PackageOptions(["--first"], {"A": "1"}, persist=["~/.a"], leave_out=["lupa"], build_sdists=True)
     package_project("weather", tmp_path / "w", first)
     more = PackageOptions(env={"B": "2"}, connect_src=["https://api.example"], leave_out=["cffi", "lupa"])
     config = find_project(package_project("weather", tmp_path / "w", more)).config
     assert (config.args, config.env, config.persist) == (["--first"], {"A": "1", "B": "2"}, ["~/.a"])
+    assert config.build_sdists
     assert (config.leave_out, config.csp.connect_src) == (["lupa", "cffi"], ["https://api.example"])
     config = find_project(package_project("weather", tmp_path / "w", PackageOptions(["--other"]))).config
     assert (config.args, config.env) == (["--other"], {"A": "1", "B": "2"})
