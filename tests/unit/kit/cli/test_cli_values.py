@@ -90,6 +90,7 @@ TABLE: dict[tuple[str, str], tuple[list[str], list[str]]] = {
     ("run", "--args"): (["thing"], ["'open"]),
     ("run", "--env"): (["thing"], ["NAME", "=1", ""]),
     ("run", "--leave-out"): (["thing"], ["a b", "lupa==2", ""]),
+    ("run", "--connect-src"): (["thing"], ["a b", "'unsafe-eval'", ""]),
     ("run", "--port"): (["thing"], PORTS),
     ("build", "--connect-src"): (
         ["--package", "thing"],
