@@ -43,12 +43,16 @@ function isolate() {
   Date.now = () => EPOCH + Math.floor(now);
 }
 
-/** Returns the browser's globals, and notes each use of one. */
+/**
+ * Returns the browser's globals, and notes each use of one. Storage is not among them: the server that is served for the
+ * snapshot would open it, Pyodide's proxies of globals do not let it be read (`navigator.locks` is an "Illegal invocation"),
+ * and a page of an opaque origin could not restore a reference to it.
+ */
 function watchedGlobals() {
   return new Proxy(globalThis, {
     get(target, name) {
       if (typeof name === "string") noticed(`js.${name}`);
-      return Reflect.get(target, name, target);
+      return name === "localStorage" ? undefined : Reflect.get(target, name, target);
     },
   });
 }

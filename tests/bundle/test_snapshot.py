@@ -451,7 +451,7 @@ js.window.open("{address}/window")
 
 
 @pytest.mark.extended
-def test_pyodides_proxies_of_the_browser_can_be_read(
+def test_nothing_fails_in_the_console_while_a_snapshot_is_taken(
     adder: Adder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_to, heard = Page.goto, [""]
