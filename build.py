@@ -236,7 +236,7 @@ def test(arguments: Sequence[str]) -> int:
     if not (arguments or quick) and (status := fixtures(environment)):
         return status
     command = [sys.executable, "-m", "pytest", *suites]
-    processes = str(min((os.cpu_count() or 1) + 1, _MOST_TEST_PROCESSES))  # browsers are waited for
+    processes = str(min(os.cpu_count() or 1, _MOST_TEST_PROCESSES))  # with more, time limits are too short
     several = ["-n", processes, "--dist", "loadfile", "--no-loadscope-reorder"]
     chosen = arguments or [*several, *(["tests/unit"] if quick else [])]
     status = subprocess.call([*command, *chosen], cwd=ROOT, env=environment)

@@ -139,6 +139,7 @@ async def opened(context: BrowserContext, url: str) -> Page:
     return page
 
 
+@pytest.mark.extended
 async def test_tabs_of_a_browser_that_runs_already(site: Site, tmp_path: Path) -> None:
     async with user_browser(tmp_path) as (context, devtools):
         before = await opened(context, site.shop())

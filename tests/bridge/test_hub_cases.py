@@ -173,6 +173,7 @@ async def upgraded(host: str, port: int, origin: str) -> int:
             return int((await stream.receive()).split()[1])
 
 
+@pytest.mark.extended
 async def test_the_inspector_of_the_hub(port: int, tmp_path: Path) -> None:
     shop = f"http://shop.localhost:{port}/shop/"
     process = await asyncio.create_subprocess_exec(

@@ -52,6 +52,7 @@ async def heard(page: Page, condition: str, count: int) -> None:
     await page.wait_for_function(found, polling=POLL)
 
 
+@pytest.mark.extended
 async def test_typescript_clients_of_tabs_that_change_and_a_browser_that_comes_back(site: Site, tmp_path: Path) -> None:
     async with AsyncExitStack() as stack:
         chromium = (await stack.enter_async_context(async_playwright())).chromium

@@ -91,6 +91,7 @@ async def test_a_client_over_stdio_is_served_before_with_and_after_a_browser(tmp
             await offers(client)
 
 
+@pytest.mark.extended
 async def test_clients_come_and_go_over_http_and_stdio_in_both_eras(tmp_path: Path) -> None:
     async with extension(tmp_path, "--http", "--port", "0", "--allow-origin", "https://chat.example") as browser:
         port = browser.world.page(1, SHOP, tool("add"))
@@ -135,6 +136,7 @@ async def refuses_strangers(url: str) -> None:
         assert (status not in (403, 421)) is allowed, header
 
 
+@pytest.mark.extended
 async def test_a_second_browser_waits_for_its_turn(tmp_path: Path) -> None:
     async with extension(tmp_path) as first:
         await first.serving()

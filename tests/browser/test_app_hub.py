@@ -149,6 +149,7 @@ async def test_tabs_share_their_tools_and_survive_each_other(
     await tools(two, 6)
 
 
+@pytest.mark.extended
 async def test_a_tab_that_leads_may_crash_freeze_or_hang(
     context: BrowserContext, troubles: Troubles, app: Bundle, peers: str
 ) -> None:

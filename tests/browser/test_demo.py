@@ -71,12 +71,14 @@ def test_a_port_in_use_is_one_line(option: str) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.extended
 def test_a_host_page_that_cannot_connect_says_why(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text('<html data-state="failed"><p id="status">Could not connect: no reason.</p>')
     with serve_folder(tmp_path) as served, pytest.raises(DemoError, match="no reason"):
         ask(f"{served.origin}/", ensure_chromium(), {})
 
 
+@pytest.mark.extended
 def test_a_host_page_that_is_not_there_is_one_error() -> None:
     with socket.socket() as deaf:
         deaf.bind(("127.0.0.1", 0))  # nobody listens, and nobody else gets the port meanwhile

@@ -55,6 +55,7 @@ def inside(server: ServerPart) -> FrameLocator:
     return view.frame_locator(".insp-view-frame iframe").frame_locator("iframe").frame_locator("iframe")
 
 
+@pytest.mark.extended
 async def test_a_tool_s_view_is_reloaded_with_its_last_call(
     tmp_path: Path, context: BrowserContext, troubles: Troubles
 ) -> None:

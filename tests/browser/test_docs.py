@@ -194,6 +194,7 @@ async def test_the_tabs_of_an_app_have_each_others_tools_and_so_has_a_host(
         assert read.structured_content == {"result": "Eggs"}
 
 
+@pytest.mark.extended
 async def test_a_host_of_views_in_python(
     context: BrowserContext, troubles: Troubles, publish: Publish, tmp_path: Path
 ) -> None:
@@ -235,6 +236,7 @@ async def test_a_preview_on_this_machine_has_its_sandbox_under_the_other_name(
         await page.close()
 
 
+@pytest.mark.extended
 async def test_a_host_shows_the_page_that_a_tool_returns(
     context: BrowserContext, troubles: Troubles, publish: Publish, host_folder: Path, tmp_path: Path
 ) -> None:

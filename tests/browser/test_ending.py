@@ -66,6 +66,7 @@ async def test_the_host_is_told_and_the_page_can_be_restarted(page: Page, ending
             await expect(frame.get_by_role("status")).to_contain_text("waits", timeout=BOOT_PATIENCE * 1000)
 
 
+@pytest.mark.extended
 async def test_memory_that_is_used_up(page: Page, ending: str) -> None:
     with anyio.fail_after(PATIENCE):
         async with Client(framed(ending).connect(PlaywrightPlace(page))) as client:
@@ -139,6 +140,7 @@ async def test_a_host_in_javascript_reloads_a_page_that_computes_for_ever(page: 
     assert got == {"told": True, "code": -32000, "text": "again", "said": [1, 2, 3], "same": True}
 
 
+@pytest.mark.extended
 async def test_a_host_in_python_reloads_a_page_that_computes_for_ever(page: Page, ending: str) -> None:
     ids = []
     spinning = False

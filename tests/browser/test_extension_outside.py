@@ -128,6 +128,7 @@ async def assistants_page(extended: Extended) -> Page:
     return page
 
 
+@pytest.mark.extended
 async def test_other_extensions_and_web_pages_are_clients(extended: Extended, pages: Site, tmp_path: Path) -> None:
     assert extended.id == EXTENSION_ID
     popup = await extended.context.new_page()

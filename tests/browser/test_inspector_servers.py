@@ -218,6 +218,7 @@ async def test_the_same_address_twice_is_two_sessions(inspector: InspectorPage) 
     assert len(ids) == 2
 
 
+@pytest.mark.extended
 async def test_the_protocol_era_is_switched(inspector: InspectorPage) -> None:
     await inspector.add(inspector.site.servers["everything"])
     server = await inspector.server("Everything")
@@ -233,6 +234,7 @@ async def test_the_protocol_era_is_switched(inspector: InspectorPage) -> None:
     await expect(server.state).to_have_text("Connected · 2026-07-28", timeout=BOOT)
 
 
+@pytest.mark.extended
 async def test_a_window_of_its_own(inspector: InspectorPage, context: BrowserContext) -> None:
     await inspector.page.get_by_text("Options", exact=True).click()
     await inspector.page.get_by_label("Page in").select_option(label="Window of its own")

@@ -219,6 +219,7 @@ def test_a_setup_that_does_not_succeed(
     assert len(err.splitlines()) == 1
 
 
+@pytest.mark.extended
 async def test_a_page_that_is_not_parsed_yet_has_not_started(context: BrowserContext) -> None:
     page = await context.new_page()
     await page.evaluate("""() => {
@@ -271,6 +272,7 @@ class _Bell:
         await self._site(scope, receive, send)
 
 
+@pytest.mark.extended
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")
 def test_a_browser_that_is_killed_in_mid_call(tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text(HANGS)

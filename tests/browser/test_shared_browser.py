@@ -22,6 +22,7 @@ def browser() -> Iterator[SharedBrowser]:
         yield browser
 
 
+@pytest.mark.extended
 def test_the_process_of_a_bundles_pages_lives_on(browser: SharedBrowser, tmp_path: Path) -> None:
     bundle = browser.serve(MINIMAL)
     context = browser._context

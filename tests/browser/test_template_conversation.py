@@ -126,6 +126,7 @@ async def test_a_call_with_its_view(page: Page, context: BrowserContext, trouble
     await expect(page.get_by_text("Nothing yet.")).to_be_visible()
 
 
+@pytest.mark.extended
 async def test_a_fifth_view_takes_the_place_of_the_first(page: Page) -> None:
     calls = page.locator("#entries .call")
     await page.get_by_label("A town").fill("   ")  # not a valid argument

@@ -191,6 +191,7 @@ async def test_a_person_asks_and_the_copilot_answers_from_the_dashboard(dashboar
     ]
 
 
+@pytest.mark.extended
 async def test_what_the_person_does_is_in_the_next_answer_and_is_kept(dashboard: Dashboard, pair: Site) -> None:
     page, chat = dashboard.page, dashboard.chat
     await chat.ask("what's overdue")
@@ -297,6 +298,7 @@ async def test_the_copilot_talks_to_no_page_that_it_does_not_know(
         await expect(dashboard.chat.button("Ask")).to_be_disabled()
 
 
+@pytest.mark.extended
 async def test_opened_by_itself_the_copilot_explains_itself(page: Page, pair: Site) -> None:
     await page.goto(pair.copilot)
     await expect(page.get_by_text("This page is an assistant for the page that frames it")).to_be_visible(timeout=BOOT)

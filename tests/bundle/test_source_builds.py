@@ -113,6 +113,7 @@ def test_sources_become_a_wheel(index: Path, runtime: Runtime, backend: str) -> 
     assert any(tool.name in backend.replace("_", "-") or backend == "setup.py" for tool in package.built_from.tools)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("backend", ["setup.py", *(extended(name) for name in BACKENDS if name != "setup.py")])
 def test_another_machine_builds_the_same_wheel(index: Path, runtime: Runtime, backend: str) -> None:
     write_source(index, NAME, files={**BACKENDS[backend], MODULE: "X = 1\n"}, is_dynamic=True)
@@ -201,6 +202,7 @@ def test_a_build_that_goes_wrong_says_why(index: Path, runtime: Runtime, code: s
     assert "\x1b" not in reason
 
 
+@pytest.mark.extended
 def test_a_build_that_never_ends_is_stopped(index: Path, runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source_builds, "PATIENCE", 1.0)
     write_own(index, "while True:\n    pass\n")
