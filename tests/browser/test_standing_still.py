@@ -93,7 +93,9 @@ class Hosted:
 IN_PAGE, IN_WORKER = ("everything", "compute", "computed True"), ("computing", "nap", "slept")
 
 
-@pytest.mark.parametrize(("server", "tool", "answer"), [IN_PAGE, extended(*IN_WORKER)], ids=["in the page", "in a worker"])
+@pytest.mark.parametrize(
+    ("server", "tool", "answer"), [IN_PAGE, extended(*IN_WORKER)], ids=["in the page", "in a worker"]
+)
 @pytest.mark.usefixtures("typescript_client")
 async def test_a_server_that_comes_back_goes_on(
     caching: tuple[Page, Troubles], origins: Origins, bundle_of: BundleOf, server: str, tool: str, answer: str
