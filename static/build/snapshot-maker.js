@@ -12,6 +12,7 @@ function noticed(what) {
 
 const later = globalThis.setTimeout;
 const LISTING = 60_000; // milliseconds: the deadline for listing the server's tools
+const LATER = 123_456_789; // milliseconds
 
 /**
  * Replaces randomness, clocks, timers and finalizers, so that a snapshot is the same on every machine and holds no secret.
@@ -143,13 +144,27 @@ function differing(one, other) {
   return addresses;
 }
 
+/** Sets the clocks forward: every word of a time then differs, also between pages that start within one second. */
+function setForward() {
+  const [now, date] = [performance.now.bind(performance), Date.now];
+  performance.now = () => now() + LATER;
+  Date.now = () => date() + LATER;
+}
+
 /** Sends memory as it is before Python runs, with zeros for the words that differ from page to page; returns these. */
 async function start(_job, { memoryAtStart }) {
-  // Three pages are compared; the last has a long environment variable, which moves data in memory.
+  // The last page has a long environment variable, which moves data in memory.
   const memory = await memoryAtStart();
-  const drawnOrTimed = differing(memory, await memoryAtStart());
+  setForward();
+  const second = await memoryAtStart();
+  setForward();
+  const third = await memoryAtStart();
   const moved = differing(memory, await memoryAtStart({ LANG: "x".repeat(64) }));
-  for (const at of [...drawnOrTimed, ...moved]) memory.fill(0, at, at + 4);
+  const others = [differing(memory, third), differing(second, third)].map((addresses) => new Set(addresses));
+  const differ = differing(memory, second);
+  // Drawn values and times are another in each page. A flag, which is set or not when memory is read, has two values.
+  const drawnOrTimed = differ.filter((at) => others.every((addresses) => addresses.has(at)));
+  for (const at of [...differ, ...others.flatMap((addresses) => [...addresses]), ...moved]) memory.fill(0, at, at + 4);
   await send("start", memory);
   return { drawnOrTimed };
 }
