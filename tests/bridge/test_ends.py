@@ -79,6 +79,7 @@ def address(server: str, tmp_path: Path) -> Iterator[str]:
         yield address
 
 
+@pytest.mark.extended
 async def test_a_session_that_computes_for_ever_blocks_no_other_one(address: str) -> None:
     with anyio.fail_after(PATIENCE):
         async with Client(address, mode="legacy") as spinning, Client(address, mode="legacy") as other:

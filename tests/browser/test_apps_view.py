@@ -78,6 +78,7 @@ async def test_a_view_s_values_outlive_its_frame_where_it_has_storage(
     assert found == [{"value": value, "persistent": not blocked} for value in (None, None if blocked else 7, None)]
 
 
+@pytest.mark.extended
 async def test_a_large_picture_comes_once(host: AppsHost) -> None:
     await host.open()
     width, height = 1000, 1700
@@ -168,6 +169,7 @@ async def test_appearance_and_size(host: AppsHost) -> None:
     assert (await host.tool("told"))["context"]["locale"] == "de-AT"
 
 
+@pytest.mark.extended
 async def test_a_host_that_follows_the_size_does_not_make_it_grow(host: AppsHost) -> None:
     await host.open()
     heights = []

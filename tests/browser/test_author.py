@@ -325,6 +325,7 @@ async def test_pages_of_one_session_lose_no_value_that_both_change(host_page: Pa
             assert value == ("x" * 1000 if kept else "nothing")
 
 
+@pytest.mark.extended
 async def test_nor_do_they_in_a_browser_without_locks(host_page: Page, authored: Bundle) -> None:
     async with two_pages(host_page, authored) as (one, other):
         for page in (one, other):  # as in an insecure context
@@ -340,6 +341,7 @@ HANG = """(lease) => {
 """Makes a change of values hang for ever, and the lease of its lock end soon."""
 
 
+@pytest.mark.extended
 async def test_a_page_that_hangs_or_goes_while_it_changes_values_holds_up_no_other(
     host_page: Page, authored: Bundle, troubles: Troubles
 ) -> None:
@@ -389,6 +391,7 @@ async def test_a_page_without_storage_keeps_values_in_memory_and_says_so(
         assert await session.call("stored_keys") == []
 
 
+@pytest.mark.extended
 async def test_where_the_browser_lets_it_a_page_of_another_site_keeps_its_values(
     origins: Origins, authored: Bundle, tmp_path: Path
 ) -> None:
@@ -464,6 +467,7 @@ async def test_a_handler_that_fails_is_shown_and_the_tools_go_on(
     await expect(session.frame.locator("#count")).to_have_text(str(before + 1))
 
 
+@pytest.mark.extended
 async def test_javascript_modules_are_imported_with_what_they_import(session: Connected) -> None:
     assert await session.call("draw", text="hello") == {
         "text": "[hello]",
@@ -532,6 +536,7 @@ async def test_what_a_page_does_not_have_is_an_error_that_says_what_to_do(
     assert "connect_src" not in text or "CORS" not in text
 
 
+@pytest.mark.extended
 async def test_files_are_chosen_one_choice_after_the_other(session: Connected, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("first")
     (tmp_path / "b.txt").write_text("second")
@@ -548,12 +553,14 @@ async def test_files_are_chosen_one_choice_after_the_other(session: Connected, t
     assert await session.call("chosen") == ["a.txt text/plain 5 first"]
 
 
+@pytest.mark.extended
 async def test_no_proxy_is_left_of_what_was_listened_to(session: Connected) -> None:
     await session.call("trace_proxies")
     left = await session.call("listen_often", times=50)
     assert left == {"counted": 1, "handlers": 0, "proxies": 0}
 
 
+@pytest.mark.extended
 async def test_showing_another_fragment_ends_what_waits_for_the_first(session: Connected) -> None:
     shown = await session.call("show_inner")
     assert shown["width"] == 1

@@ -198,6 +198,7 @@ async def test_a_sibling_of_the_allowed_origin_is_not_heard(host: Host, origins:
     assert await sibling.evaluate("heard") == []
 
 
+@pytest.mark.extended
 async def test_a_flood_from_a_sibling_costs_the_session_nothing(host: Host, origins: Origins) -> None:
     sibling = await framed(host.page, f"{origins.stranger}/page.html?sibling")
     await sibling.evaluate(
@@ -341,6 +342,7 @@ async def test_a_call_that_is_cancelled_behind_a_busy_one_never_begins(host: Hos
     assert answers[5]["structuredContent"] == {"result": []}
 
 
+@pytest.mark.extended
 async def test_inline_styles_that_the_policy_drops_are_explained_in_one_line(host: Host, troubles: Troubles) -> None:
     troubles.expect("inline style")
     frame = newest_frame(host.page)

@@ -231,6 +231,7 @@ async def test_each_action(host: UiHostPage, embedded: Bundle) -> None:
     assert (lacking["error"], lacking["request"]) == ("HostLacks", "tools/list")
 
 
+@pytest.mark.extended
 async def test_errors_of_any_shape(host: UiHostPage, embedded: Bundle, troubles: Troubles) -> None:
     troubles.expect("Error handling UI action result")
     answers = {
@@ -267,6 +268,7 @@ RELAY = """<!doctype html>
 """HTML text that frames a bundle. In a sandbox without `allow-same-origin` its frames have an opaque origin, too."""
 
 
+@pytest.mark.extended
 async def test_html_text_at_an_opaque_origin(host: UiHostPage, unguarded: Bundle) -> None:
     html = {"uri": "ui://test/html", "mimeType": "text/html", "text": RELAY.format(url=unguarded.url)}
     host.frame = host.page.frame_locator("iframe").frame_locator("iframe")
@@ -305,6 +307,7 @@ async def test_an_answer_that_never_comes(host: UiHostPage, embedded: Bundle) ->
     assert "may not handle" not in answer["message"]
 
 
+@pytest.mark.extended
 async def test_the_host_follows_the_height_without_a_loop(host: UiHostPage, embedded: Bundle) -> None:
     await host.open(link(embedded), answers={}, htmlProps={"autoResizeIframe": True})
     drawn = host.frame.locator("#drawn")

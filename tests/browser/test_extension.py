@@ -281,6 +281,7 @@ async def test_a_cached_tool_whose_page_leads_elsewhere_calls_nobody(extended: E
         assert not await page.evaluate("mcpb.posted.filter(({ payload }) => payload?.method === 'tools/call').length")
 
 
+@pytest.mark.extended
 async def test_whatever_ends_comes_back(extended: Extended, pages: Site) -> None:
     page = await opened(extended, pages.shop())
     async with extended.client() as client:

@@ -183,6 +183,7 @@ async def test_a_view_that_leaves_its_page_is_over_or_stays(
 # What it posts
 
 
+@pytest.mark.extended
 async def test_what_is_no_message_and_50_mb(page: Page, origins: Origins, record_property: Record) -> None:
     async with showing(page, origins.sandbox, HAND, ready=False) as shown:
         await inside(shown)
@@ -199,6 +200,7 @@ async def test_what_is_no_message_and_50_mb(page: Page, origins: Origins, record
     record_property("lines", 1 + len(UNSPEAKABLE))
 
 
+@pytest.mark.extended
 async def test_a_flood_of_sizes_moves_the_frame_now_and_then(page: Page, origins: Origins) -> None:
     async with showing(page, origins.sandbox, HAND, ready=False) as shown:
         await inside(shown)

@@ -213,6 +213,7 @@ async def test_what_is_no_message_of_the_dialect_and_floods(hand: Hand, record_p
     record_property("lines", len(UNSPEAKABLE) + len(TEXTS) + 2)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(("megabytes", "fits"), [(50, True), extended(70, False)])
 async def test_a_large_resource(hand: Hand, megabytes: int, fits: bool) -> None:
     """The limit of a bundle is 64 MiB a message."""

@@ -98,6 +98,7 @@ async def test_a_redirect_elsewhere_before_the_setup_is_told_nothing(
     assert (await outer.next("setup failed"))["error"] == "HandshakeTimeout"
 
 
+@pytest.mark.extended
 async def test_a_redirect_within_the_origin_works(context: BrowserContext, outer: Outer, origins: Origins) -> None:
     await context.route("**/moved.html", redirecting(f"{origins.bundle}/page.html?inner"))
     await outer.open(f"{origins.bundle}/moved.html")
@@ -120,6 +121,7 @@ async def test_a_page_that_sends_itself_elsewhere_ends_its_session(outer: Outer,
 # Many at once
 
 
+@pytest.mark.extended
 async def test_fifty_frames_at_once_with_host_js(host_page: Page, origins: Origins) -> None:
     answers = await host_page.evaluate(
         """async ([url, count]) => {
@@ -162,6 +164,7 @@ async def test_fifty_frames_at_once_with_python(host_page: Page, origins: Origin
     assert await host_page.evaluate("document.querySelectorAll('iframe').length") == 0
 
 
+@pytest.mark.extended
 async def test_two_hosts_and_three_bundles_at_once(
     context: BrowserContext, origins: Origins, everything: Bundle
 ) -> None:
@@ -238,6 +241,7 @@ async def test_damaged_messages_leave_a_bundle_open(
     record_property("lines", len(lines) + len(others) + len(UNSPEAKABLE))
 
 
+@pytest.mark.extended
 async def test_damaged_setup_replies_set_nothing_up_in_a_bundle(
     context: BrowserContext, origins: Origins, everything: Bundle, record_property: Record
 ) -> None:

@@ -155,6 +155,7 @@ async def test_a_library(caller: Caller, world: OtherOrigin, troubles: Troubles)
     assert (await caller.ask(f"{origin}/big"))["size"] == BIG
 
 
+@pytest.mark.extended
 async def test_what_a_library_raises(caller: Caller, world: OtherOrigin, troubles: Troubles) -> None:
     for part in ("Content Security Policy", "CORS policy", "Failed to load resource", "Refused to connect"):
         troubles.expect(part)
@@ -201,6 +202,7 @@ async def test_a_server_that_allows_no_page_is_reached_by_the_proxy(
         assert f"`mcpframe proxy --allow-host {world.origin}`" in (await direct.ask(f"{world.origin}/echo"))["error"]
 
 
+@pytest.mark.extended
 async def test_a_library_streams(caller: Caller, world: OtherOrigin) -> None:
     answer = await caller.client.call("stream", library=caller.library, origin=world.origin)
     assert answer["structuredContent"] == {"result": ["first", "second"]}, answer

@@ -174,6 +174,7 @@ async def test_a_reload_before_python_runs_begins_anew(host: Host, release: Rele
     assert len(await host.hears(HANDSHAKE)) == 2
 
 
+@pytest.mark.extended
 async def test_a_popup_calls_its_opener(
     context: BrowserContext, troubles: Troubles, origins: Origins, everything: Bundle, release: Release
 ) -> None:
@@ -203,6 +204,7 @@ async def test_a_setup_begins_before_python_runs(
     assert len(await host.hears("MCP_SETUP_HANDSHAKE")) == 1
 
 
+@pytest.mark.extended
 async def test_a_setup_whose_page_does_not_start_fails_at_once(
     context: BrowserContext, troubles: Troubles, origins: Origins, everything: Bundle
 ) -> None:
@@ -222,6 +224,7 @@ async def test_a_setup_whose_page_does_not_start_fails_at_once(
     assert await host.hears("MCP_SETUP_COMPLETE") == [DIALECT.never_started("setup")]
 
 
+@pytest.mark.extended
 async def test_an_outer_frame_waits_for_a_page_that_starts_slowly(
     outer: Outer, everything: Bundle, release: Release
 ) -> None:
@@ -234,6 +237,7 @@ async def test_an_outer_frame_waits_for_a_page_that_starts_slowly(
     assert kinds == [HANDSHAKE, f"{HANDSHAKE}_REPLY", "MCP_TRANSPORT_ACCEPTED"]
 
 
+@pytest.mark.extended
 async def test_an_outer_frame_is_not_confused_by_a_reload_before_python_runs(
     context: BrowserContext, outer: Outer, everything: Bundle, release: Release
 ) -> None:
@@ -260,6 +264,7 @@ async def test_a_page_that_never_accepts_is_given_up(
     assert "has not started" in closed["message"]
 
 
+@pytest.mark.extended
 async def test_a_page_that_is_opened_by_itself_listens_to_nobody(
     context: BrowserContext, troubles: Troubles, everything: Bundle, release: Release
 ) -> None:

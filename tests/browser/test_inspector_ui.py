@@ -198,6 +198,7 @@ async def test_actions_are_answered(inspector: InspectorPage, server: ServerPart
     await board.state("the page was removed")
 
 
+@pytest.mark.extended
 async def test_addresses_and_the_own_bundle(
     opened: tuple[InspectorPage, Troubles], server: ServerPart, elsewhere: str, inspecting: Inspecting
 ) -> None:
@@ -229,6 +230,7 @@ async def test_addresses_and_the_own_bundle(
     await expect(shown.outer.locator("#drawn")).to_have_text("{'tasks': 3}", timeout=BOOT)
 
 
+@pytest.mark.extended
 async def test_views_scripts_resources_and_prompts(inspector: InspectorPage, server: ServerPart) -> None:
     shown = Shown(server)
     await server.call("show_all", place="Oslo")

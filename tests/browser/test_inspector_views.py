@@ -91,6 +91,7 @@ async def test_a_view_is_shown_beside_the_result(server: ServerPart, viewed: Vie
     await expect(viewed.region).to_have_count(0)
 
 
+@pytest.mark.extended
 async def test_its_surroundings_are_chosen(viewed: Viewed) -> None:
     told = viewed.inside.locator("#surroundings")
     await viewed.region.get_by_label("Theme").select_option("dark")
@@ -120,6 +121,7 @@ async def test_it_is_shown_as_another_host_would(viewed: Viewed) -> None:
         await expect(written).to_have_count(count)
 
 
+@pytest.mark.extended
 async def test_arguments_are_streamed(server: ServerPart, viewed: Viewed) -> None:
     await viewed.region.get_by_label("Stream the arguments").check()
     await server.box("place").fill("Longyearbyen")
@@ -167,6 +169,7 @@ async def test_a_link_is_asked_for(inspector: InspectorPage, viewed: Viewed) -> 
     await viewed.answered("link: {}")
 
 
+@pytest.mark.extended
 async def test_a_download_is_asked_for(inspector: InspectorPage, viewed: Viewed) -> None:
     await viewed.press("Download")
     await expect(inspector.dialog).to_contain_text("forecast.csv")
@@ -176,6 +179,7 @@ async def test_a_download_is_asked_for(inspector: InspectorPage, viewed: Viewed)
     await viewed.answered("download: {}")
 
 
+@pytest.mark.extended
 async def test_it_becomes_as_large_as_the_window(inspector: InspectorPage, viewed: Viewed) -> None:
     await viewed.press("Full screen")
     await viewed.answered('full: {"mode":"fullscreen"}')
@@ -190,6 +194,7 @@ async def test_it_becomes_as_large_as_the_window(inspector: InspectorPage, viewe
     await expect(viewed.region.get_by_label("Display")).to_have_value("inline")
 
 
+@pytest.mark.extended
 async def test_its_own_tools_are_called(viewed: Viewed) -> None:
     await viewed.shows("result Oslo 21")
     await viewed.region.get_by_text("Tools of the view (1)").click()
@@ -212,6 +217,7 @@ async def test_permissions_are_granted_by_the_user(viewed: Viewed) -> None:
         await viewed.answered(f"allowed: {allowed}")
 
 
+@pytest.mark.extended
 async def test_it_is_removed_and_read_again(viewed: Viewed) -> None:
     frame = viewed.region.locator(".insp-view-frame iframe")
     await viewed.press("Leave")
@@ -223,6 +229,7 @@ async def test_it_is_removed_and_read_again(viewed: Viewed) -> None:
     await expect(frame).to_have_count(0)
 
 
+@pytest.mark.extended
 async def test_a_view_that_is_read_again_in_mid_call_gets_the_result(server: ServerPart, viewed: Viewed) -> None:
     async def call() -> None:
         await server.box("place").fill("Later")
@@ -255,6 +262,7 @@ async def test_a_view_that_is_read_again_in_mid_call_gets_the_result(server: Ser
     await viewed.shows("result Later 21")
 
 
+@pytest.mark.extended
 async def test_a_view_is_shown_again_in_a_new_session(server: ServerPart, viewed: Viewed) -> None:
     await viewed.press("Allowed")
     await viewed.answered("allowed: ")

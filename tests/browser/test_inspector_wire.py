@@ -119,6 +119,7 @@ async def test_a_call_its_answer_and_what_they_say(server: ServerPart) -> None:
     await expect(answer.get_by_role("button")).to_be_focused()
 
 
+@pytest.mark.extended
 async def test_it_works_by_the_keyboard(opened: InspectorPage, server: ServerPart) -> None:
     await clear(server)
     await echo(server, "by keyboard")
@@ -130,6 +131,7 @@ async def test_it_works_by_the_keyboard(opened: InspectorPage, server: ServerPar
     await expect(detail(server, "Received: tools/call").get_by_role("heading")).to_be_focused()
 
 
+@pytest.mark.extended
 async def test_filters(server: ServerPart) -> None:
     await clear(server)
     await echo(server, "a needle")
@@ -147,6 +149,7 @@ async def test_filters(server: ServerPart) -> None:
     await expect(rows(server)).to_have_count(2)
 
 
+@pytest.mark.extended
 async def test_paused_it_stands_still_and_goes_on_afterwards(server: ServerPart) -> None:
     await clear(server)
     await server.button("Pause").click()
@@ -158,6 +161,7 @@ async def test_paused_it_stands_still_and_goes_on_afterwards(server: ServerPart)
     await expect(rows(server).filter(has_text="tools/call")).to_have_count(2)
 
 
+@pytest.mark.extended
 async def test_it_is_exported_as_a_file(opened: InspectorPage, server: ServerPart, tmp_path: Path) -> None:
     await clear(server)
     await echo(server, "for the file")
@@ -221,6 +225,7 @@ async def test_a_flood_does_not_stop_the_page(opened: InspectorPage, server: Ser
     await expect(rows(server)).to_have_count(2)
 
 
+@pytest.mark.extended
 async def test_the_timeline_has_the_steps_of_both_pages(server: ServerPart) -> None:
     await echo(server, "once")
     await server.tab("Timeline")

@@ -53,6 +53,7 @@ async def test_two_clients_of_a_server_in_their_window_keep_to_their_own_answers
     assert [json.loads(used) for used in both] == [expected, expected]
 
 
+@pytest.mark.extended
 async def test_a_client_of_a_server_that_comes_later(page: Page) -> None:
     await page.evaluate("() => { globalThis.used = useTab(); }")
     await page.evaluate("mcpb.serve('tab', [location.origin])")
@@ -133,6 +134,7 @@ async def opened(page: Page, kind: str, **parameters: Any) -> Any:
     return await held(page, "open", kind, json.dumps(parameters))
 
 
+@pytest.mark.extended
 async def test_a_page_server_that_stops_and_starts_again(page: Page) -> None:
     """A client in Python and one of npm's transports end with it; clients that are early wait for the next one."""
     browser = {"multiTabSupport": True, "cacheSupported": True, "elicitation": False}
@@ -153,6 +155,7 @@ async def test_a_page_server_that_stops_and_starts_again(page: Page) -> None:
     assert [capabilities["browser"] for capabilities in told] == [browser] * 4
 
 
+@pytest.mark.extended
 async def test_a_framed_server_is_left_reloaded_and_kept(page: Page, origins: Origins, tabbed: Bundle) -> None:
     """The page has the iframe: it stays where a session ends, and a new one can begin in it."""
     url = f"{origins.host}/mcpb.html#serve={tabbed.origin}"

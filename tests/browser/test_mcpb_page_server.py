@@ -165,6 +165,7 @@ async def test_its_first_answers_need_no_file(setting: Setting) -> None:
     assert found == []
 
 
+@pytest.mark.extended
 async def test_a_page_that_is_left_in_mid_call(
     context: BrowserContext, troubles: Troubles, origins: Origins, page_server: Bundle, peers: str
 ) -> None:
@@ -180,6 +181,7 @@ async def test_a_page_that_is_left_in_mid_call(
     assert (await client.tool("add", a=2, b=3))["structuredContent"] == {"result": 5}
 
 
+@pytest.mark.extended
 async def test_several_clients_of_one_window(setting: Setting) -> None:
     one = await setting.client()
     two = await setting.client()
@@ -191,6 +193,7 @@ async def test_several_clients_of_one_window(setting: Setting) -> None:
     assert (await one.tool("add", a=2, b=3))["structuredContent"] == {"result": 5}
 
 
+@pytest.mark.extended
 async def test_the_standalone_page_goes_on_to_say_what_it_is(
     context: BrowserContext, troubles: Troubles, page_server: Bundle, peers: str
 ) -> None:

@@ -115,6 +115,7 @@ PICKER = """
 """
 
 
+@pytest.mark.extended
 async def test_in_a_popup_files_are_picked_with_the_browsers_own_picker(
     context: BrowserContext, origins: Origins, templates: TemplateSite
 ) -> None:
@@ -135,6 +136,7 @@ async def test_in_a_popup_files_are_picked_with_the_browsers_own_picker(
             assert (await setup.result()).ephemeral_message == "Loaded picked.csv"
 
 
+@pytest.mark.extended
 async def test_changes_that_the_person_allowed_are_kept(host: Host, files: list[Path]) -> None:
     await choose(host, files, writable=True)
     async with host.connect() as server:
@@ -198,6 +200,7 @@ async def test_files_are_dropped_and_those_without_tables_are_reported(
         assert (await setting_up.result())["message"] == "Loaded 3 files"
 
 
+@pytest.mark.extended
 async def test_where_the_browser_keeps_nothing_files_are_chosen_at_run_time(
     host: Host, templates: TemplateSite, files: list[Path]
 ) -> None:

@@ -149,6 +149,7 @@ async def test_the_examples_as_html_text_behind_a_proxy(hosting: HostingPage, ui
     await expect(hosting.frame.locator("#requested")).to_have_text('{"a":1}')
 
 
+@pytest.mark.extended
 async def test_html_text_in_the_sandbox_that_the_page_was_built_with(hosting: HostingPage, ui_site: Site) -> None:
     """On this machine it is at the other name of this machine."""
     await hosting.page.goto(ui_site.at("host", "sandboxed/"))
@@ -202,6 +203,7 @@ SIZED = """([width, height]) => {
 }"""
 
 
+@pytest.mark.extended
 async def test_the_frame_follows_the_page(hosting: HostingPage, ui_site: Site) -> None:
     for auto_resize, size in SIZES:
         await hosting.open(examples(ui_site), answers=ANSWERS, options={"auto_resize": auto_resize})

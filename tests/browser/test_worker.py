@@ -149,6 +149,7 @@ async def test_input_asks_the_user(host_page: Page, computing: str) -> None:
             assert "has not answered" in str(declined.content)
 
 
+@pytest.mark.extended
 async def test_a_tool_has_the_time_limit_of_its_project(host_page: Page, computing: str) -> None:
     page = Framed(host_page, computing)
     with anyio.fail_after(PATIENCE):
@@ -158,6 +159,7 @@ async def test_a_tool_has_the_time_limit_of_its_project(host_page: Page, computi
             assert await page.call("nap", seconds=0.1) == "slept"
 
 
+@pytest.mark.extended
 async def test_another_host_takes_over_from_a_tool_that_computes(host_page: Page, computing: str) -> None:
     with anyio.fail_after(PATIENCE):
         page = Framed(host_page, computing)
@@ -169,6 +171,7 @@ async def test_another_host_takes_over_from_a_tool_that_computes(host_page: Page
             assert await page.call("keep", text="next") == ["next"]
 
 
+@pytest.mark.extended
 async def test_python_that_ends_in_the_worker_is_replaced(host_page: Page, computing: str, troubles: Troubles) -> None:
     for complaint in ("fatal error", "Aborted", "Python", "ended", "unreachable"):
         troubles.expect(complaint)
@@ -272,6 +275,7 @@ runs_in = "worker"
 """
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("entry", ["program", extended("program:mcp")], ids=["a console script", "an object"])
 async def test_an_unmodified_server_runs_in_a_worker_without_a_snapshot_too(
     host_page: Page, origins: Origins, tmp_path: Path, entry: str

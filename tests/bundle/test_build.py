@@ -156,6 +156,7 @@ def test_a_draft_starts_nothing_and_leaves_the_next_build_as_it_would_be(adder: 
     assert contents(out) == contents(adder.out)
 
 
+@pytest.mark.extended
 def test_a_draft_of_what_was_never_built_is_a_build(adder: Adder, tmp_path: Path) -> None:
     project, _ = copied(adder, tmp_path)
     draft = build(project, tmp_path / "new", draft=True, snapshot=True)
@@ -200,6 +201,7 @@ def test_a_bundle_carries_nothing_but_what_is_meant(adder: Adder) -> None:
             assert not forbidden.search((adder[1] / path).read_bytes()), path
 
 
+@pytest.mark.extended
 def test_docstrings_stay_but_for_those_of_our_own_modules(adder: Adder) -> None:
     [manifest] = read_manifests(adder.out).values()
     texts = {
@@ -327,6 +329,7 @@ def test_nobody_may_embed_is_an_error_that_says_how(adder: Adder, tmp_path: Path
     assert "frame-ancestors" not in (tmp_path / "new" / "_headers").read_text()
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "server",
     [
@@ -369,6 +372,7 @@ def test_requirements_are_packed_and_lazy_ones_kept_beside(tmp_path: Path) -> No
     assert "://" not in lock
 
 
+@pytest.mark.extended
 def test_a_requirement_without_a_wheel_for_browsers_is_named(tmp_path: Path) -> None:
     project = write_project(tmp_path / "project", dependencies='["psutil"]')
     with pytest.raises(BuildError, match=r"psutil .* has no wheel that runs in Pyodide.*the server itself requires it"):

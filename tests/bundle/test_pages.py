@@ -69,10 +69,12 @@ def test_a_tool_answers(page: Page, host: str, serving: Serving, rich: Path) -> 
     assert not [text for text in complaints if "favicon" not in text and "404" not in text]
 
 
+@pytest.mark.extended
 def test_modules_that_are_put_aside_are_there(page: Page, host: str, serving: Serving, rich: Path) -> None:
     assert "2 xmlrpc.client micropip" in call(page, host, f"{serving(rich)}/adder/", "uncommon")
 
 
+@pytest.mark.extended
 def test_metadata_of_packages_is_there(page: Page, host: str, serving: Serving, rich: Path) -> None:
     answer = call(page, host, f"{serving(rich)}/adder/", "installed")
     for name in ("mcp", "mcpframe", "micropip", "pydantic", "pydantic_core", "opentelemetry-api"):
@@ -87,6 +89,7 @@ def test_it_runs_in_a_sandbox_of_opaque_origin(page: Page, host: str, serving: S
     assert '"isError":true' not in answer
 
 
+@pytest.mark.extended
 def test_it_runs_from_any_path(page: Page, host: str, serving: Serving, rich: Path, tmp_path: Path) -> None:
     (tmp_path / "site" / "deep" / "er").mkdir(parents=True)
     shutil.copytree(rich, tmp_path / "site" / "deep" / "er" / "root")
@@ -132,6 +135,7 @@ def test_a_missing_file_is_named(page: Page, serving: Serving, plain: Path, tmp_
     assert "upload the whole folder" in text
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", ["pyodide.asm.wasm", "_pydantic_core.*.wasm"])
 def test_a_missing_file_that_is_asked_for_early_is_named(
     page: Page, serving: Serving, rich: Path, tmp_path: Path, name: str
@@ -160,6 +164,7 @@ def test_a_changed_file_is_named(page: Page, serving: Serving, plain: Path, tmp_
     assert "upload the whole folder" in text
 
 
+@pytest.mark.extended
 def test_webassembly_that_is_blocked_is_told(page: Page, serving: Serving, rich: Path, tmp_path: Path) -> None:
     root = copied(rich, tmp_path)
     (root / "_headers").unlink()
@@ -181,6 +186,7 @@ def test_a_module_that_raises_shows_its_traceback(page: Page, serving: Serving, 
     expect(detail).to_contain_text("return os.environ['LUCK']")
 
 
+@pytest.mark.extended
 def test_a_start_that_takes_too_long_is_told(page: Page, serving: Serving, tmp_path: Path, adder: Adder) -> None:
     table = 'boot_timeout = 0.05\ninspect = false\nallowed_origins = ["*"]'
     build(write_project(tmp_path / "project", table, lock=adder.lock), tmp_path / "out", snapshot=False)
@@ -188,6 +194,7 @@ def test_a_start_that_takes_too_long_is_told(page: Page, serving: Serving, tmp_p
     assert "did not start within 0.05 seconds" in told(page)
 
 
+@pytest.mark.extended
 def test_a_server_that_imports_what_is_put_aside_gets_it_with_everything_else(
     page: Page, host: str, serving: Serving, tmp_path: Path, adder: Adder
 ) -> None:

@@ -329,6 +329,7 @@ def test_what_native_code_draws_by_chance_is_another_one_for_everybody(
     assert len(numbers) == 2
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("at_import", "layer"), [("", "author"), extended("import secrets; secrets.token_hex()", "sdk")]
 )
@@ -363,6 +364,7 @@ LINE = "Object.defineProperty(navigator, 'connection', {{ value: {{ effectiveTyp
 REMEMBERED = "() => Object.keys(localStorage).some((key) => key.startsWith('mcpframe snapshot '))"
 
 
+@pytest.mark.extended
 def test_a_slow_line_starts_without_it_once(page: Page, host: str, serving: Serving, stateful: Path) -> None:
     page.add_init_script(LINE.format(kind="3g", saving="false"))
     url = f"{serving(stateful, 'bundle.host')}/adder/"  # of the host's site, so that it may store something there
@@ -601,6 +603,7 @@ def test_what_does_not_fit_is_not_used(
     assert line.endswith("it starts without it.")
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("sandbox", [extended(None), "allow-scripts"], ids=["framed", "opaque"])
 def test_several_frames_start_at_once(
     page: Page, host: str, serving: Serving, stateful: Path, tmp_path: Path, sandbox: str | None
@@ -630,6 +633,7 @@ globalThis.setTimeout = (act, delay, ...more) => delay === 2000 ? quiet.push(act
 """
 
 
+@pytest.mark.extended
 def test_the_files_of_the_library_come_by_themselves(page: Page, host: str, serving: Serving, stateful: Path) -> None:
     library = re.compile(r"/stdlib\.\w+\.zip$")
     asked: list[str] = []
