@@ -1,4 +1,4 @@
-"""What a supervisor knows of its clients and their calls: all that a new worker needs to go on."""
+"""The clients of a supervisor and their calls: all that a new worker needs to go on."""
 
 from __future__ import annotations
 
