@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import AsyncIterator
 from typing import Any
 
+import anyio
 import pytest
 
 from mcpframe.frame.serving.server import messages
@@ -21,6 +23,7 @@ class Worker:
     def __init__(self) -> None:
         self.posted: list[tuple[str, list[Any]]] = []
         self.program = Program(self._serve, messages(), self._post)
+        self.closed = anyio.Event()
         self.take("open", 1, {}, None)
 
     async def _serve(self, read_stream: Any, *_: Any) -> None:
@@ -29,6 +32,8 @@ class Worker:
 
     def _post(self, text: str) -> None:
         self.posted.append(read(text)[:2])
+        if self.posted[-1][0] == "closed":
+            self.closed.set()
 
     def take(self, kind: str, *fields: Any, **message: Any) -> None:
         """Handle a text that was posted a while ago."""
@@ -36,15 +41,22 @@ class Worker:
         self.program.take(f"{time.time() - 2 * STALE_SECONDS}\n{text}")
 
 
-async def test_a_request_that_has_waited_is_asked_about() -> None:
+@pytest.fixture
+async def worker() -> AsyncIterator[Worker]:
     worker = Worker()
+    yield worker
+    worker.take("close", 1)
+    with anyio.fail_after(30):
+        await worker.closed.wait()
+
+
+async def test_a_request_that_has_waited_is_asked_about(worker: Worker) -> None:
     worker.take("said", 1, id=7, method="tools/list")
     worker.take("go", 1, 7)
     assert worker.posted == [("asks", [1, 7]), ("took", [1, 7])]
 
 
-async def test_nothing_is_kept_of_a_request_that_was_cancelled_while_it_waited() -> None:
-    worker = Worker()
+async def test_nothing_is_kept_of_a_request_that_was_cancelled_while_it_waited(worker: Worker) -> None:
     worker.take("said", 1, id=7, method="tools/list")
     worker.take("said", 1, method="notifications/cancelled", params={"requestId": 7})
     worker.take("go", 1, 7)
@@ -52,7 +64,6 @@ async def test_nothing_is_kept_of_a_request_that_was_cancelled_while_it_waited()
     assert worker.program._held == {}
 
 
-async def test_the_introduction_of_a_client_is_handled_however_long_it_has_waited() -> None:
-    worker = Worker()
+async def test_the_introduction_of_a_client_is_handled_however_long_it_has_waited(worker: Worker) -> None:
     worker.take("said", 1, id=f"{REPLAY}0", method="resources/subscribe", params={"uri": "a:b"})
     assert worker.posted == [("took", [1, f"{REPLAY}0"])]
