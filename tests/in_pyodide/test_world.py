@@ -244,3 +244,20 @@ json.dumps([said, errno.ENETUNREACH, errno.ENOSYS, limits, usage.ru_utime >= 0, 
     sockets, processes = [unreachable, "A page has no sockets"], [unknown, "A page has no processes"]
     assert said == [sockets, sockets, processes, processes, processes]
     assert (limits, has_time, memory) == ([[1000, -1], [-1, -1]], True, 0)
+
+
+def test_names_of_public_hosts_have_public_addresses(selenium):
+    code = """
+import ipaddress, socket
+loop = asyncio.get_running_loop()
+found = {
+    host: [socket.gethostbyname(host), socket.getaddrinfo(host, 443, type=socket.SOCK_STREAM)[0][4][0],
+           (await loop.getaddrinfo(host, 443))[0][4][0]]
+    for host in ("page.example", "127.0.0.1", "nas.local")
+}
+are_global = {host: [ipaddress.ip_address(each).is_global for each in each_of] for host, each_of in found.items()}
+json.dumps([are_global, socket.gethostbyname_ex("page.example")])
+"""
+    are_global, both = selenium.python(BEFORE + code)
+    assert are_global == {"page.example": [True] * 3, "127.0.0.1": [False] * 3, "nas.local": [False] * 3}
+    assert both == ["page.example", [], ["192.88.99.1"]]

@@ -9,7 +9,7 @@ import os
 from importlib import import_module
 
 from mcpframe.frame.compat.sdk import in_pyodide
-from mcpframe.frame.world import executors, threads, unavailable
+from mcpframe.frame.world import executors, names, threads, unavailable
 
 BUNDLED_WITH = ("world",)
 
@@ -23,6 +23,7 @@ def prepare() -> None:
         threads.replace()
         executors.replace()
         unavailable.replace()
+        names.replace()
         import_module("mcpframe.frame.browser.visitor")  # for `begin`, with the snapshot
 
 

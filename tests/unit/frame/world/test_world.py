@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ipaddress
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
 from mcpframe.frame import world
 from mcpframe.frame.compat.sdk import in_pyodide
-from mcpframe.frame.world import limits, waiting
+from mcpframe.frame.world import limits, names, waiting
 from mcpframe.frame.world.executors import call
 from mcpframe.frame.world.locks import PageLock
 
@@ -59,3 +61,21 @@ def test_limits_are_kept_but_unknown_ones_are_not() -> None:
     assert limits.getrlimit(limits.RLIMIT_NOFILE) == (-1, -1)
     with pytest.raises(ValueError, match="invalid resource"):
         limits.getrlimit(99)
+
+
+@pytest.mark.parametrize("host", ["page.example", "PAGE.example.", b"page.example", "127.0.0.1.page.example", "0x.de"])
+def test_a_name_that_can_be_public_has_a_public_address(host: str | bytes) -> None:
+    address = ipaddress.ip_address(names.looked_up(host))
+    assert address.is_global
+    assert not any((address.is_private, address.is_reserved, address.is_link_local, address.is_multicast))
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("localhost", "printer", "db.internal", "nas.local", "a.localhost.", "router.home.arpa", "git.corp"),
+        *("127.0.0.1", "10.0.0.1", "192.168.0.1.", "::1", "fe80::1%eth0", "::ffff:10.0.0.1", "", None, b"10.0.0.1"),
+    ],
+)
+def test_numbers_and_names_of_a_local_network_are_left_as_they_are(host: Any) -> None:
+    assert names.looked_up(host) is host
