@@ -5,7 +5,8 @@
 //
 // One frame is written to standard output when Python runs, one when the archives are unpacked, and one after each program:
 // the lengths of head and body (two 32-bit numbers, little-endian); the head, JSON: { result, files: [[name, size]] }; the
-// body, the files of the output folder. Nothing can change a frame that is already in the pipe. So programs whose results
+// body, the files of the output folder. A line "mcpframe: N of M" that a program prints makes a frame with the head
+// { counted: [N, M] } while it runs. Nothing can change a frame that is already in the pipe. So programs whose results
 // others rely on run before those that import untrusted modules, and before native libraries, which run code when loaded.
 // A program's error is printed to standard error, and the process exits with status 1.
 //
@@ -34,10 +35,17 @@ function write(file, bytes) {
 }
 
 function send(result, files = []) {
-  const body = Buffer.concat(files.map(([, data]) => data));
-  const head = Buffer.from(
-    `{"result":${result},"files":${JSON.stringify(files.map(([name, data]) => [name, data.length]))}}`,
-  );
+  const sizes = files.map(([name, data]) => [name, data.length]);
+  sendFrame(`{"result":${result},"files":${JSON.stringify(sizes)}}`, Buffer.concat(files.map(([, data]) => data)));
+}
+
+function tell(line) {
+  const counted = /^mcpframe: (\d{1,9}) of (\d{1,9})$/.exec(line);
+  if (counted) sendFrame(`{"counted":[${counted[1]},${counted[2]}]}`, Buffer.alloc(0));
+}
+
+function sendFrame(text, body) {
+  const head = Buffer.from(text);
   const lengths = Buffer.alloc(8);
   lengths.writeUInt32LE(head.length, 0);
   lengths.writeUInt32LE(body.length, 4);
@@ -101,7 +109,7 @@ try {
     indexURL: job.pyodide,
     env: job.env,
     stdin: () => null,
-    stdout: () => {}, // standard output of this process has the frames
+    stdout: tell, // standard output of this process has the frames
     stderr: (line) => write(2, Buffer.from(`${line}\n`)),
     ...(job.stdlib ? { stdLibURL: job.stdlib } : {}),
   });

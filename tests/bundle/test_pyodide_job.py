@@ -181,6 +181,19 @@ def test_a_program_that_does_not_return_is_named(run: Run) -> None:
     assert caught.value.program == "program1"
 
 
+def test_the_counts_of_a_program_are_reported(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[tuple[int, int]] = []
+    monkeypatch.setattr(pyodide_job, "count", lambda *numbers: counted.append(numbers))
+    [outcome] = run("print('mcpframe: 1 of 3')\nprint('mcpframe: -1 of 3')\nprint('mcpframe: 2 of 3')\nreturn 'end'")
+    assert (outcome.result, counted) == ("end", [(1, 3), (2, 3)])
+
+
+@pytest.mark.extended
+def test_a_program_that_counts_for_ever_is_stopped(run: Run) -> None:
+    with pytest.raises(ProgramTimeout):
+        run("while True: print('mcpframe: 1 of 3')", timeouts={"program0": 1})
+
+
 def test_a_program_that_raises_gives_its_traceback(run: Run) -> None:
     with pytest.raises(ProgramFailed) as caught:
         run("raise ValueError('on purpose')")

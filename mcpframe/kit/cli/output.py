@@ -27,7 +27,8 @@ def step(what: str) -> Iterator[None]:
     """Show a step while it runs, and then its duration: on a terminal in place, elsewhere on the same line."""
     start = time.monotonic()
     if err.is_terminal:
-        with err.status(escape(what)) as status, counting(lambda counted: status.update(f"{escape(what)} {counted}")):
+        line = _Line(what)
+        with err.status(line), counting(line.count):
             yield
         err.print(f"[dim]{escape(what)}: {time.monotonic() - start:.1f} s[/]")
         return
@@ -45,6 +46,23 @@ def step(what: str) -> Iterator[None]:
         err.print("[dim]failed[/]")
         raise
     err.print(f"[dim]{time.monotonic() - start:.1f} s[/]")
+
+
+class _Line:
+    """A step's line on a terminal: what, the last count, and its seconds from the first one on."""
+
+    def __init__(self, what: str) -> None:
+        self._what = escape(what)
+        self._start = time.monotonic()
+        self._counted = ""
+
+    def count(self, counted: str) -> None:
+        self._counted = f" {counted}"
+
+    def __rich__(self) -> str:
+        """Return the line as of now: the terminal is drawn anew several times a second."""
+        seconds = int(time.monotonic() - self._start)
+        return f"{self._what}{self._counted}{f' [dim]{seconds} s[/]' if seconds else ''}"
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import ToolFailed, ToolTimeout
 from mcpframe.kit.base.node import find_node
 from mcpframe.kit.base.programs import Running, running
+from mcpframe.kit.base.progress import count
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
 
 OUTPUT = "/out"
@@ -187,14 +188,30 @@ def _environment() -> dict[str, str]:
 
 
 def _frame(node: Running, deadline: float) -> Outcome:
-    """Read one frame of static/build/node-python.mjs. Once untrusted modules are imported, they may have forged it."""
+    """Read one frame of static/build/node-python.mjs, and report the counts before it.
+
+    Once untrusted modules are imported, they may have forged any of them.
+    """
+    while time.monotonic() < deadline:  # a program may print counts for ever
+        outcome = _outcome(node, deadline)
+        if outcome is not None:
+            return outcome
+    raise ToolTimeout("Pyodide took too long and was stopped.")
+
+
+def _outcome(node: Running, deadline: float) -> Outcome | None:
+    """Read a frame; return None for a count."""
     head_size, body_size = struct.unpack("<II", node.read(8, deadline))
     if head_size > _MOST_HEAD or body_size > _MOST_BODY:
         raise ToolFailed("Pyodide returned more data than the build accepts.")
     try:
         head = json.loads(node.read(head_size, deadline))
+        if "counted" in head:
+            done, total = head["counted"]
+            count(int(done), int(total))
+            return None
         result, listed = head["result"], [(str(name), int(size)) for name, size in head["files"]]
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         raise ToolFailed("Pyodide returned something that the build does not expect.") from error
     body = node.read(body_size, deadline)
     files, at = {}, 0

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import errno
+import io
 import json
 import re
 import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from mcpframe.kit import bundle
+from mcpframe.kit.base import progress
 from mcpframe.kit.base.errors import BuildError, ConfigError
 from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
 from mcpframe.kit.bundle import BuildResult
+from mcpframe.kit.cli import output
 from mcpframe.kit.cli.main import main
 from mcpframe.kit.dev.server import check_path
 from mcpframe.kit.project.scaffold import template_names
@@ -263,3 +269,17 @@ def test_a_full_disk_is_told_wherever_it_is_met(
     monkeypatch.setattr(bundle, "build", build)
     assert run(monkeypatch, "build") == 1
     assert capsys.readouterr().err == f"error: {told} some space and run this again.\n"
+
+
+def test_a_step_on_a_terminal_shows_its_count_and_its_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = io.StringIO()
+    monkeypatch.setattr(output, "err", Console(file=shown, force_terminal=True, highlight=False))
+    monkeypatch.setattr(progress, "COUNTS_EVERY", 0.0)
+    now = time.monotonic()
+    monkeypatch.setattr(output, "time", SimpleNamespace(monotonic=lambda: now))
+    with output.step("Doing [it]"):
+        progress.count(3, 5)
+        now += 7
+    text = re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", shown.getvalue())
+    assert "Doing [it] 3/5 7 s" in text
+    assert text.endswith("Doing [it]: 7.0 s\n")
