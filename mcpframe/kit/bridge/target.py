@@ -69,15 +69,21 @@ def _published(named: Published, patience: float) -> Target:
     if named.origin == HOST_ORIGIN:
         raise BridgeError(f"{named.origin} is the bridge's own origin: give the address of a server.")
 
+    is_silent = False
+
     def checked() -> str:
-        with suppress(NoFramedServer):  # the browser reports the reason itself
-            check_published(named.url, HOST_ORIGIN, patience=patience)
+        if not is_silent:  # else it would be waited for twice; the browser reports the reason itself
+            with suppress(NoFramedServer):
+                check_published(named.url, HOST_ORIGIN, patience=patience)
         return named.url
 
     def is_seen() -> bool:
-        with suppress(NoFramedServer):
+        nonlocal is_silent
+        try:
             return _is_seen(read_manifest(named.url, patience=patience) or {})
-        return False
+        except NoFramedServer:
+            is_silent = True
+            return False
 
     return Target(named.url, {}, checked, is_seen)
 

@@ -36,6 +36,17 @@ def test_a_silent_address_is_waited_for_as_long_as_asked() -> None:
             assert time.monotonic() - begun < ANSWER_SECONDS
 
 
+def test_a_silent_address_is_waited_for_once() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        with open_target(f"http://127.0.0.1:{silent.getsockname()[1]}/pi/", patience=0.1) as target:
+            assert not target.is_seen()
+            silent.accept()[0].close()
+            target.find()
+        silent.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            silent.accept()
+
+
 @pytest.mark.parametrize("where", ["https://", "http://user@tools.example/", "http://a b/", "http://x:99999/"])
 def test_no_address(where: str) -> None:
     with pytest.raises(OriginError), open_target(where):
