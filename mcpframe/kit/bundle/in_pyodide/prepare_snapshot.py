@@ -46,7 +46,7 @@ FOR_SOME = (
 )
 """Modules that only some bundles have."""
 FIRST_IMPORTS = {"pandas": "numpy.rec"}
-"""Modules that libraries import when they are first used: without them in memory, a first call fetches all files."""
+"""Modules that libraries import when they are first used."""
 SETTINGS = (
     "/mcp/server/fastmcp/server.py",
     "/fastmcp/settings.py",
@@ -199,9 +199,7 @@ def load(entry: str, kind: str, settings: str) -> None:
             servers.load_entry(entry)
         else:
             _loaded = servers.load_entry(entry) if kind == "server" else entries.load_main(entry)
-        for library, name in FIRST_IMPORTS.items():
-            if library in sys.modules:
-                import_module(name)
+        _complete_libraries()
     except BaseException as error:  # noqa: BLE001  an author's module may raise anything
         sys.setprofile(None)
         _error = {"what": f"{type(error).__name__}: {error}"}
@@ -211,6 +209,17 @@ def load(entry: str, kind: str, settings: str) -> None:
     after_restore.folders = sorted(_folders() - there)
     if random.getstate() != drawn or not are_fresh():  # the profile function does not see calls of native code
         _noted.append({"what": "randomness"})
+
+
+def _complete_libraries() -> None:
+    """Do now what libraries do when they are first used, and would fetch all files for."""
+    for library, name in FIRST_IMPORTS.items():
+        if library in sys.modules:
+            import_module(name)
+    controller = getattr(sys.modules.get("threadpoolctl"), "ThreadpoolController", None)
+    if hasattr(controller, "_find_libraries_pyodide"):
+        # It looks up the file of every loaded library, to limit its threads; a page has one.
+        setattr(controller, "_find_libraries_pyodide", lambda _self: None)  # noqa: B010
 
 
 def _folders() -> set[str]:
