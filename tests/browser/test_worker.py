@@ -130,7 +130,8 @@ async def test_stored_values_and_files_outlive_the_worker_and_the_page(host_page
             assert await other.call("store", text="alone") == await other.call("write", text="alone") == ["alone"]
 
 
-async def test_input_asks_the_user(host_page: Page, computing: str) -> None:
+@pytest.mark.parametrize("mode", ["auto", extended("legacy")])
+async def test_input_asks_the_user(host_page: Page, computing: str, mode: str) -> None:
     asked: list[str] = []
 
     async def on_elicit(context: object, params: Any) -> types.ElicitResult:
@@ -139,7 +140,7 @@ async def test_input_asks_the_user(host_page: Page, computing: str) -> None:
             return types.ElicitResult(action="accept", content={"answer": "Ada"})
         return types.ElicitResult(action="decline")
 
-    page = Framed(host_page, computing, mode="legacy", on_elicit=on_elicit)
+    page = Framed(host_page, computing, mode=mode, on_elicit=on_elicit)
     with anyio.fail_after(PATIENCE):
         async with page.client as client:
             assert await page.call("ask", question="Your name? ") == "Ada!"

@@ -119,6 +119,10 @@ class _Contained:
     async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         async def elicit(message: str, schema: Mapping[str, Any]) -> types.ElicitResult:
             check_can_ask(types, ctx.session)
+            if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+                from mcpframe.frame.serving import held_calls  # late: few servers ask
+
+                return await held_calls.ask(message, schema)
             return await ctx.session.elicit_form(message, dict(schema), ctx.request_id)
 
         answering = _answering.set(True)

@@ -24,6 +24,7 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.mcpserver import MCPServer, RequestStateSecurity
 from mcp.server.runner import serve_dual_era_loop
+from mcp_types.methods import INPUT_REQUIRED_METHODS
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from typing_extensions import TypeVar
 
@@ -37,7 +38,7 @@ from mcpframe.frame.compat.sdk import (
 )
 from mcpframe.frame.core.errors import EntryError
 from mcpframe.frame.results.tools import convert_results
-from mcpframe.frame.serving import entries
+from mcpframe.frame.serving import entries, user_input
 from mcpframe.frame.serving.failures import contain_failures
 from mcpframe.frame.serving.framed import Framed, unwrapped
 from mcpframe.frame.serving.lifespan import log_problem, own_lifespan, refuse
@@ -46,6 +47,8 @@ from mcpframe.frame.session.printing import PrintedLines, captured, printing_to
 if TYPE_CHECKING:
     from mcp.shared._stream_protocols import ReadStream, WriteStream
     from mcp.shared.message import SessionMessage
+
+    from mcpframe.frame.serving.held_calls import HeldCalls
 
 
 LifespanT = TypeVar("LifespanT", default=Any)
@@ -219,6 +222,7 @@ def equip(server: object) -> Server[Any]:
     contain_failures(unwrapped(server), target)
     target.middleware.insert(0, _Logs(limit=not own_levels))
     target.middleware.insert(0, _serve_uninitialized)
+    target.middleware.insert(0, _HoldsAskingCalls(target))
     return target
 
 
@@ -230,6 +234,25 @@ async def _serve_uninitialized(ctx: ServerRequestContext[Any, Any], call_next: C
     if ctx.method not in _HANDSHAKE:
         accept_without_handshake(ctx)
     return await call_next(ctx)
+
+
+class _HoldsAskingCalls:
+    """The outermost middleware: lets a handler ask a client of MCP 2026-07-28 by `input()`; see `held_calls`."""
+
+    def __init__(self, target: Server[Any]) -> None:
+        self._target = target
+        self._held: HeldCalls | None = None
+
+    async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS or ctx.method not in INPUT_REQUIRED_METHODS:
+            return await call_next(ctx)
+        if not (user_input.can_ask() and user_input.can_be_asked(types, ctx.session)):
+            return await call_next(ctx)
+        if self._held is None:
+            from mcpframe.frame.serving.held_calls import HeldCalls  # late: few clients can be asked
+
+            self._held = HeldCalls(self._target)
+        return await self._held.run(ctx, call_next)
 
 
 async def _accept_level(ctx: ServerRequestContext[Any, Any], params: types.SetLevelRequestParams) -> types.EmptyResult:

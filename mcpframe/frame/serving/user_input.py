@@ -1,7 +1,7 @@
 """`input()` in a handler: the client's user is asked, by elicitation, while the event loop runs.
 
-It needs a browser with stack switching, and a client that can be asked in the middle of a call (MCP until 2025-11-25).
-Elsewhere it reads standard input, which raises an error with advice.
+It needs a browser with stack switching, and a client with the capability elicitation; see `held_calls` for those of
+MCP 2026-07-28. Elsewhere it reads standard input, which raises an error with advice.
 """
 
 from __future__ import annotations
@@ -42,23 +42,31 @@ def asking_by(elicit: Elicit) -> Iterator[None]:
         _elicit.reset(token)
 
 
-def check_can_ask(types: Any, session: Any) -> None:
-    """Check that a client has said that its user can be asked; others might never answer.
+def can_be_asked(types: Any, session: Any) -> bool:
+    """Return whether a client has said that its user can be asked; others might never answer.
 
     Args:
         types: the SDK's module of types.
         session: the session with the client.
-
-    Raises:
-        LookupError: it has not.
     """
-    if not session.check_client_capability(types.ClientCapabilities(elicitation=types.ElicitationCapability())):
+    wanted = types.ClientCapabilities(elicitation=types.ElicitationCapability())
+    return bool(session.check_client_capability(wanted))
+
+
+def check_can_ask(types: Any, session: Any) -> None:
+    """Raise `LookupError` unless a client can be asked; see `can_be_asked`."""
+    if not can_be_asked(types, session):
         raise LookupError("it has not declared the capability elicitation")
 
 
 def replace() -> None:
     """Replace `input`. Call it in Pyodide, before the author's code."""
     builtins.input = _input
+
+
+def can_ask() -> bool:
+    """Return whether `input()` can ask here."""
+    return builtins.input is _input and bool(import_module("mcpframe.frame.browser.stack").is_there())
 
 
 def _input(prompt: object = "", /) -> str:
@@ -68,6 +76,16 @@ def _input(prompt: object = "", /) -> str:
         return _read_input(prompt)
     answer: str | None = stack.wait_for(answer_to(str(prompt), elicit, task))
     return _read_input(prompt) if answer is None else answer
+
+
+async def ask(prompt: str) -> str | None:
+    """Ask as `input()` does, from a handler; return None if the client cannot be asked.
+
+    Raises:
+        EOFError: see `answer_to`.
+    """
+    elicit, task = _elicit.get(), asyncio.current_task()
+    return await answer_to(prompt, elicit, task) if elicit and task else None
 
 
 async def answer_to(prompt: str, elicit: Elicit, task: asyncio.Task[Any]) -> str | None:

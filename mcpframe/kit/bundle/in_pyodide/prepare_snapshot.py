@@ -37,6 +37,7 @@ FOR_SOME = (
     "mcpframe.frame.browser.model_context",
     "mcpframe.frame.browser.workers",
     "mcpframe.frame.boot.in_worker",
+    "mcpframe.frame.serving.held_calls",
     "mcpframe.frame.serving.program.asking",
     "mcpframe.frame.worker.job",
     "mcpframe.frame.worker.pool",
