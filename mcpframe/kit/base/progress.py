@@ -54,8 +54,8 @@ def counting(show: Callable[[str], None]) -> Iterator[None]:
 
 
 def count(done: int, total: int) -> None:
-    """Report how many items of the current step are done; without a step this does nothing."""
-    if update := _update.get():
+    """Report how many items of the current step are done; without a step, or of no items, this does nothing."""
+    if total and (update := _update.get()):
         update(done, total)
 
 
