@@ -38,6 +38,12 @@ def answer(text: str) -> Any:
     return json.loads(text)["structuredContent"]["result"]
 
 
+def fetched_for(page: Page) -> list[str]:
+    """Return the names that Python looked up in archives that the snapshot makes unnecessary."""
+    marks: list[str] = page.frames[1].evaluate("performance.getEntriesByType('mark').map(({ name }) => name)")
+    return [name for name in marks if "files for" in name]
+
+
 def built_scientific(project: Path | str) -> tuple[Path, BuildResult]:
     folder = str(scientific_packages())
     root, result = built(project, distribution=folder, allowed_origins=["*"], snapshot=True)
@@ -55,8 +61,7 @@ def test_numpy_pandas_and_matplotlib_start_from_a_snapshot(page: Page, host: str
     assert not [name for name in fetched if name.startswith(PACKAGES) and name.endswith(".zip")]
     described = json.loads(call(page, host, url, "describe", json.dumps({"values": [1.0, 2.0, 3.0]})))
     assert described["structuredContent"]["mean"] == 2.0
-    marks = page.frames[1].evaluate("performance.getEntriesByType('mark').map(({ name }) => name)")
-    assert [name for name in marks if "files for" in name] == []
+    assert fetched_for(page) == []
     drawn = [answer(call(page, host, url, "draw")) for _ in range(2)]
     assert drawn[0] != drawn[1]
     assert answer(call(page, host, url, "plot", json.dumps({"values": [1.0, 3.0, 2.0]}))) == "Agg PNG"
@@ -85,6 +90,7 @@ def test_a_library_starts_from_a_snapshot(
     project = write_project(tmp_path / "project", server=server, dependencies=f'["{requirement}"]')
     root, _ = built_scientific(project)
     assert answer(call(page, host, f"{serving(root)}/adder/", "use")) == expected
+    assert fetched_for(page) == []
 
 
 @pytest.mark.extended
