@@ -180,7 +180,10 @@ def build_wheel(folder, settings=None, metadata=None):
     ("code", "told"),
     [
         ("def build_wheel(*_):\n    raise ValueError('no \\x1b[31mreason')", "its build fails .*no reason|no .*reason"),
-        extended("def build_wheel(*_):\n    raise SystemExit(3)", "its build fails .*SystemExit: 3"),
+        extended(
+            "def build_wheel(*_):\n    print('begun')\n    print('\\x1b[31mno cc')\n    raise SystemExit(3)",
+            "its build fails .*SystemExit: 3; it printed '.*no cc'",
+        ),
         extended("def build_wheel(*_):\n    os._exit(0)", "build_wheel"),
         extended(
             "def build_wheel(*_):\n    import subprocess; subprocess.run(['cc'])", "no compiler, no other program"

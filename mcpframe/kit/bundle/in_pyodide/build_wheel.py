@@ -2,16 +2,18 @@
 
 The sources are in /source, the packages that build them in /tools. /in/given.json has the `backend`, as pyproject.toml
 names it; `paths`, the folders of the sources that it is imported from; and `asked`, the requirements that the hooks
-have asked for before, or null if the tools have them all. The result is {"needs": requirements}, {"error": sentence},
-or {"wheel": its name} with the file `wheel`.
+have asked for before, or null if the tools have them all. The result is {"needs": requirements}, {"error": sentence,
+"printed": the last line of output}, or {"wheel": its name} with the file `wheel`.
 """
 
 from __future__ import annotations
 
 import importlib
+import io
 import json
 import os
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,12 @@ _MOST_NEEDS, _LONGEST = 50, 500
 
 async def main() -> dict[str, Any]:
     """Build the wheel."""
-    return build_wheel()
+    output = io.StringIO()
+    with redirect_stdout(output), redirect_stderr(output):
+        result = build_wheel()
+    if "error" in result:
+        result["printed"] = output.getvalue().rstrip().rpartition("\n")[2][:_LONGEST]
+    return result
 
 
 def build_wheel() -> dict[str, Any]:

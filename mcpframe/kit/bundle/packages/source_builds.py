@@ -249,10 +249,9 @@ def _run(
 def _wheel_of(sources: SourceFile, outcome: Mapping[str, Any]) -> BuiltWheel:
     """Return the wheel of a build's result, checked."""
     if "error" in outcome:
-        raise CannotBuild(
-            f"its build fails ({_sentence(str(outcome['error']))}); there is no compiler, no other program and no "
-            "network"
-        )
+        reason, printed = (_sentence(str(outcome.get(part, ""))) for part in ("error", "printed"))
+        told = f"{reason}; it printed {printed!r}" if printed and printed not in reason else reason
+        raise CannotBuild(f"its build fails ({told}); there is no compiler, no other program and no network")
     try:
         return normalized(sources.name, sources.version, str(outcome.get("wheel")), outcome["data"])
     except BuildError as error:
