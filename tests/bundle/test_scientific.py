@@ -101,3 +101,41 @@ def test_what_is_drawn_from_numpys_generator_at_import_is_not_published(tmp_path
     _, result = built(project, distribution=folder, allowed_origins=["*"], snapshot=True)
     assert result.manifest["snapshot"]["layer"] == "sdk"
     assert "randomness" in result.manifest["start"]
+
+
+CHARTS = '''
+import altair
+import plotly.graph_objects as go
+
+from mcpframe import FrameServer
+
+server = FrameServer("charts", allowed_origins=["*"])
+
+
+@server.tool()
+def with_plotly() -> go.Figure:
+    """Draws with plotly."""
+    return go.Figure(go.Scatter(x=[1, 2], y=[3, 4]))
+
+
+@server.tool()
+def with_altair() -> altair.Chart:
+    """Draws with altair."""
+    data = altair.Data(values=[{"x": 1, "y": 3}, {"x": 2, "y": 4}])
+    return altair.Chart(data).mark_line().encode(x="x:Q", y="y:Q")
+'''
+
+
+@pytest.mark.extended
+def test_charts_of_plotly_and_altair_are_resources(page: Page, host: str, serving: Serving, tmp_path: Path) -> None:
+    project = write_project(tmp_path / "project", server=CHARTS, dependencies='["plotly", "altair"]')
+    root, _ = built(project, allowed_origins=["*"])
+    url = f"{serving(root)}/adder/"
+    [plotly] = json.loads(call(page, host, url, "with_plotly"))["content"]
+    [altair] = json.loads(call(page, host, url, "with_altair"))["content"]
+    assert [each["resource"]["mimeType"].partition("+")[0] for each in (plotly, altair)] == [
+        "application/vnd.plotly.v1",
+        "application/vnd.vegalite.v6",
+    ]
+    assert json.loads(plotly["resource"]["text"])["data"][0]["type"] == "scatter"
+    assert json.loads(altair["resource"]["text"])["mark"]["type"] == "line"
