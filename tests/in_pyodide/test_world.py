@@ -260,4 +260,4 @@ json.dumps([are_global, socket.gethostbyname_ex("page.example")])
 """
     are_global, both = selenium.python(BEFORE + code)
     assert are_global == {"page.example": [True] * 3, "127.0.0.1": [False] * 3, "nas.local": [False] * 3}
-    assert both == ["page.example", [], ["192.88.99.1"]]
+    assert both == ["page.example", [], ["192.0.43.8"]]

@@ -7,11 +7,14 @@ public get a public one here; numbers, and names that can only be of a local net
 
 from __future__ import annotations
 
+import re
 import socket
 from typing import Any, Final
 
-PUBLIC: Final = "192.88.99.1"
-"""The address of every public name: of a range that `ipaddress` counts as global and nobody uses (RFC 7526)."""
+PUBLIC: Final = "192.0.43.8"
+"""The address of every public name, which nothing connects to: one of ICANN's own. Those of the ranges that are set
+aside for special purposes count as private for some servers, even where they are global."""
+_NUMBER: Final = re.compile(r"\d+|0x[\da-f]*", re.ASCII)
 _LOCAL: Final = ("localhost", "local", "internal", "lan", "home", "corp", "intranet", "private", "home.arpa")
 
 
@@ -35,8 +38,8 @@ def looked_up(host: Any) -> Any:
 def is_public(name: str) -> bool:
     """Return whether a name can be of a public host: it has a dot, is no number, and ends in no local domain."""
     name = name.rstrip(".").lower()
-    if "." not in name or ":" in name or name.rpartition(".")[2].isdigit():
-        return False  # of the visitor's machine or network, or a number
+    if "." not in name or ":" in name or _NUMBER.fullmatch(name.rpartition(".")[2]):
+        return False  # of the visitor's machine or network, or a number (WHATWG URL, "ends in a number")
     return not name.endswith(tuple(f".{end}" for end in _LOCAL))
 
 

@@ -74,7 +74,20 @@ def test_a_name_that_can_be_public_has_a_public_address(host: str | bytes) -> No
     "host",
     [
         *("localhost", "printer", "db.internal", "nas.local", "a.localhost.", "router.home.arpa", "git.corp"),
-        *("127.0.0.1", "10.0.0.1", "192.168.0.1.", "::1", "fe80::1%eth0", "::ffff:10.0.0.1", "", None, b"10.0.0.1"),
+        *(
+            "127.0.0.1",
+            "127.1",
+            "0x7f.0x1",
+            "0X7F.0X1",
+            "10.0.0.1",
+            "192.168.0.1.",
+            "::1",
+            "fe80::1%eth0",
+            "::ffff:10.0.0.1",
+            "",
+            None,
+            b"10.0.0.1",
+        ),
     ],
 )
 def test_numbers_and_names_of_a_local_network_are_left_as_they_are(host: Any) -> None:
