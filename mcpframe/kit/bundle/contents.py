@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -101,8 +101,10 @@ class Parts:
     first_paint: str
 
 
-def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset], dict[str, Any]]:
-    """Return every file of a bundle but its manifest, and the content of the manifest.
+def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset], Callable[[], dict[str, Any]]]:
+    """Return every file of a bundle but its manifest, and a function that returns the content of the manifest.
+
+    The function compresses the files, for their sizes.
 
     Args:
         snapshot: The snapshot that the page starts from, if any.
@@ -230,46 +232,49 @@ def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset
     others = (*plain, deferred, *author_assets.values(), *([sandbox] if sandbox else []))
     later = [item for item in others if item not in first_visit]
     assets = [*first_visit, *dict.fromkeys(later), *views, licences, *lazy_files]
-    manifest = {
-        "mcpframe_manifest": _MANIFEST_FORMAT,
-        "kind": config.kind,
-        "name": name,
-        "server": {"name": inspected.name, "title": inspected.title, "version": inspected.version},
-        "title": title,
-        "instructions": inspected.instructions,
-        "entry": project.entry,
-        "tools": None if inspected.tools is None else list(inspected.tools),
-        "allowed_origins": list(origins.common),
-        **own_origins,
-        "dialects": offers,
-        "app": app,
-        "visibility": config.visibility.model_dump(),
-        "csp": header_policy(policy, embedders(config.dialects, origins), opaque=opaque),
-        "versions": {
-            "mcpframe": version("mcpframe"),
-            "pyodide": VERSION,
-            "python": PYTHON_VERSION,
-            "packages": {package.name: package.version for package in parts.lock.packages},
-        },
-        "patches": {"applied": list(scripts.patched.applied), "notes": list(scripts.patched.notes)},
-        "lazy": sorted(lazy),
-        "sizes": {
-            "total": sum(len(item.data) for item in assets),
-            "first_visit": sum(item.wire_bytes for item in first_visit),
-            "after_start": sum(item.wire_bytes for item in in_background if item not in first_visit),
-            "plain_start": sum(item.wire_bytes for item in (*scripts.all, *native, *styles, *plain, index)),
-        },
-        "snapshot": snapshot and {"layer": snapshot.layer, "made_with": snapshot.made_with},
-        "files": [
-            {
-                "path": item.path,
-                "bytes": len(item.data),
-                "gzip_bytes": None if item.packed is None else len(item.packed),
-                "sha256": item.sha256,
-            }
-            for item in sorted(assets, key=lambda item: item.path)
-        ],
-    }
+
+    def manifest() -> dict[str, Any]:
+        return {
+            "mcpframe_manifest": _MANIFEST_FORMAT,
+            "kind": config.kind,
+            "name": name,
+            "server": {"name": inspected.name, "title": inspected.title, "version": inspected.version},
+            "title": title,
+            "instructions": inspected.instructions,
+            "entry": project.entry,
+            "tools": None if inspected.tools is None else list(inspected.tools),
+            "allowed_origins": list(origins.common),
+            **own_origins,
+            "dialects": offers,
+            "app": app,
+            "visibility": config.visibility.model_dump(),
+            "csp": header_policy(policy, embedders(config.dialects, origins), opaque=opaque),
+            "versions": {
+                "mcpframe": version("mcpframe"),
+                "pyodide": VERSION,
+                "python": PYTHON_VERSION,
+                "packages": {package.name: package.version for package in parts.lock.packages},
+            },
+            "patches": {"applied": list(scripts.patched.applied), "notes": list(scripts.patched.notes)},
+            "lazy": sorted(lazy),
+            "sizes": {
+                "total": sum(len(item.data) for item in assets),
+                "first_visit": sum(item.wire_bytes for item in first_visit),
+                "after_start": sum(item.wire_bytes for item in in_background if item not in first_visit),
+                "plain_start": sum(item.wire_bytes for item in (*scripts.all, *native, *styles, *plain, index)),
+            },
+            "snapshot": snapshot and {"layer": snapshot.layer, "made_with": snapshot.made_with},
+            "files": [
+                {
+                    "path": item.path,
+                    "bytes": len(item.data),
+                    "gzip_bytes": None if item.packed is None else len(item.packed),
+                    "sha256": item.sha256,
+                }
+                for item in sorted(assets, key=lambda item: item.path)
+            ],
+        }
+
     return assets, manifest
 
 

@@ -8,7 +8,7 @@ find project → resolve (or use the lock) → fetch wheels → collect → impo
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -209,12 +209,14 @@ class Build:
             self.fetch()
             self.collect()
             self.import_server(taking)
-            assets, manifest = self.pack()
+            assets, described = self.pack()
             taken = Taken(None, "starts without a snapshot, as none was requested")
             if self.snapshot:
                 taken = self.take_snapshot(taking, assets)
             if taken.snapshot is not None:
-                assets, manifest = self.pack(taken.snapshot)
+                assets, described = self.pack(taken.snapshot)
+            with self.progress("Compressing the files"):
+                manifest = described()
             # Without a final outcome the bundle does not count as current, so the next build retries.
             if self.inspected.notes:
                 manifest["notes"] = list(self.inspected.notes)
@@ -265,8 +267,8 @@ class Build:
         if config.visitor_env:
             self.inspected = replace(self.inspected, setup=InspectedSetup(visible=True))
 
-    def pack(self, snapshot: Snapshot | None = None) -> tuple[list[Asset], dict[str, Any]]:
-        """Return the bundle's files and the content of its manifest."""
+    def pack(self, snapshot: Snapshot | None = None) -> tuple[list[Asset], Callable[[], dict[str, Any]]]:
+        """Return the bundle's files, and a function that returns the content of its manifest."""
         origins = origins_for(self.project, self.inspected.origins)
         with self.progress("Packing the snapshot" if snapshot else "Packing the files"):
             return assemble(self._parts(self.layers, self.inspected, origins), snapshot)

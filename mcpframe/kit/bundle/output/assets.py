@@ -6,6 +6,7 @@ import base64
 import gzip
 import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from mcpframe.kit.base.cache import write_file
@@ -24,14 +25,17 @@ class Asset:
     Attributes:
         path: Its path below the output root.
         data: Its content.
-        packed: Its content as gzip, if that saves enough; else None.
         sha256: The SHA-256 of its content, in hex.
     """
 
     path: str
     data: bytes
-    packed: bytes | None
     sha256: str
+
+    @cached_property
+    def packed(self) -> bytes | None:
+        """Its content as gzip, if that saves enough; else None."""
+        return None if self.path.endswith(_DENSE) else _packed(self.data, self.sha256)
 
     @property
     def integrity(self) -> str:
@@ -76,11 +80,10 @@ def _name_of(digests: bytes) -> str:
 
 def _asset(path: str, data: bytes, digest: bytes) -> Asset:
     # A build with nothing to compile spends most of its time hashing, so each file is hashed once.
-    packed = None if path.endswith(_DENSE) else _packed(data, digest)
-    return Asset(path, data, packed, digest.hex())
+    return Asset(path, data, digest.hex())
 
 
-def _packed(data: bytes, digest: bytes) -> bytes | None:
+def _packed(data: bytes, digest: str) -> bytes | None:
     path: Path = cached("gzip", cache_key("9", digest) + ".gz")
     if path.is_file():
         packed = path.read_bytes()
