@@ -9,7 +9,7 @@ import os
 from importlib import import_module
 
 from mcpframe.frame.compat.sdk import in_pyodide
-from mcpframe.frame.world import executors, names, threads, unavailable
+from mcpframe.frame.world import executors, host_names, threads, unavailable
 
 BUNDLED_WITH = ("world",)
 
@@ -23,7 +23,7 @@ def prepare() -> None:
         threads.replace()
         executors.replace()
         unavailable.replace()
-        names.replace()
+        host_names.replace()
         import_module("mcpframe.frame.browser.visitor")  # for `begin`, with the snapshot
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from mcpframe.frame import world
 from mcpframe.frame.compat.sdk import in_pyodide
-from mcpframe.frame.world import limits, names, waiting
+from mcpframe.frame.world import host_names, limits, waiting
 from mcpframe.frame.world.executors import call
 from mcpframe.frame.world.locks import PageLock
 
@@ -65,7 +65,7 @@ def test_limits_are_kept_but_unknown_ones_are_not() -> None:
 
 @pytest.mark.parametrize("host", ["page.example", "PAGE.example.", b"page.example", "127.0.0.1.page.example", "0x.de"])
 def test_a_name_that_can_be_public_has_a_public_address(host: str | bytes) -> None:
-    address = ipaddress.ip_address(names.looked_up(host))
+    address = ipaddress.ip_address(host_names.looked_up(host))
     assert address.is_global
     assert not any((address.is_private, address.is_reserved, address.is_link_local, address.is_multicast))
 
@@ -91,4 +91,4 @@ def test_a_name_that_can_be_public_has_a_public_address(host: str | bytes) -> No
     ],
 )
 def test_numbers_and_names_of_a_local_network_are_left_as_they_are(host: Any) -> None:
-    assert names.looked_up(host) is host
+    assert host_names.looked_up(host) is host
