@@ -21,10 +21,12 @@ NO_WHEEL, MAIN, DOWNLOAD = "no wheel", "main", "download"
 """Stages that are known by the error, not by the step. The last one is no failure of the package: it was not tried."""
 
 _NO_WHEEL = re.compile(r"has no wheel that runs in Pyodide|needs \S+ of Pyodide's distribution, a shared library")
-_DOWNLOAD = re.compile(r"could not be fetched|cannot be reached")
+_DOWNLOAD = re.compile(r"could not be fetched|cannot be reached|does not have \S+\.whl")
 _MAIN = re.compile(r"does not start in the page: The program|console script")
 _SHORTER = (
     (re.compile(r"^\S*/([\w.]+)-([\w.]+)-[^/\s]*\.whl could not be fetched.*"), r"\1 \2 of Pyodide's distribution"),
+    (re.compile(r"^\S+ does not have (\S+\.whl.*): put them there.*"), r"the distribution that was tried lacks \1"),
+    (re.compile(r"-(?:cp|py)\d[\w.]*-\w+-\w+\.whl"), ""),
     (re.compile(r"^(\S+ \S+ has no wheel that runs in Pyodide):.*"), r"\1"),
     (re.compile(r"^The \w+ '[^']*' does not start in the page: "), ""),
 )

@@ -72,6 +72,7 @@ def test_a_list_that_is_none(text: str, tmp_path: Path) -> None:
         ("Fetching wheels", "the wheel is damaged", "resolution"),
         ("Fetching wheels", "https://… could not be fetched (no network)", "download"),
         ("Calling the tool", "the page could not be fetched", "call"),
+        ("Resolving the requirements", "/folder does not have a-1-cp314-cp314-any.whl: put them there", "download"),
         ("Importing the server in Pyodide", "The server 'a:b' does not start in the page: ImportError", "import"),
         ("Importing the server in Pyodide", "'a:b' does not start in the page: The program 'a' exited", "main"),
         ("Taking a snapshot in a browser", "it crashed", "page"),
@@ -90,6 +91,8 @@ def test_a_reason_is_one_line() -> None:
     assert in_one_line("The server 'a:b' does not start in the page: It exits.") == "It exits."
     fetched = "https://host.example/full/lxml-6.1.3-cp314-any.whl could not be fetched (no network): check it"
     assert in_one_line(fetched) == "lxml 6.1.3 of Pyodide's distribution"
+    missing = "/folder does not have a-1-cp314-cp314-b.whl, c-2-py3-none-any.whl: put them there (`…` does), or build"
+    assert in_one_line(missing) == "the distribution that was tried lacks a-1, c-2"
     missing = (
         "docopt 0.6.2 has no wheel that runs in Pyodide: neither pure Python nor WebAssembly. Somebody requires it"
     )
