@@ -72,7 +72,7 @@ def resolve(
     needed = dict.fromkeys(repairs.needed, requirer(named))
     builds = SourceBuilds(pyodide.runtime) if build_sdists else None
     wanted = Requirements(pinned, SDK, tuple(leave_out), needed, builds=builds)
-    resolution = _Resolution(wanted, pyodide, inputs, preferred, repairs)
+    resolution = _Resolution(wanted, pyodide, inputs, preferred, repairs, is_named=bool(named))
     try:
         return resolution.run_with_repairs()
     except BuildError as error:
@@ -91,6 +91,7 @@ class _Resolution:
     inputs: str
     preferred: Mapping[str, str]
     repairs: Repairs
+    is_named: bool
 
     def run_with_repairs(self) -> Lock:
         """Return the lock; packages without sources, with wheels for other platforms only, are left out on trial."""
@@ -169,7 +170,9 @@ class _Resolution:
     def _lock(self, pins: dict[str, Pin], newest: Mapping[str, Pin] | None) -> Lock:
         before = gone_back(self.requirements, pins, newest or {}, self.preferred)
         chosen = choose_wheels(self.requirements, pins, self.pyodide, self.preferred, self.repairs)
-        undeclared, zones_for = _undeclared(chosen.packages), _uses_zones(chosen.packages)
+        undeclared = _undeclared(chosen.packages)
+        of_others = self.is_named or bool(_users(chosen.packages, *_SDKS))
+        zones_for = _uses_zones(chosen.packages) if of_others else None
         if undeclared or zones_for:
             undeclared |= self.requirements.undeclared
             more = replace(self.requirements, undeclared=undeclared, zones_for=zones_for)
@@ -214,8 +217,8 @@ def _undeclared(packages: tuple[Locked, ...]) -> dict[str, str]:
 
 
 def _uses_zones(packages: tuple[Locked, ...]) -> str | None:
-    """Return a package that imports zoneinfo, if there are servers of others among the packages and no database yet."""
-    if not _users(packages, *_SDKS) or any(package.name == ZONES for package in packages):
+    """Return a package that imports zoneinfo, if there is no database among the packages yet."""
+    if any(package.name == ZONES for package in packages):
         return None
     base = {package.name for package in Lock("", packages).closure(["mcp", *INSTALLER])}
     # Those of Pyodide's distribution are not in the cache yet, and require the database themselves.

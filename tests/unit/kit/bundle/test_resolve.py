@@ -439,6 +439,7 @@ def test_whose_packages_use_time_zones_has_their_database(resolving: Resolving) 
     assert "tzdata" not in versions(resolving(index, roots=["a"]))
     index.via = {**via, "mcp": "-r mcpframe.in"}
     assert "tzdata" not in versions(resolving(index, roots=["a"], code=code))
+    assert "tzdata" in versions(resolving(index, roots=["a"], code=code, named="a"))
 
 
 def test_what_comes_from_pyodide_is_not_looked_into(resolving: Resolving, monkeypatch: pytest.MonkeyPatch) -> None:
