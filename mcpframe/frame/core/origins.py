@@ -17,6 +17,9 @@ from mcpframe.frame.core.errors import OriginError
 
 ANY = "*"
 OPAQUE = "null"
+MADE_UP_ADDRESS = "192.0.43.8"
+"""The address of every public name for code in a page, which cannot look names up: one of ICANN's own. Those of the
+ranges that are set aside for special purposes count as private for some servers, even where they are global."""
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _NO_ORIGIN = {"file", "data", "blob", "about", "javascript"}

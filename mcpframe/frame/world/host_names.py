@@ -2,7 +2,8 @@
 
 A page cannot look names up: the browser does, when it fetches, and `connect_src` of the bundle's policy bounds where
 to. Pyodide makes up a private address for each name, so that such code would refuse every host. Names that can be
-public get a public one here; numbers, and names that can only be of a local network, keep theirs.
+public get a public one here; numbers, and names that can only be of a local network, keep theirs. A request to that
+address, with the header Host, goes to the name: see `compat.http.exchange`.
 """
 
 from __future__ import annotations
@@ -11,9 +12,8 @@ import re
 import socket
 from typing import Any, Final
 
-PUBLIC: Final = "192.0.43.8"
-"""The address of every public name, which nothing connects to: one of ICANN's own. Those of the ranges that are set
-aside for special purposes count as private for some servers, even where they are global."""
+from mcpframe.frame.core.origins import MADE_UP_ADDRESS
+
 _NUMBER: Final = re.compile(r"\d+|0x[\da-f]*", re.ASCII)
 _LOCAL: Final = ("localhost", "local", "internal", "lan", "home", "corp", "intranet", "private", "home.arpa")
 
@@ -28,11 +28,11 @@ def replace() -> None:
 
 
 def looked_up(host: Any) -> Any:
-    """Return `PUBLIC` for a name that can be public, and otherwise the host itself."""
+    """Return `MADE_UP_ADDRESS` for a name that can be public, and otherwise the host itself."""
     name = host.decode("ascii", "replace") if isinstance(host, bytes | bytearray) else host
     if not isinstance(name, str) or not is_public(name):
         return host
-    return PUBLIC
+    return MADE_UP_ADDRESS
 
 
 def is_public(name: str) -> bool:

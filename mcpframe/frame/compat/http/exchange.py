@@ -5,10 +5,14 @@ The libraries' modules here use a `Network`, and know no browser; in a page it i
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
+from urllib.parse import urlsplit
+
+from mcpframe.frame.core.origins import MADE_UP_ADDRESS
 
 _CHOSEN_BY_THE_BROWSER = frozenset(
     [
@@ -23,6 +27,7 @@ _NAMES_THE_CLIENT = "user-agent"
 _OF_THE_WIRE = frozenset({"content-encoding", "transfer-encoding"})
 _SIZE = "content-length"
 _WITHOUT_BODY = frozenset({"GET", "HEAD"})
+_HOST = re.compile(r"[A-Za-z0-9._-]+(:\d+)?")
 _FORBIDDEN = frozenset({"CONNECT", "TRACE", "TRACK"})
 
 
@@ -44,7 +49,8 @@ class HttpRequest:
 
     Attributes:
         method: The method.
-        url: The address, without user and password.
+        url: The address, without user and password. Code that looks up a host's address, and sends the request to that
+            with the header Host, means the host.
         headers: The headers; those that only the browser may set are not sent.
         body: The body; None or empty for none.
         timeout: Seconds to wait for the headers of the answer; None for no limit.
@@ -55,6 +61,14 @@ class HttpRequest:
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes | bytearray | memoryview | None = None
     timeout: float | None = None
+
+    def __post_init__(self) -> None:
+        if MADE_UP_ADDRESS not in self.url:
+            return
+        parts = urlsplit(self.url)
+        host = next((value for name, value in self.headers if name.lower() == "host"), "")
+        if parts.hostname == MADE_UP_ADDRESS and _HOST.fullmatch(host):
+            object.__setattr__(self, "url", parts._replace(netloc=host).geturl())
 
     def check(self) -> None:
         """Raise NotPossible if the browser would not send this."""

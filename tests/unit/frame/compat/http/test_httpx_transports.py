@@ -44,6 +44,23 @@ def test_a_client_sends_and_reads(client: httpx2.Client, network: FakeNetwork) -
     assert not {"host", "user-agent", "connection", "content-length"} & {name.lower() for name in headers}
 
 
+@pytest.mark.parametrize(
+    ("url", "host", "sent"),
+    [
+        ("https://192.0.43.8/a?b#c", "api.example", "https://api.example/a?b"),
+        ("http://192.0.43.8:8080/", "api.example:8080", "http://api.example:8080/"),
+        ("https://192.0.43.8/", "api.example/b", "https://192.0.43.8/"),
+        ("https://192.0.43.8/", "user@api.example", "https://192.0.43.8/"),
+        ("https://10.0.0.1/", "api.example", "https://10.0.0.1/"),
+    ],
+)
+def test_a_request_to_the_address_that_was_made_up_goes_to_its_host(
+    client: httpx2.Client, network: FakeNetwork, url: str, host: str, sent: str
+) -> None:
+    client.get(url, headers={"Host": host}, extensions={"sni_hostname": host})
+    assert network.sent[0].url == sent
+
+
 @pytest.mark.parametrize(("timeout", "expected"), [(5, 5), (None, None), (httpx2.Timeout(1, read=30), 30)])
 def test_the_timeout_is_the_one_for_reading(
     client: httpx2.Client, network: FakeNetwork, timeout: Any, expected: float | None
