@@ -238,11 +238,12 @@ atexit.register(print)
 resource.setrlimit(resource.RLIMIT_AS, (1000, resource.RLIM_INFINITY))
 limits = [resource.getrlimit(resource.RLIMIT_AS), resource.getrlimit(resource.RLIMIT_CPU)]
 usage = resource.getrusage(resource.RUSAGE_SELF)
-json.dumps([said, errno.ENETUNREACH, errno.ENOSYS, limits, usage.ru_utime >= 0, usage.ru_maxrss])
+json.dumps([said, errno.ENETUNREACH, errno.ENOENT, errno.ENOSYS, limits, usage.ru_utime >= 0, usage.ru_maxrss])
 """
-    said, unreachable, unknown, limits, has_time, memory = selenium.python(BEFORE + code)
+    said, unreachable, missing, unknown, limits, has_time, memory = selenium.python(BEFORE + code)
     sockets, processes = [unreachable, "A page has no sockets"], [unknown, "A page has no processes"]
-    assert said == [sockets, sockets, processes, processes, processes]
+    program = [missing, "A page has no processes"]
+    assert said == [sockets, sockets, program, processes, processes]
     assert (limits, has_time, memory) == ([[1000, -1], [-1, -1]], True, 0)
 
 

@@ -40,9 +40,9 @@ def replace() -> None:
     for name in ("connect", "bind", "listen"):
         setattr(sockets, name, _raising(errno.ENETUNREACH, _NO_SOCKETS))
     sockets.connect_ex = _unreachable
-    for owner, names in _PROCESSES:
+    for number, owner, names in _PROCESSES:
         for name in names:
-            setattr(owner, name, _raising(errno.ENOSYS, _NO_PROCESSES))
+            setattr(owner, name, _raising(number, _NO_PROCESSES))
     loop: Any = type(asyncio.get_running_loop())
     loop.add_signal_handler = _accept_handler
     loop.remove_signal_handler = _remove_handler
@@ -50,10 +50,12 @@ def replace() -> None:
         setattr(time, "tzset", _keep_zone)  # noqa: B010
 
 
-_PROCESSES: tuple[tuple[Any, tuple[str, ...]], ...] = (
-    (subprocess.Popen, ("__init__",)),
-    (os, ("fork", "forkpty", "system", "popen", "posix_spawn", "posix_spawnp")),
-    (os, ("execv", "execve", "execvp", "execvpe", "execl", "execle", "execlp", "spawnv", "spawnvp", "spawnl")),
+# Where a program is named: FileNotFoundError, as for one that is not installed. Many packages go on without it.
+_PROCESSES: tuple[tuple[int, Any, tuple[str, ...]], ...] = (
+    (errno.ENOENT, subprocess.Popen, ("__init__",)),
+    (errno.ENOSYS, os, ("fork", "forkpty", "system", "popen")),
+    (errno.ENOENT, os, ("posix_spawn", "posix_spawnp", "spawnv", "spawnvp", "spawnl")),
+    (errno.ENOENT, os, ("execv", "execve", "execvp", "execvpe", "execl", "execle", "execlp")),
 )
 
 
