@@ -185,6 +185,7 @@ class ProcessPoolExecutor(Executor):
         task = asyncio.get_running_loop().create_task(self._run(future, work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda done: future.cancel() if done.cancelled() else None)  # it may not have begun
         future.add_done_callback(lambda done: task.cancel() if done.cancelled() else None)
         return future
 
@@ -194,7 +195,6 @@ class ProcessPoolExecutor(Executor):
         try:
             result = await run_sync(work, cancellable=True, limiter=self._limiter)
         except asyncio.CancelledError:
-            future.cancel()
             raise
         except BaseException as error:  # noqa: BLE001  raised by `result()`
             if not future.cancelled():

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -41,19 +42,24 @@ class ProcessWorker:
     def end(self) -> None:
         self.is_over.set()
         self._process.kill()
-        self._process.communicate()
-
-    def close(self) -> None:
-        """End it, and wait for its thread."""
-        self.end()
+        self._process.wait()
         self._thread.join()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe:
+                with suppress(OSError):  # what was not written is for nobody
+                    pipe.close()
 
     def _read(self, heard: Callable[[str], None], ended: Callable[[str, str, bool], None]) -> None:
         assert self._process.stdout
         for line in self._process.stdout:
-            self._loop.call_soon_threadsafe(self._hand_over, heard, json.loads(line))
-        if not self.is_over.is_set():
-            self._loop.call_soon_threadsafe(ended, "The process has ended.", "", True)
+            if line.endswith("\n"):  # else it was killed in the middle
+                self._tell(self._hand_over, heard, json.loads(line))
+        self._tell(ended, "The process has ended.", "", True)
+
+    def _tell(self, callback: Callable[..., None], *arguments: Any) -> None:
+        with suppress(RuntimeError):  # the loop has ended
+            if not self.is_over.is_set():
+                self._loop.call_soon_threadsafe(callback, *arguments)
 
     def _hand_over(self, heard: Callable[[str], None], text: str) -> None:
         if not self.is_over.is_set():

@@ -56,7 +56,7 @@ class Rig:
     def close(self) -> None:
         """End all workers."""
         for worker in self.workers:
-            worker.close()
+            worker.end()
 
     @asynccontextmanager
     async def transport(self) -> AsyncIterator[Any]:
