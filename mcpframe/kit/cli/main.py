@@ -37,7 +37,7 @@ from mcpframe.kit.cli import common_options as options
 from mcpframe.kit.cli import hub as commands_hub
 from mcpframe.kit.cli import package as packages
 from mcpframe.kit.cli.output import err as _err
-from mcpframe.kit.cli.output import escape, print_error
+from mcpframe.kit.cli.output import escape, print_error, some_of
 from mcpframe.kit.cli.output import out as _out
 from mcpframe.kit.cli.output import silently as _silently
 from mcpframe.kit.cli.output import step as _step
@@ -257,7 +257,7 @@ def build(
     state = "Unchanged" if result.unchanged else "Built"
     _out.print(f"[green]{state}[/] {escape(str(result.folder))}")
     if result.tools is not None:
-        _out.print(f"  tools        {escape(', '.join(tools)) or 'none'}")
+        _out.print(f"  tools        {some_of(tools) or 'none'}")
     _out.print(f"  embedded by  {escape(_embedders(result))}")
     if offered := result.manifest.get("dialects"):
         _out.print(f"  offers       {', '.join(offered)}")

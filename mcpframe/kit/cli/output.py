@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from rich import markup
@@ -12,6 +12,9 @@ from rich.status import Status
 
 from mcpframe.kit.base.progress import counting
 from mcpframe.kit.base.terminal import visible
+
+MOST_NAMED = 12
+"""The most names in a line."""
 
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 out = Console(highlight=False, soft_wrap=True)
@@ -69,6 +72,12 @@ class _Line:
 def silently(_what: str) -> Iterator[None]:
     """Show nothing."""
     yield
+
+
+def some_of(names: Sequence[str]) -> str:
+    """Return names for a line: the first ones, and how many more there are; escaped."""
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return escape(", ".join(names[:MOST_NAMED])) + more
 
 
 def print_error(error: Exception) -> None:

@@ -9,7 +9,7 @@ import typer
 from mcpframe.kit.cli import common_options as options
 from mcpframe.kit.cli import package as packages
 from mcpframe.kit.cli.inspect import keep_inspecting
-from mcpframe.kit.cli.output import escape, out, step
+from mcpframe.kit.cli.output import escape, out, some_of, step
 
 if TYPE_CHECKING:
     from mcpframe.kit.bundle import BuildResult
@@ -20,7 +20,6 @@ EXAMPLES = (
     "Examples:  mcpframe run mcp-server-time  |  mcpframe run excel-mcp-server --args stdio  |  "
     "uvx mcpframe run mcp-server-time==2026.10.19"
 )
-_MOST_NAMED = 12
 
 
 def run(
@@ -77,9 +76,8 @@ def run(
 def _summarize(result: BuildResult, outlook: Outlook | None, config: McpframeConfig) -> None:
     """Print what works, and what does without."""
     tools = [tool["name"] for tool in result.tools or ()]
-    more = f" and {len(tools) - _MOST_NAMED} more" if len(tools) > _MOST_NAMED else ""
     out.print(f"[green]{escape(result.name)} starts[/], with {len(tools)} tools")
-    out.print(f"  tools      {escape(', '.join(tools[:_MOST_NAMED]))}{more}")
+    out.print(f"  tools      {some_of(tools)}")
     for note in result.notes:
         out.print(f"  chosen     {escape(note)}")
     if config.visitor_env:

@@ -283,3 +283,12 @@ def test_a_step_on_a_terminal_shows_its_count_and_its_seconds(monkeypatch: pytes
     text = re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", shown.getvalue())
     assert "Doing [it] 3/5 7 s" in text
     assert text.endswith("Doing [it]: 7.0 s\n")
+
+
+@pytest.mark.parametrize(
+    ("count", "line"), [(0, ""), (2, "t0, t[1"), (12, "t11"), (13, " and 1 more"), (171, " and 159 more")]
+)
+def test_a_line_has_the_first_names_only(count: int, line: str) -> None:
+    shown = output.some_of(["t0", "t[1", *(f"t{number}" for number in range(2, count))][:count])
+    assert shown.endswith(line)
+    assert len(shown) < 100
