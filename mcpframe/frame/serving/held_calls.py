@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ANSWER_SECONDS: Final = 600.0
 """How long a handler stays suspended for the user's answer."""
 MOST: Final = 16
-"""Suspended handlers of a server; with one more, the oldest gets no answer."""
+"""Suspended handlers of a server; with one more, the oldest is cancelled."""
 _STATE: Final = "mcpframe-input/"
 """The beginning of the `requestState` of a question, before a random text that only its client knows."""
 _KEY: Final = "input"
@@ -88,7 +88,7 @@ class HeldCalls:
 
     def _let_go(self, state: str) -> None:
         if call := self._held.pop(state, None):
-            call.answer(None)
+            call.cancel()
 
 
 class _Call:
@@ -115,11 +115,15 @@ class _Call:
         try:
             await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
-            self._scope.cancel()
+            self.cancel()
             with anyio.CancelScope(shield=True):
                 await asyncio.wait([self.task])
             raise
         return self._question.result() if self._question.done() and not self.task.done() else None
+
+    def cancel(self) -> None:
+        """Cancel the handler: nobody waits for its result any more."""
+        self._scope.cancel()
 
     async def ask(self, question: Mapping[str, Any]) -> types.ElicitResult:
         """Ask in place of a result, and return the answer of a later request."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import anyio
@@ -151,6 +151,27 @@ async def test_a_tool_waits_for_a_while_and_few_of_them_do(server: MCPServer, mo
         while len(server.ended) < 3:  # type: ignore[attr-defined]
             await client.list_tools()
         assert server.ended == [1, 2, 4]  # type: ignore[attr-defined]
+
+
+async def test_a_tool_that_asks_again_and_again_ends_with_its_time(
+    server: MCPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(held_calls, "ANSWER_SECONDS", 0.0)
+    ended = anyio.Event()
+
+    @server.tool()
+    async def insist() -> str:
+        try:
+            while True:
+                with suppress(EOFError):
+                    await ask("Name?")
+        finally:
+            ended.set()
+
+    async with connected(server, Asked()) as client:
+        asked = await client.session.call_tool("insist", {}, allow_input_required=True)
+        assert isinstance(asked, types.InputRequiredResult)
+        await ended.wait()
 
 
 async def test_a_request_that_is_cancelled_cancels_its_tool(server: MCPServer) -> None:
