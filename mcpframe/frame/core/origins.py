@@ -234,6 +234,11 @@ def origin_entries(
     return OriginEntries(first, {name: own for name, own in zip(dialects[1:], others, strict=True) if own != first})
 
 
+def ends_in_number(host: str) -> bool:
+    """Return whether browsers take a host in lower case for an IPv4 address (WHATWG URL, "ends in a number")."""
+    return _NUMBER_AT_END.search(host) is not None
+
+
 def _is_other_address(host: str) -> bool:
     """Return whether browsers write this IP address differently, as `127.1` (URL Standard, "ends in a number")."""
     if host.startswith("["):
@@ -242,7 +247,7 @@ def _is_other_address(host: str) -> bool:
         except ValueError:
             return True
         return "." in host or ("." not in written and written != host[1:-1])  # some versions end in an IPv4 address
-    return _NUMBER_AT_END.search(host) is not None and not _IPV4.match(host)
+    return ends_in_number(host) and not _IPV4.match(host)
 
 
 def _ascii_host(host: str) -> str | None:

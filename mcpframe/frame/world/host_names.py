@@ -8,13 +8,11 @@ address, with the header Host, goes to the name: see `compat.http.exchange`.
 
 from __future__ import annotations
 
-import re
 import socket
 from typing import Any, Final
 
-from mcpframe.frame.core.origins import MADE_UP_ADDRESS
+from mcpframe.frame.core.origins import MADE_UP_ADDRESS, ends_in_number
 
-_NUMBER: Final = re.compile(r"\d+|0x[\da-f]*", re.ASCII)
 _LOCAL: Final = ("localhost", "local", "internal", "lan", "home", "corp", "intranet", "private", "home.arpa")
 
 
@@ -38,8 +36,8 @@ def looked_up(host: Any) -> Any:
 def is_public(name: str) -> bool:
     """Return whether a name can be of a public host: it has a dot, is no number, and ends in no local domain."""
     name = name.rstrip(".").lower()
-    if "." not in name or ":" in name or _NUMBER.fullmatch(name.rpartition(".")[2]):
-        return False  # of the visitor's machine or network, or a number (WHATWG URL, "ends in a number")
+    if "." not in name or ":" in name or ends_in_number(name):
+        return False  # of the visitor's machine or network, or a number
     return not name.endswith(tuple(f".{end}" for end in _LOCAL))
 
 
