@@ -133,7 +133,7 @@ class _Call:
             return await self._answer
 
     def answer(self, responses: object) -> None:
-        """Give the handler the answer of its user; without a valid one, the user has cancelled the question."""
+        """Resume the handler with the answer of its user; without a valid one, the user has cancelled the question."""
         self._question = asyncio.Future()
         try:
             given = responses[_KEY] if isinstance(responses, Mapping) else None

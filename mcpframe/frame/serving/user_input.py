@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import builtins
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib import import_module
@@ -71,21 +71,16 @@ def can_ask() -> bool:
 
 def _input(prompt: object = "", /) -> str:
     stack: Any = import_module("mcpframe.frame.browser.stack")
-    elicit, task = _elicit.get(), asyncio.current_task()
-    if elicit is None or task is None or not stack.can_wait():
+    if not stack.can_wait() or (question := asking(str(prompt))) is None:
         return _read_input(prompt)
-    answer: str | None = stack.wait_for(answer_to(str(prompt), elicit, task))
+    answer: str | None = stack.wait_for(question)
     return _read_input(prompt) if answer is None else answer
 
 
-async def ask(prompt: str) -> str | None:
-    """Ask as `input()` does, from a handler; return None if the client cannot be asked.
-
-    Raises:
-        EOFError: see `answer_to`.
-    """
+def asking(prompt: str) -> Coroutine[Any, Any, str | None] | None:
+    """Return the coroutine `answer_to` for the handler that runs now; None outside of one."""
     elicit, task = _elicit.get(), asyncio.current_task()
-    return await answer_to(prompt, elicit, task) if elicit and task else None
+    return answer_to(prompt, elicit, task) if elicit and task else None
 
 
 async def answer_to(prompt: str, elicit: Elicit, task: asyncio.Task[Any]) -> str | None:

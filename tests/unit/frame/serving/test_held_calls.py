@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 
 from mcpframe.frame.serving import held_calls, user_input
 from mcpframe.frame.serving.server import equip
-from mcpframe.frame.serving.user_input import ask
+from mcpframe.frame.serving.user_input import asking
 
 pytestmark = pytest.mark.anyio
 
@@ -46,6 +46,12 @@ def server(monkeypatch: pytest.MonkeyPatch) -> MCPServer:
 
     equip(server)
     return server
+
+
+async def ask(prompt: str) -> str | None:
+    question = asking(prompt)
+    assert question
+    return await question
 
 
 class Asked:
