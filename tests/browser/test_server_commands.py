@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pexpect
 import pytest
 from playwright.async_api import BrowserContext
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -30,6 +31,7 @@ from mcpframe.kit.web.serve import serve_app, serve_folder
 from mcpframe.kit.web.site import Site
 from tests.bridge.programs import processes_with
 from tests.browser.clients import BOOT_PATIENCE
+from tests.browser.conftest import BundleOf
 from tests.support.built import SNAPSHOTS
 from tests.support.suites import extended
 
@@ -295,3 +297,37 @@ def test_a_browser_that_is_killed_in_mid_call(tmp_path: Path) -> None:
         out, err = process.communicate(timeout=BOOT_PATIENCE)
     assert (process.returncode, out) == (1, "")
     assert err == "error: The browser has ended while the server was used: run this again.\n"
+
+
+@pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
+def test_a_tool_asks_on_the_terminal(bundle_of: BundleOf, era: str) -> None:
+    bundle = str(bundle_of("everything").folder / "everything")
+    arguments = ["-m", "mcpframe", "call", bundle, "book", "train=the night train", "--era", era]
+    with pexpect.spawn(sys.executable, arguments, encoding="utf-8", timeout=BOOT_PATIENCE) as terminal:
+        terminal.expect("asks:.*How many seats on the night train")
+        terminal.expect("How many seats:")
+        terminal.sendline("2")
+        terminal.expect("yes or no.*:")
+        terminal.sendline("yes")
+        terminal.expect("2 seats on the night train, window True")
+        terminal.expect(pexpect.EOF)
+
+
+def test_ctrl_c_ends_a_question(bundle_of: BundleOf) -> None:
+    bundle = str(bundle_of("everything").folder / "everything")
+    arguments = ["-m", "mcpframe", "call", bundle, "book", "train=the night train"]
+    with pexpect.spawn(sys.executable, arguments, encoding="utf-8", timeout=BOOT_PATIENCE) as terminal:
+        terminal.expect("How many seats:")
+        terminal.sendintr()
+        terminal.expect(pexpect.EOF)
+        terminal.wait()
+    assert terminal.exitstatus == 130
+
+
+def test_a_tool_s_question_is_answered_by_options(bundle_of: BundleOf, run: Run) -> None:
+    bundle = str(bundle_of("everything").folder / "everything")
+    command = ["call", bundle, "book", "train=the night train", "--answer", "window=yes"]
+    assert run(*command, "--answer", "seats=2")[:2] == (0, "2 seats on the night train, window True\n")
+    code, out, err = run(*command)
+    assert (code, out) == (1, "")
+    assert "--answer seats=" in err

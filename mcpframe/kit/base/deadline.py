@@ -8,8 +8,10 @@ from contextlib import asynccontextmanager
 
 
 @asynccontextmanager
-async def within(seconds: float, expired: Callable[[], Exception]) -> AsyncIterator[None]:
+async def within(seconds: float, expired: Callable[[], Exception]) -> AsyncIterator[asyncio.Timeout]:
     """Cancel the block after a number of seconds, and raise a given error instead of `TimeoutError`.
+
+    The block gets the `asyncio.Timeout`, and may move it.
 
     Args:
         expired: Returns the error. It is called only if the deadline has passed; a `TimeoutError` that the block raises
@@ -18,7 +20,7 @@ async def within(seconds: float, expired: Callable[[], Exception]) -> AsyncItera
     limit = asyncio.timeout(seconds)
     try:
         async with limit:
-            yield
+            yield limit
     except TimeoutError:
         if not limit.expired():
             raise

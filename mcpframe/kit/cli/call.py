@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -15,13 +14,14 @@ import typer
 from mcpframe.kit.base.terminal import visible
 from mcpframe.kit.cli.common_options import AsJson, Enter, Era, Origin, Setup, Timeout, Where, duration, is_folder
 from mcpframe.kit.cli.listing import entries_of
-from mcpframe.kit.cli.output import Meter, err, escape, out, silently, step
+from mcpframe.kit.cli.output import Meter, err, escape, out, silently, some_of, step
 from mcpframe.kit.cli.served_target import addressed
 
 if TYPE_CHECKING:
     import mcp_types as types
     from mcp import Client
 
+    from mcpframe.kit.cli.questions import Questions
     from mcpframe.kit.client.session import Logs
 
 EXAMPLES = (
@@ -29,6 +29,7 @@ EXAMPLES = (
     "mcpframe call . add a=1 b=2  |  "
     "mcpframe call URL search --args '{\"where\": [1, 2]}' --json  |  "
     "mcpframe call URL draw --save pictures  |  "
+    "mcpframe call URL book train=night --answer seats=2  |  "
     "mcpframe call URL find name=Ada --enter 'Choose a file=@people.json' --enter 'Use this document'"
 )
 
@@ -58,18 +59,23 @@ def call(
     era: Era = "auto",
     timeout: Timeout = 30.0,
     call_timeout: Annotated[float, duration("Seconds until the tool has to have answered.")] = 300.0,
+    answer: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE", help="An answer to a question of the tool, by its name; give it once each."),
+    ] = None,
     setup: Setup = False,
     enter: Enter = None,
     as_json: AsJson = False,
 ) -> None:
     """Call one tool, print its result, and exit with 1 if that is an error.
 
-    Its progress and the server's output go to stderr.
+    Its progress, its questions and the server's output go to stderr. On a terminal you are asked what no --answer says.
     """
     import asyncio
 
     from mcpframe.kit.base.errors import CallError
     from mcpframe.kit.cli.arguments import split_pairs
+    from mcpframe.kit.cli.questions import Questions
     from mcpframe.kit.cli.tool_result import save as save_files
     from mcpframe.kit.cli.tool_result import shown
     from mcpframe.kit.client.session import check_origin, one_session
@@ -80,14 +86,23 @@ def call(
     split_pairs(pairs or [])
     given = None if args is None else _object(_stdin() if args == "-" else args)
     entries = entries_of(setup, enter)
+    questions = Questions(url, split_pairs(answer or []))
     with ExitStack() as stack:
         address = stack.enter_context(addressed(url, progress=silently if as_json else step))
         _check_early(address, tool, pairs or [], given, timeout)
         meter = stack.enter_context(Meter(tool))
         session = one_session(
-            address, origin=origin, era=era, patience=timeout, setup=entries, logs=_logs(log, meter.clear)
+            address,
+            origin=origin,
+            era=era,
+            patience=timeout,
+            setup=entries,
+            logs=_logs(log, meter.clear),
+            elicit=questions.callback,
         )
-        result = asyncio.run(_called(session, tool, pairs or [], given, meter, call_timeout))
+        result = asyncio.run(_called(session, tool, pairs or [], given, meter, call_timeout, questions))
+    if questions.unused:
+        err.print(f"[dim]not asked for: {some_of(questions.unused)}[/]")
     saved = save_files(result, save, tool) if save else {}
     if as_json:
         typer.echo(json.dumps(result, indent=2))
@@ -159,42 +174,6 @@ def _check_early(address: str, tool: str, pairs: list[str], given: dict[str, Any
             _arguments(pairs, given, listed["inputSchema"])
 
 
-_GRACE = 1.0
-"""Seconds for the event loop to notice a deadline itself."""
-
-
-@contextmanager
-def _interrupted(deadline: float, expired: Exception) -> Iterator[None]:
-    """Raise `expired` from the running code if the event loop cannot notice the deadline.
-
-    The SDK checks a result against the tool's output schema, and a pattern in the schema can block in `re` for years.
-    """
-    if not hasattr(signal, "setitimer"):  # on Windows
-        yield
-        return
-
-    def interrupt(*_: object) -> None:
-        raise expired
-
-    before = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, deadline)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-@asynccontextmanager
-async def _until(deadline: float, expired: Exception) -> AsyncIterator[None]:
-    """Raise `expired` if the block has not ended by the deadline."""
-    from mcpframe.kit.base.deadline import within
-
-    with _interrupted(deadline + _GRACE, expired):
-        async with within(deadline, lambda: expired):
-            yield
-
-
 async def _called(
     session: AbstractAsyncContextManager[Client],
     name: str,
@@ -202,17 +181,20 @@ async def _called(
     given: dict[str, Any] | None,
     meter: Meter,
     deadline: float,
+    questions: Questions,
 ) -> dict[str, Any]:
     from mcp.shared.exceptions import MCPError
 
     from mcpframe.kit.base.errors import CallError
     from mcpframe.kit.base.server_lists import list_all
+    from mcpframe.kit.cli.call_deadline import call_deadline
 
     expired = CallError(
         f"{name} has not answered within {deadline:g} s: allow it more with --call-timeout, or see in the tool's code "
         "what it waits for."
     )
-    async with session as client, _until(deadline, expired):
+    async with session as client, call_deadline(deadline, expired) as pause:
+        questions.pause = pause
         try:
             tools = {tool["name"]: tool for tool in await list_all(client.list_tools, "tools")}
         except MCPError as error:
@@ -224,5 +206,6 @@ async def _called(
             result = await client.call_tool(name, arguments, progress_callback=meter.show)
         except MCPError as error:
             raise CallError(f"The server refuses the call: {str(error).rstrip('.')}.") from error
+        questions.check()
         dumped: dict[str, Any] = result.model_dump(mode="json", by_alias=True, exclude_none=True)
         return dumped

@@ -13,7 +13,7 @@ from typing import Any
 
 import mcp_types as types
 from mcp import Client
-from mcp.client.session import LoggingFnT
+from mcp.client.session import ElicitationFnT, LoggingFnT
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
@@ -52,6 +52,7 @@ async def one_session(
     patience: float = 30.0,
     setup: Sequence[tuple[str, Any]] | None = None,
     logs: Logs | None = None,
+    elicit: ElicitationFnT | None = None,
 ) -> AsyncIterator[Client]:
     """Open a session with the page at `url` for the duration of the block.
 
@@ -64,6 +65,7 @@ async def one_session(
         patience: The deadline for the page's first message, in seconds, and for the web server to answer.
         setup: The entries for the server's setup, from `parse_entries`, which runs first; None runs no setup.
         logs: Handles the messages that the server logs, including its `print`; they are requested only if given.
+        elicit: Answers the questions of the server; without it, it is told that nobody does.
 
     Raises:
         ChromiumMissing: No browser is installed.
@@ -109,6 +111,7 @@ async def one_session(
                         client = Client(
                             outer.connect(place),
                             mode=era,
+                            elicitation_callback=elicit,
                             logging_callback=logs.callback if logs else None,
                             log_level=logs.level if logs else None,
                         )

@@ -18,6 +18,7 @@ from mcpframe.kit.base.errors import CallError
 from mcpframe.kit.base.server_lists import list_all
 from mcpframe.kit.cli.call import _called
 from mcpframe.kit.cli.output import Meter
+from mcpframe.kit.cli.questions import Questions
 
 
 @asynccontextmanager
@@ -40,7 +41,7 @@ async def test_a_tool_that_never_answers() -> None:
         await anyio.sleep_forever()
 
     with pytest.raises(CallError, match=r"wait has not answered within 0\.05 s: .*--call-timeout"):
-        await _called(session(server), "wait", [], None, Meter("wait"), 0.05)
+        await _called(session(server), "wait", [], None, Meter("wait"), 0.05, Questions("here", {}))
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no such timer")
@@ -56,7 +57,7 @@ async def test_a_result_whose_pattern_would_be_tried_for_years() -> None:
 
     server = Server("spelling", on_list_tools=tools, on_call_tool=spell)
     with pytest.raises(CallError, match=r"spell has not answered within 0\.05 s"):
-        await _called(session(server), "spell", [], None, Meter("spell"), 0.05)
+        await _called(session(server), "spell", [], None, Meter("spell"), 0.05, Questions("here", {}))
     assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
 
 

@@ -70,6 +70,7 @@ TABLE: dict[tuple[str, str], tuple[list[str], list[str]]] = {
     ("call", "--era"): ([NOWHERE, "tool"], ["foo"]),
     ("call", "--timeout"): ([NOWHERE, "tool"], SECONDS),
     ("call", "--call-timeout"): ([NOWHERE, "tool"], SECONDS),
+    ("call", "--answer"): ([NOWHERE, "tool"], ["x", "=x"]),
     ("call", "--enter"): ([NOWHERE, "tool"], ["=x"]),
     ("build", "path"): ([], PATHS),
     ("build", "--out"): (["project"], ["file.txt", "file.txt/inside", LONG]),
