@@ -56,9 +56,8 @@ def few(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         'url = "https://tools.example/few/"\n'
     )
     built = build(folder, folder / "out", allowed_origins=table, snapshot=False)
-    assert [warning for warning in built.warnings if "allowed_origins" in warning] == [
-        "allowed_origins.sep names hosts, but tool.mcpframe.dialects leaves 'sep' out: they are not served."
-    ]
+    (warning,) = (warning for warning in built.warnings if "allowed_origins" in warning)
+    assert "tool.mcpframe.dialects leaves 'sep' out" in warning
     with serve_folder(folder / "out") as served:
         yield Bundle(folder / "out", f"http://bundle.localhost:{served.port}", built.url_path)
 
@@ -111,7 +110,7 @@ async def test_everything_says_which_dialects_are_offered(origins: Origins, few:
     assert [(item.severity, item.subject) for item in findings] == [("warning", "allowed_origins.sep")]
     checked = CliRunner().invoke(app, ["check", url])
     assert checked.exit_code == 0
-    assert "offers  mcp_ui, webmcp; no session was opened, as that needs sep" in checked.output
+    assert "no session was opened" in checked.output
     with (
         pytest.raises(NoFramedServer, match="does not offer the dialect 'sep', only mcp_ui, webmcp"),
         open_target(str(few.folder / few.path)),

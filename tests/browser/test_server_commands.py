@@ -171,14 +171,15 @@ def test_a_page_that_never_speaks(run: Run, tmp_path: Path) -> None:
     with serve_folder(tmp_path) as served:
         code, out, err = run("call", f"{served.origin}/", "add", "--timeout", "1")
     assert (code, out) == (1, "")
-    assert "does not speak MCP to a page of https://host.example that frames it" in err
+    assert "does not speak MCP to a page of https://host.example" in err
 
 
 def test_a_browser_that_does_not_start(run: Run, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MCPFRAME_CHROMIUM", sys.executable)
     code, out, err = run("list", url)
     assert (code, out) == (1, "")
-    assert f"{sys.executable} does not start: run it once by hand to see why, or set MCPFRAME_CHROMIUM" in err
+    assert sys.executable in err
+    assert "set MCPFRAME_CHROMIUM" in err
     assert len(err.splitlines()) == 1
 
 
@@ -186,9 +187,8 @@ def test_a_server_that_cannot_go_on_without_its_setup(run: Run, authored: str) -
     code, out, err = run("call", authored, "need_setup", "reason=AUTH_EXPIRED", "can_continue=false")
     assert (code, out) == (1, "")
     [line] = err.splitlines()
-    assert line.startswith(
-        "error: The server cannot go on without its setup (Please sign in): run it first with --setup"
-    )
+    assert line.startswith("error: ")
+    assert "(Please sign in): run it first with --setup" in line
     assert "--enter FIELD=VALUE" in line
 
 

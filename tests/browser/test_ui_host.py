@@ -232,10 +232,8 @@ async def test_our_bundle_in_our_host(hosting: HostingPage, ui_site: Site) -> No
     await expect(frame.locator("#drawn")).to_have_text(json.dumps(data))
     assert (await asked(frame, "call_tool", name="weather"))["result"]["content"] == [{"type": "text", "text": "sunny"}]
     failed = await asked(frame, "intent", intent="go")
-    assert (failed["error"], failed["message"]) == (
-        "HostError",
-        "The host answered intent with an error: LookupError: not now",
-    )
+    assert failed["error"] == "HostError"
+    assert "LookupError: not now" in failed["message"]
     assert (await asked(frame, "open_link", url="https://x.example/"))["error"] == "HostLacks"
     await hosting.say(render={"theme": "light"})
     await expect(frame.locator("#drawn")).to_have_text('{"theme": "light"}')

@@ -98,7 +98,7 @@ def changed(adder: Adder, tmp_path: Path) -> Path:
 def test_a_full_disk(adder: Adder, changed: Path, tmp_path: Path) -> None:
     out = tmp_path / "small"
     told = in_file_system(out, "size=1m", ":", [*BUILD, str(changed), "--out", str(out)])
-    assert re.search(r"Cannot write \S+small/\S+: the disk is full; free some space, or choose another folder", told)
+    assert re.search(r"Cannot write \S+small/\S+: the disk is full; free some space", told)
 
 
 @needs_mounts
@@ -115,7 +115,7 @@ def test_a_full_disk_with_the_cache_on_it(changed: Path, tmp_path: Path) -> None
     fill = 'dd if=/dev/zero of="$out/filler" bs=4k 2>/dev/null; true'
     command = [*BUILD, str(changed), "--out", str(out)]
     told = in_file_system(full, "size=64k", fill, command, MCPFRAME_CACHE=str(full))
-    assert "the disk is full; free some space, or choose another cache folder with MCPFRAME_CACHE" in told
+    assert "choose another cache folder with MCPFRAME_CACHE" in told
     assert not out.exists()
 
 
@@ -170,7 +170,7 @@ def test_a_folder_that_cannot_be_written(
 @pytest.mark.parametrize("place", [_file, lambda tmp_path: _file(tmp_path) / "dist"], ids=["file", "below"])
 def test_a_file_in_place_of_a_folder(changed: Path, tmp_path: Path, place: Callable[[Path], Path]) -> None:
     out = place(tmp_path)
-    with pytest.raises(WriteError, match="there is a file where a folder is needed, or choose another folder"):
+    with pytest.raises(WriteError, match="there is a file where a folder is needed"):
         build(changed, out)
     done = subprocess.run([*BUILD, str(changed), "--out", str(out)], env=ENVIRONMENT, capture_output=True, text=True)
     assert done.returncode == 2  # it is known before anything is done

@@ -54,7 +54,7 @@ def test_a_factory_finds_arguments_and_variables_and_starts_from_a_snapshot(
     result = build(factory_project(tmp_path / "project", adder), tmp_path / "out", snapshot=True)
     assert [tool["name"] for tool in result.tools or ()] == ["around"]
     assert result.manifest["start"] == "starts from a snapshot with the server imported"
-    assert any("env is in the bundle, where anybody can read it: LOG_LEVEL" in line for line in result.warnings)
+    assert any("anybody can read it: LOG_LEVEL" in line for line in result.warnings)
     answer = json.loads(call(page, host, f"{serving(tmp_path / 'out')}/adder/", "around"))
     found = [["--root", "a b"], "debug"]
     assert answer["content"][0]["text"] == repr([found, *found])

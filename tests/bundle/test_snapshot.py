@@ -483,7 +483,7 @@ def test_a_module_that_never_returns_while_a_snapshot_is_taken(
     monkeypatch.setattr(time_limits, "SILENCE", 5.0)
     told = built(adder, tmp_path, f"{SERVER}\n{ENDLESS_IN_A_SNAPSHOT}").manifest["start"]
     assert told.startswith("starts from a snapshot of the SDK")
-    assert "the page for it fails (it does not answer in 5 seconds while it imports server)" in told
+    assert "in 5 seconds while it imports server" in told
 
 
 CLAIMS_TO_IMPORT = """
@@ -503,7 +503,7 @@ def test_a_module_that_says_for_ever_that_it_imports_others(
     endless = "from datetime import datetime\nif datetime.now().year < 2026:\n" + indent(CLAIMS_TO_IMPORT, "    ")
     told = built(adder, tmp_path, f"{SERVER}\n{endless}").manifest["start"]
     assert told.startswith("starts from a snapshot of the SDK")
-    assert "the page for it fails (its imports take longer than 10 seconds while it imports more)" in told
+    assert "10 seconds while it imports more" in told
 
 
 def test_nothing_of_the_machine_is_in_it(adder: Adder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -218,7 +218,7 @@ def test_a_build_with_a_native_tool_says_which(index: Path, runtime: Runtime) ->
     write_source(
         index, NAME, files={"pyproject.toml": SYSTEM.format("mcpframe-tests-native", "native")}, is_dynamic=True
     )
-    assert "its build needs mcpframe-tests-native, which has no wheel that runs in Pyodide" in failure(runtime)
+    assert "its build needs mcpframe-tests-native" in failure(runtime)
 
 
 def test_a_package_is_built_if_that_is_allowed(index: Path, runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:

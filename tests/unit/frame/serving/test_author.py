@@ -92,7 +92,7 @@ async def test_an_exception_ends_the_setup_with_a_code(
 
 async def test_another_result_is_an_error_of_the_author() -> None:
     result, failure = await ended("done")
-    assert result.error_message == "The setup function has to return a Setup, not str."
+    assert "return a Setup, not str" in str(result.error_message)
     assert "TypeError" in failure.detail
 
 

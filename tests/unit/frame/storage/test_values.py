@@ -180,7 +180,7 @@ def shared(levels: int) -> list[Any]:
 async def test_a_value_that_is_nested_too_deep_is_refused_and_nothing_lost(make: Callable[[], Any]) -> None:
     storage = Storage("id", None, MemoryRecords())
     await storage.set("k", nested(500))
-    with pytest.raises(StorageError, match="The value for 'k' is nested deeper than 500 levels, or contains itself"):
+    with pytest.raises(StorageError, match="'k' is nested deeper than 500 levels"):
         await storage.set("k", make())
     assert await storage.get("k") == nested(500)
 

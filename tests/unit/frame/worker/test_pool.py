@@ -119,9 +119,8 @@ async def test_a_page_without_workers_calls_the_function(
 
     monkeypatch.setattr(pool, "_pool", Pool(start, 2))
     assert [await pool.run_sync(functions.number_of_process) for _ in range(2)] == [os.getpid()] * 2
-    assert [record.getMessage() for record in caplog.records] == [
-        "Functions for processes run in the page, and block it: a policy"
-    ]
+    (record,) = caplog.records
+    assert "run in the page, and block it: a policy" in record.getMessage()
 
 
 async def test_before_the_page_serves_there_are_none() -> None:
