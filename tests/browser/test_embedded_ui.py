@@ -276,8 +276,8 @@ async def test_html_text_at_an_opaque_origin(host: UiHostPage, unguarded: Bundle
     answers = {"intent": ["text", "done"]}
     await host.open(html, answers=answers, htmlProps={"iframeRenderData": data})
     assert await host.page.locator("iframe").get_attribute("sandbox") == "allow-scripts"
-    assert await host.frame.locator("html").evaluate("() => self.origin") == "null"
     await expect(host.frame.locator("#drawn")).to_have_text(json.dumps(data))
+    assert await host.frame.locator("html").evaluate("() => self.origin") == "null"
     assert (await host.ask("intent", intent="go"))["result"] == "done"
     assert (await host.action())["payload"] == {"intent": "go", "params": {}}
 
@@ -293,8 +293,8 @@ async def test_the_text_of_a_bundle_at_an_opaque_origin(host: UiHostPage, origin
         resource = block.model_dump(mode="json", by_alias=True, exclude_none=True)["resource"]
         assert resource["mimeType"] == "text/html"
         await host.open(resource, answers={"intent": ["text", "done"]})
-        assert await host.frame.locator("html").evaluate("() => self.origin") == "null"
         await expect(host.frame.locator("#drawn")).to_have_text('{"user": "Ada"}')
+        assert await host.frame.locator("html").evaluate("() => self.origin") == "null"
         assert (await host.ask("intent", intent="go"))["result"] == "done"
 
 

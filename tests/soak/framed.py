@@ -17,12 +17,10 @@ from mcpframe.kit.web.host_page import copy_host_modules
 from mcpframe.kit.web.serve import serve_folder
 from tests.soak.clients import PATIENCE
 from tests.soak.engines import RIGS, WORKERS, Figures, Rig
-from tests.soak.tally import Tally
+from tests.soak.tally import Tally, WarmUp
 from tests.support.built import SERVERS
 
 SCRIPT = Path(__file__).with_name("framed_page.js")
-_WARM_UP = 0.4
-"""The part of the work after which memory has to stay as it is."""
 _CALLS = 400
 """How many calls are made in a round, about; the page reports after each."""
 _NOISE: Mapping[str, float] = {
@@ -125,7 +123,7 @@ class FramedSoak:
             """
         )
         self._workers = 1 + await self._rig.run("return navigator.hardwareConcurrency")
-        until = time.monotonic() + bounds.seconds
+        until, warm_up = time.monotonic() + bounds.seconds, WarmUp(bounds.seconds)
         before: Figures = {}
         for number in range(bounds.rounds):
             if time.monotonic() > until:
@@ -134,7 +132,7 @@ class FramedSoak:
                 await self._rig.run(f"return await soak.work({json.dumps(bounds.round(number, bounds.rounds))})")
             )
             tell(self.tally)
-            if not before and number + 1 >= _WARM_UP * bounds.rounds:
+            if not before and warm_up.is_over((number + 1) / bounds.rounds):
                 before = await self._at_rest()
         self._compare(before, await self._at_rest())
         return self.tally
@@ -165,6 +163,7 @@ class FramedSoak:
         return max(figures.get(WORKERS, 0), figures.get("threads of workers", 0)) - self._workers
 
     def _compare(self, before: Figures, after: Figures) -> None:
+        self.tally.left[f"{self._engine}: figures of a warm-up, which took all the time,"] = int(not before)
         self.tally.left[f"{self._engine}: workers"] = max(0, int(self._extra(after)))
         for what, figure in after.items():
             grown = figure - before.get(what, figure)

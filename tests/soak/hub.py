@@ -27,15 +27,13 @@ from mcpframe.kit.hub.devtools.tab_page import HubPage
 from mcpframe.kit.hub.run import HubSettings, run_hub
 from mcpframe.kit.web.serve import serve_folder
 from tests.soak.clients import PATIENCE
-from tests.soak.tally import Failures, Tally
+from tests.soak.tally import Failures, Tally, WarmUp
 
 _SITES = ("shop", "board", "mail")
 _TOOLS = 3
 _CALLERS: tuple[Literal["legacy", "auto"], ...] = ("legacy", "auto", "auto")
 _BURST = 200
 """How many calls a client makes before another one takes its place."""
-_WARM_UP = 0.4
-"""The part of the work after which memory has to stay as it is."""
 _GROWTH = 32
 """Megabytes by which the memory of the process may differ: what the allocator keeps."""
 _HTML = """<!doctype html>
@@ -121,7 +119,7 @@ class _Soak:
 
     async def run(self) -> None:
         """Do everything, and count what is left."""
-        before: dict[str, int] = {}
+        before, warm_up = dict[str, int](), WarmUp(self.bounds.seconds)
         async with asyncio.TaskGroup() as tasks:
             for _ in range(self.bounds.tabs):
                 await self._open()
@@ -130,7 +128,7 @@ class _Soak:
             while not all(task.done() for task in working):
                 await asyncio.wait(working, timeout=1)
                 self.tell(self.tally)
-                if not before and self._progress() >= _WARM_UP:
+                if not before and warm_up.is_over(self._progress()):
                     before = memory()
         await self._count_what_is_left(before, idle)
 

@@ -3,10 +3,25 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+
+
+class WarmUp:
+    """The beginning of a soak, after which memory has to stay as it is: a part of the work, or of the time for it."""
+
+    _PART = 0.4
+
+    def __init__(self, seconds: float) -> None:
+        """Begin one of a soak that takes so many seconds at most."""
+        self._ends = time.monotonic() + self._PART * seconds
+
+    def is_over(self, done: float) -> bool:
+        """Return whether it is, when a share of the work is done."""
+        return done >= self._PART or time.monotonic() >= self._ends
 
 
 @dataclass
