@@ -47,10 +47,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Say what failed as soon as it has: a run of many minutes that is stopped early would else keep it to itself.
 
-    And heed Ctrl-C, which a shell's background jobs ignore: what a test starts and interrupts would, too.
+    And heed Ctrl-C and the end of a terminal, which a shell's background jobs ignore: what a test starts would, too.
     """
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for name, handler in (("SIGINT", signal.default_int_handler), ("SIGHUP", signal.SIG_DFL)):
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number and signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
     config.pluginmanager.register(LeftOut(config))
     if hasattr(config, "workerinput"):
         return

@@ -141,7 +141,7 @@ async def asked(servers: Any, target: Any, patience: float, before: frozenset[st
     serving = asyncio.create_task(servers.serve(target, read, write, on_problem=lambda _, error: ends.append(error)))
     printed = Printed(sys.stdout)
     sys.stdout = printed
-    time.sleep = impatient(time.sleep, patience)
+    time.sleep = sleeping = Impatient(time.sleep, patience)
     try:
         asking_for = asyncio.create_task(ask(0, "initialize", _HELLO))
         await asyncio.wait([asking_for], timeout=patience)
@@ -150,8 +150,9 @@ async def asked(servers: Any, target: Any, patience: float, before: frozenset[st
         if not asking_for.done():
             places = [place for task in asyncio.all_tasks() for place in waits_at(task) if task is not asking_for]
             asking_for.cancel()
-            error = ProgramError(f"The program runs, but has not answered in {patience:g} seconds.")
-            error.mcpframe_places = places  # type: ignore[attr-defined]
+            late = ProgramError(f"The program runs, but has not answered in {patience:g} seconds.")
+            error = sleeping.error() if sleeping.places else late
+            error.mcpframe_places = sleeping.places or places  # type: ignore[attr-defined]
             serving.cancel()
             raise error
         hello = asking_for.result()
@@ -209,20 +210,34 @@ class Printed:
         return getattr(self._stream, name)
 
 
-def impatient(sleep: Callable[[Any], None], patience: float) -> Callable[[Any], None]:
-    """Return a `time.sleep` that raises an error after a program has slept for `patience` seconds."""
-    left = patience
+class Impatient:
+    """A `time.sleep` that raises an error after a program has slept for `patience` seconds.
 
-    def limited(seconds: Any) -> None:
+    Attributes:
+        places: Where it sleeps now, most of that time being over; the innermost last.
+    """
+
+    def __init__(self, sleep: Callable[[Any], None], patience: float) -> None:
+        self._sleep = sleep
+        self._patience = self._left = patience
+        self.places: list[list[Any]] = []
+
+    def error(self) -> Exception:
+        """Return the error of a program that only sleeps."""
         from mcpframe.frame.core.errors import ProgramError
 
-        nonlocal left
-        left -= seconds
-        if left < 0:
-            raise ProgramError(f"The program runs, but only sleeps for {patience:g} seconds.")
-        sleep(seconds)
+        return ProgramError(f"The program runs, but only sleeps for {self._patience:g} seconds.")
 
-    return limited
+    def __call__(self, seconds: Any) -> None:
+        self._left -= seconds
+        if self._left < 0:
+            raise self.error()
+        if self._left < self._patience / 2:
+            self.places = calls(sys._getframe(1))
+        try:
+            self._sleep(seconds)
+        finally:
+            self.places = []
 
 
 _MOST_FRAMES = 100
