@@ -98,6 +98,8 @@ def stage_of(step: str, message: str) -> str:
         return NO_WHEEL
     if _DOWNLOAD.search(message) and not step.startswith(STAGES["call"]):
         return DOWNLOAD
+    if "does not start in the page: " in message:  # a build may go on without a package, with its first steps
+        step = "Importing the server in Pyodide"
     stage = next((stage for stage, steps in STAGES.items() if step.startswith(steps)), "resolution")
     return MAIN if stage == "import" and _MAIN.search(message) else stage
 

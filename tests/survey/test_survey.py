@@ -75,6 +75,7 @@ def test_a_list_that_is_none(text: str, tmp_path: Path) -> None:
         ("Resolving the requirements", "/folder does not have a-1-cp314-cp314-any.whl: put them there", "download"),
         ("Importing the server in Pyodide", "The server 'a:b' does not start in the page: ImportError", "import"),
         ("Importing the server in Pyodide", "'a:b' does not start in the page: The program 'a' exited", "main"),
+        ("Resolving the requirements", "'a:b' does not start in the page: The program 'a' exited", "main"),
         ("Taking a snapshot in a browser", "it crashed", "page"),
         ("Opening the page", "no handshake", "page"),
         ("Calling the tool", "add answers with an error", "call"),
