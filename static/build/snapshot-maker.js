@@ -214,8 +214,13 @@ async function take(job, { startPython }) {
   await pyodide.runPythonAsync(`await prepare(${JSON.stringify(job.entry ? job.settings : "{}")})`);
   pyodide.runPython(job.rehearsal, { filename: "/mcpframe/rehearse.py" });
   await pyodide.runPythonAsync("await rehearse()");
+  let drawsOfASeed = 0;
   if (job.entry) {
+    const earlier = watch.draws;
     watch.asked = asked;
+    pyodide.runPython("random.Random()");
+    drawsOfASeed = watch.draws - earlier;
+    watch.draws = earlier;
     pyodide.runPython(`load(${arguments_(job)})`);
     watch.asked = null;
   }
@@ -224,7 +229,7 @@ async function take(job, { startPython }) {
   if (!found) return { found: { waits: true } };
   asked.destroy();
   const isUsed = own.some((at, index) => module.HEAPU32[at >>> 2] !== drawn[index]);
-  if (watch.draws !== found.harmless || isUsed) found.asked ??= { what: "randomness" };
+  if (watch.draws !== found.harmless + found.seeds * drawsOfASeed || isUsed) found.asked ??= { what: "randomness" };
   found.written = written(before, listing(FS));
   found.opened = opened(FS);
   if (found.error || found.asked || found.tasks || found.written.length || found.opened.length) return { found };

@@ -80,6 +80,7 @@ def test_numpy_pandas_and_matplotlib_start_from_a_snapshot(page: Page, host: str
         ),
         ("pillow", "from PIL import Image, ImageDraw, ImageFont", "Image.new('RGB', (2, 3)).size", "(2, 3)"),
         ("lxml", "from lxml import etree, html", "etree.fromstring('<a><b/></a>')[0].tag", "b"),
+        ("sympy", "from sympy import Dummy", "Dummy() == Dummy()", "False"),
         ("regex", "import regex", "regex.findall('[a-z]', 'a1b')", "['a', 'b']"),
     ],
 )
@@ -94,9 +95,18 @@ def test_a_library_starts_from_a_snapshot(
 
 
 @pytest.mark.extended
-def test_what_is_drawn_from_numpys_generator_at_import_is_not_published(tmp_path: Path) -> None:
-    server = LIBRARY.format(imports="import numpy as np\n\nTOKEN = np.random.bytes(16)", use="TOKEN.hex()")
-    project = write_project(tmp_path / "project", server=server, dependencies='["numpy"]')
+@pytest.mark.parametrize(
+    ("library", "drawn"),
+    [
+        ("numpy", "import numpy as np\n\nTOKEN = np.random.bytes(16).hex()"),
+        ("sympy", "from sympy.core import random\n\nTOKEN = random.random()"),
+    ],
+)
+def test_what_is_drawn_from_a_library_s_generator_at_import_is_not_published(
+    tmp_path: Path, library: str, drawn: str
+) -> None:
+    server = LIBRARY.format(imports=drawn, use="TOKEN")
+    project = write_project(tmp_path / "project", server=server, dependencies=f'["{library}"]')
     folder = str(scientific_packages())
     _, result = built(project, distribution=folder, allowed_origins=["*"], snapshot=True)
     assert result.manifest["snapshot"]["layer"] == "sdk"

@@ -45,15 +45,19 @@ def _draw_key(process: Any) -> None:
 GENERATORS = (
     Generator("numpy.random.mtrand", lambda mtrand: mtrand.seed(), _numpys_is_fresh),
     Generator("multiprocessing.process", _draw_key, lambda _: True),
+    Generator("sympy.core.random", lambda sympys: sympys.seed(), lambda _: True),
 )
 
 HARMLESS = (
     ("/numpy/random/", "<module>"),
     ("/multiprocessing/process.py", "__init__"),
     ("/scipy/stats/_distribution_infrastructure.py", "_generate_example"),
+    ("/sympy/core/random.py", "<module>"),
+    ("/sympy/core/assumptions.py", "_ask"),
+    ("/sympy/core/symbol.py", "Dummy"),
 )
-"""Code that draws while it is imported, as a part of its path and the function: for the seed of a generator above, or
-for numbers in a docstring."""
+"""Code that draws while it is imported, as a part of its path and the function: for the seed of a generator above, for
+numbers in a docstring, for the order of questions, or for the number of the first dummy symbol."""
 
 
 def seed() -> None:

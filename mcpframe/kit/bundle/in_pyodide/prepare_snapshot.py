@@ -64,6 +64,7 @@ CLOCKS = frozenset(
 
 _noted: list[dict[str, Any]] = []
 _harmless = 0
+_seeds = 0
 _error: dict[str, Any] | None = None
 _loaded: Any = None
 _kind = ""
@@ -88,18 +89,23 @@ def _watch(frame: FrameType, event: str, function: Any) -> None:
     if event == "c_call":
         name = getattr(function, "__name__", "")
         owner = getattr(function, "__self__", None)
-        if name == "urandom" and _is_harmless(frame):
-            global _harmless
-            _harmless += 1
-        elif name == "urandom" or (isinstance(owner, _random.Random) and name in ("random", "getrandbits")):
-            _note("randomness", frame)
+        if name == "urandom" or (isinstance(owner, _random.Random) and name in ("random", "getrandbits")):
+            if not _is_harmless(frame):
+                _note("randomness", frame)
+            elif name == "urandom":
+                global _harmless
+                _harmless += 1
         elif _is_clock(owner, name) and _is_the_authors(frame):
             _note("the time", frame)  # libraries use it in their caches and logs
     elif event == "call":
         if frame.f_code.co_name == "<module>":
             print(f"{IMPORTS}{frame.f_globals.get('__name__')}", file=sys.__stderr__)
         if frame.f_code is _seed and frame.f_locals.get("a") is None:
-            _note("randomness", frame)
+            if _is_harmless(frame):
+                global _seeds
+                _seeds += 1
+            else:
+                _note("randomness", frame)
         elif frame.f_code is _getitem and frame.f_locals.get("key") in LOCALE and not _is_the_sdks(frame):
             _note("the locale", frame)
 
@@ -244,6 +250,7 @@ async def finish() -> str:
         "asked": noted,
         "tasks": len(others),
         "harmless": _harmless,
+        "seeds": _seeds,
         "modules": sorted(sys.modules),
     }
     return json.dumps(found)

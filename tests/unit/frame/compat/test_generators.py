@@ -59,6 +59,15 @@ def test_the_key_of_processes_is_drawn_anew() -> None:
     assert multiprocessing.process.current_process().authkey != key
 
 
+def test_sympys_generators_are_seeded_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    sympys: Any = ModuleType("sympy.core.random")
+    one = random.Random(1)
+    sympys.seed = one.seed
+    monkeypatch.setitem(sys.modules, "sympy.core.random", sympys)
+    generators.seed()
+    assert one.random() != random.Random(1).random()
+
+
 def test_what_is_not_imported_needs_no_seed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "numpy.random.mtrand", raising=False)
     generators.seed()
