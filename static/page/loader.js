@@ -17,6 +17,7 @@ globalThis.mcpframeOfPage = ofPage; // for mcpframe.frame.browser.fetching
 const files = config.files;
 const ending = new Ending((title, detail) => page.fail(title, detail));
 const isServed = config.runs_in === "worker" && !given; // in a worker of this page
+const isSetup = isServed && new RegExp(config.setup_hash).test(location.hash); // then Python needs no worker
 const workers = isServed || (config.processes && given?.kind !== "process") ? new Workers(import.meta.url) : null;
 
 // A zip file without members.
@@ -275,7 +276,7 @@ const builder = {
 async function main() {
   page.start(config);
   if (files.snapshot_maker) return (await script(files.snapshot_maker)).make(builder);
-  if (isServed) workers.prepare(isChosen(files));
+  if (isServed && !isSetup) workers.prepare(isChosen(files));
   if (workers) page.start_worker = (kind, onText, onEnd) => workers.start(kind, onText, onEnd);
   const pyodide = await start();
   const boot = pyodide.pyimport("mcpframe.frame.boot.boot");

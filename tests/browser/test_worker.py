@@ -70,6 +70,18 @@ async def test_a_host_in_python_stops_a_tool_that_computes(host_page: Page, comp
             assert await page.call("keep", text="new") == ["new"]
 
 
+async def test_a_setup_starts_no_worker(host_page: Page, computing: str) -> None:
+    begun: list[str] = []
+    host_page.on("worker", lambda worker: begun.append(worker.url))
+    page = Framed(host_page, computing)
+    async with page.outer.setup(page.place) as setup:
+        result = await setup.result()
+    assert (result.error_code, begun) == (None, [])
+    async with page.client:
+        assert await page.call("where") == "worker"
+    assert len(begun) == 1
+
+
 BEGIN = """async (url) => {
   const { FrameTransport } = await import("/host.js");
   const iframe = document.body.appendChild(document.createElement("iframe"));

@@ -133,22 +133,23 @@ async def _opened(config: BootConfig, loader: Loader) -> Any:
 
 
 async def _run(config: BootConfig, loader: Loader) -> None:
+    from mcpframe.frame.browser import window
+
     _prepare(config, loader)
-    if config.runs_in == "worker":
+    host = window.host_window()
+    is_setup = host is not None and phase_of(window.fragment()) == SETUP
+    if config.runs_in == "worker" and not is_setup:  # a setup has no tools; see `setup_hash` in loader.js
         in_worker = import_module("mcpframe.frame.boot.in_worker")
         target = await in_worker.server(config, loader, lambda: _opened(config, loader))
     else:
         target = await _opened(config, loader)
     if target is None:
         return
-    from mcpframe.frame.browser import window
-
     if config.kind == "page":
         from mcpframe.frame.boot.page_main import run_page
 
         await run_page(target, config, loader)
         return
-    host = window.host_window()
     if host is None:
         loader.standalone("{}")
         own = OriginLists(AllowedOrigins(frozenset({window.own_origin()})), {}).without(withheld(config.dialects))
@@ -163,7 +164,7 @@ async def _run(config: BootConfig, loader: Loader) -> None:
     if allowed.anyone:
         log.warning("Any page may embed this server: its allowed_origins has '*'.")
     loader.ready(json.dumps({"state": "waiting"}))
-    if phase_of(window.fragment()) == SETUP:
+    if is_setup:
         await set_up(target, allowed, host, config, loader)
     else:
         candidates = inner_candidates(TRANSPORT, allowed, about=config.about, query=window.query())

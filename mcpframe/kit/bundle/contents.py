@@ -11,8 +11,9 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from mcpframe.frame.core.dialect import SETUP
 from mcpframe.frame.core.origins import OriginEntries
-from mcpframe.frame.dialects.available import view_dialects
+from mcpframe.frame.dialects.available import dialects, view_dialects
 from mcpframe.kit.base.data import page_dir, static_dir
 from mcpframe.kit.bundle.author_files import style_paths
 from mcpframe.kit.bundle.inbox import inbox_data
@@ -282,7 +283,9 @@ def _worker(config: McpframeConfig) -> dict[str, Any]:
     """Return the part of the boot config for a server that runs in a worker."""
     given = config.tool_timeout
     limits = given if isinstance(given, dict) else {"*": given}
-    settings = {"runs_in": config.runs_in, "tool_timeout": limits, "grace": config.tool_grace}
+    settings: dict[str, Any] = {"runs_in": config.runs_in, "tool_timeout": limits, "grace": config.tool_grace}
+    if config.runs_in == "worker":  # for the loader
+        settings["setup_hash"] = "|".join(each.fragments[SETUP] for each in dialects() if SETUP in each.fragments)
     return {name: value for name, value in settings.items() if value}
 
 

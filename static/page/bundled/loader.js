@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/workers.js", "page/zstd.js"], "sha256": "cb668b5039a3aede3a052b523ee9a2ab38bcf036a1c4aac57bae447d84fa7941"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/workers.js", "page/zstd.js"], "sha256": "7e3b01934fd800a024ab931316d6b4681d172785562b494fb38c2bcdc86689a2"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -1306,6 +1306,7 @@ globalThis.mcpframeOfPage = ofPage;
 var files2 = config.files;
 var ending = new Ending((title, detail) => page2.fail(title, detail));
 var isServed = config.runs_in === "worker" && !given;
+var isSetup = isServed && new RegExp(config.setup_hash).test(location.hash);
 var workers = isServed || config.processes && given?.kind !== "process" ? new Workers(import.meta.url) : null;
 var EMPTY_ZIP = new Uint8Array([80, 75, 5, 6, ...new Array(18).fill(0)]);
 async function withLoaded(responses, module, libraries, constructors, start2) {
@@ -1537,7 +1538,7 @@ var builder = {
 async function main() {
   page2.start(config);
   if (files2.snapshot_maker) return (await script(files2.snapshot_maker)).make(builder);
-  if (isServed) workers.prepare(isChosen(files2));
+  if (isServed && !isSetup) workers.prepare(isChosen(files2));
   if (workers) page2.start_worker = (kind, onText, onEnd) => workers.start(kind, onText, onEnd);
   const pyodide = await start();
   const boot = pyodide.pyimport("mcpframe.frame.boot.boot");
