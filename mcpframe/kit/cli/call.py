@@ -86,11 +86,12 @@ def call(
     split_pairs(pairs or [])
     given = None if args is None else _object(_stdin() if args == "-" else args)
     entries = entries_of(setup, enter)
-    questions = Questions(url, split_pairs(answer or []))
+    answers = split_pairs(answer or [])
     with ExitStack() as stack:
         address = stack.enter_context(addressed(url, progress=silently if as_json else step))
         _check_early(address, tool, pairs or [], given, timeout)
         meter = stack.enter_context(Meter(tool))
+        questions = Questions(url, answers, meter.clear)
         session = one_session(
             address,
             origin=origin,

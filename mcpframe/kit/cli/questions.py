@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -31,15 +31,17 @@ class Questions:
         pause: Entered while the user is asked.
     """
 
-    def __init__(self, server: str, answers: Mapping[str, str]) -> None:
+    def __init__(self, server: str, answers: Mapping[str, str], before: Callable[[], None] = lambda: None) -> None:
         """Create it.
 
         Args:
             server: The name under which the user knows the server.
             answers: The texts that are given in advance, by property.
+            before: Called before the user is asked.
         """
         self._server = server
         self._answers = answers
+        self._before = before
         self.pause: Pause = nullcontext
         self._used: set[str] = set()
         self._error: CallError | None = None
@@ -115,6 +117,7 @@ class Questions:
         return {name: answer(name, text, schema) for name, text in given.items()}
 
     def _introduce(self, message: str) -> None:
+        self._before()
         err.print(f"[bold]{escape(self._server)} asks:[/] {escape(message)} [dim](Ctrl-D declines)[/]")
 
     def _entered(self, names: list[str], schema: Mapping[str, Any]) -> dict[str, Any]:

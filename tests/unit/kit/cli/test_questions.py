@@ -113,9 +113,11 @@ async def test_the_user_is_asked_for_what_is_left(
     typed: Callable[[str], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     typed("first\n\nv\n")
-    questions = Questions("https://train.example/", {"seats": "2"})
+    cleared: list[bool] = []
+    questions = Questions("https://train.example/", {"seats": "2"}, lambda: cleared.append(True))
     result = await ask(questions, SEATS)
     assert result.content == {"seats": 2, "class": "1", "food": ["v"]}
+    assert cleared == [True]
     shown = capsys.readouterr().err
     assert "https://train.example/ asks: Which" in shown
     assert "\x1b" not in shown
