@@ -4,7 +4,7 @@
     python3 build.py demo [--once]       serve one with a host page and the inspector, and call it in a real browser
     python3 build.py test [ARGUMENTS]    run the tests; arguments go to pytest. --quick: those without a browser;
                                          --all: the extended ones too. --repeat N --load: the named tests N times on
-                                         a busy machine, with a count of the failures
+                                         a busy machine, with a count of the failures. --rounds N: whole runs
     python3 build.py fixtures            build the bundles that tests serve, once; `test` does it first
     python3 build.py check               lint, format and type checks, of Python and JavaScript
     python3 build.py bench [ARGUMENTS]   run the benchmark
@@ -227,8 +227,11 @@ def test(arguments: Sequence[str]) -> int:
     """Run pytest; without arguments for pytest in several processes, and the tests of one file in one of them.
 
     Files are scheduled in the order of tests/conftest.py, the longest first. `--all` runs the tests of a
-    server's page once more without a snapshot.
+    server's page once more without a snapshot. `--rounds N` makes N runs, each in several processes.
     """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--rounds", type=int, default=1)
+    options, arguments = parser.parse_known_args(arguments)
     suites = [each for each in arguments if each in ("--quick", "--all")]
     arguments = [each for each in arguments if each not in suites]
     quick, everything = "--quick" in suites, "--all" in suites and not arguments
@@ -238,8 +241,16 @@ def test(arguments: Sequence[str]) -> int:
     command = [sys.executable, "-m", "pytest", *suites]
     processes = str(min(os.cpu_count() or 1, _MOST_TEST_PROCESSES))  # with more, time limits are too short
     several = ["-n", processes, "--dist", "loadfile", "--no-loadscope-reorder"]
-    chosen = arguments or [*several, *(["tests/unit"] if quick else [])]
-    status = subprocess.call([*command, *chosen], cwd=ROOT, env=environment)
+    chosen = arguments or (["tests/unit"] if quick else [])
+    if not arguments or options.rounds > 1:
+        chosen = [*several, *chosen]
+    statuses = []
+    for number in range(1, options.rounds + 1):
+        statuses.append(subprocess.call([*command, *chosen], cwd=ROOT, env=environment))
+        if options.rounds > 1:
+            failed = len(statuses) - statuses.count(0)
+            print(f"round {number} of {options.rounds}: {failed} failed", flush=True)
+    status = next((each for each in statuses if each), 0)
     if everything:
         without = {**environment, "MCPFRAME_TEST_SNAPSHOTS": "0"}
         status = subprocess.call([*command, *several, *_WITHOUT_SNAPSHOT], cwd=ROOT, env=without) or status

@@ -219,8 +219,9 @@ def test_the_error_says_what_to_do(
         (["--quick"], [["pytest", "--quick", "-n"]]),
         (["--all"], [["tests.support.built"], ["pytest", "--all", "-n"], ["pytest", "--all", "-n"]]),
         (["-k", "some thing", "tests/unit"], [["pytest", "-k"]]),
+        (["--rounds", "2", "tests/browser"], [["pytest", "-n"], ["pytest", "-n"]]),
     ],
-    ids=["default", "quick", "all", "chosen"],
+    ids=["default", "quick", "all", "chosen", "rounds"],
 )
 def test_a_suite_builds_its_bundles_first(
     ready: ModuleType, monkeypatch: pytest.MonkeyPatch, arguments: list[str], runs: list[list[str]]
@@ -265,6 +266,16 @@ def test_a_race_is_reproduced_and_its_failures_counted(
     monkeypatch.setattr(ready, "set_up", lambda: {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
     assert ready.main(["test", "--repeat", "3", "--load", "test_some.py"]) == 1
     assert "repeated: 6 runs, 1 failures" in capfd.readouterr().out
+
+
+def test_failed_rounds_are_counted(
+    ready: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    statuses = iter([0, 1, 0])
+    monkeypatch.setattr(ready, "set_up", dict)
+    monkeypatch.setattr(ready.subprocess, "call", lambda *_, **__: next(statuses))
+    assert ready.main(["test", "--rounds", "3", "tests/browser"]) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "round 3 of 3: 1 failed"
 
 
 def test_python_m_build_runs_the_packaging_tool(tmp_path: Path) -> None:
