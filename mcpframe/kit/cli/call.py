@@ -110,7 +110,8 @@ def call(
         for path in saved.values():
             err.print(escape(f"saved as {path}"))
     elif result.get("isError"):
-        err.print(f"[bold red]error:[/] {escape(shown(result, saved))}")
+        text = shown(result, saved)
+        err.print(f"[bold red]error:[/] {escape(text + questions.advice(text))}")
     else:
         text = shown(result, saved)
         typer.echo(visible(text) if out.is_terminal else text)
@@ -206,7 +207,8 @@ async def _called(
         try:
             result = await client.call_tool(name, arguments, progress_callback=meter.show)
         except MCPError as error:
-            raise CallError(f"The server refuses the call: {str(error).rstrip('.')}.") from error
+            reason = str(error)
+            raise CallError(f"The server refuses the call: {reason.rstrip('.')}.{questions.advice(reason)}") from error
         questions.check()
         dumped: dict[str, Any] = result.model_dump(mode="json", by_alias=True, exclude_none=True)
         return dumped

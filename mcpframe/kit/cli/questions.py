@@ -56,6 +56,11 @@ class Questions:
         """The properties that no question had."""
         return [name for name in self._answers if name not in self._used]
 
+    def advice(self, text: str) -> str:
+        """Return how to answer, for the error of a server that could not ask; empty for other errors."""
+        could_not = self.callback is None and "elicit" in text.lower()
+        return "\nIt asks its user: call it on a terminal, or give --answer KEY=VALUE." if could_not else ""
+
     def check(self) -> None:
         """Raise the `CallError` for which a question was cancelled."""
         if self._error:

@@ -109,6 +109,12 @@ async def test_a_server_does_not_ask_where_nobody_answers() -> None:
     assert Questions("here", {}).callback is None
 
 
+def test_the_error_of_a_server_that_could_not_ask_has_advice() -> None:
+    assert "--answer" in Questions("here", {}).advice("Elicitation not supported")
+    assert Questions("here", {}).advice("out of seats") == ""
+    assert Questions("here", {"seats": "2"}).advice("Elicitation not supported") == ""
+
+
 async def test_the_user_is_asked_for_what_is_left(
     typed: Callable[[str], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
