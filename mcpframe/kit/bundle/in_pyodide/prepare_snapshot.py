@@ -46,7 +46,13 @@ FOR_SOME = (
     "mcpframe.frame.worker.worker_session",
 )
 """Modules that only some bundles have."""
-FIRST_IMPORTS = {"pandas": "numpy.rec"}
+FIRST_IMPORTS = {
+    "pandas": ["numpy.rec"],
+    "sympy": [
+        *("sympy.assumptions.wrapper", "sympy.integrals.heurisch", "sympy.integrals.manualintegrate"),
+        *("sympy.integrals.risch", "sympy.physics.units", "sympy.sets.setexpr", "sympy.tensor.tensor"),
+    ],
+}
 """Modules that libraries import when they are first used."""
 SETTINGS = (
     "/mcp/server/fastmcp/server.py",
@@ -220,8 +226,8 @@ def load(entry: str, kind: str, settings: str) -> None:
 
 def _complete_libraries() -> None:
     """Do now what libraries do when they are first used, and would fetch all files for."""
-    for library, name in FIRST_IMPORTS.items():
-        if library in sys.modules:
+    for name in (name for library, names in FIRST_IMPORTS.items() if library in sys.modules for name in names):
+        with suppress(ModuleNotFoundError):  # of another version
             import_module(name)
     controller = getattr(sys.modules.get("threadpoolctl"), "ThreadpoolController", None)
     if hasattr(controller, "_find_libraries_pyodide"):
