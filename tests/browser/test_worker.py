@@ -313,7 +313,7 @@ import js
 
 from mcpframe import FrameServer
 
-if hasattr(js, "location"):  # not in the build
+if hasattr(js, "WorkerGlobalScope"):  # not in the build
     raise LookupError("not here")
 server = FrameServer("failing")
 """
