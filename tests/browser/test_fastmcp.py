@@ -59,6 +59,12 @@ def fails() -> str:
     raise ValueError("no such thing")
 
 
+@mcp.tool()
+def dot() -> bytes:
+    """Draws."""
+    return b"\\x89PNG\\r\\n\\x1a\\n" + bytes(20)
+
+
 @mcp.resource("notes://{name}")
 def note(name: str) -> str:
     """A note."""
@@ -186,6 +192,8 @@ async def test_earlier_versions(
         await client.open(f"http://bundle.localhost:{served.port}/{built.url_path}")
         assert text_of(await client.call("talk", text="this")) == "this"
         assert "logged this" in str((await client.next("log"))["data"])
+        (drawn,) = (await client.call("dot"))["content"]
+        assert (drawn["type"], drawn["mimeType"]) == ("image", "image/png")
         failed = await client.call("fails")
         assert failed["isError"]
         assert "'fails'" in text_of(failed)

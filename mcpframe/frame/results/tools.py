@@ -41,7 +41,12 @@ def convert_results_of_fastmcp() -> None:
     """
     is_earlier = find_spec("fastmcp.tools.function_tool") is None
     place = import_module("fastmcp.tools.tool" if is_earlier else "fastmcp.tools.function_tool")
-    _convert_in(place.FunctionTool, lambda result: _result_of_fastmcp(place.ToolResult, result))
+    tools = getattr(place, "FunctionTool", None) or place.Tool  # before fastmcp 2.7
+    tool_result = getattr(place, "ToolResult", None)
+    if tool_result is None:  # before 2.10, without structured results
+        _convert_in(tools, lambda result: [_block(item) for item in result.content])
+    else:
+        _convert_in(tools, lambda result: _result_of_fastmcp(tool_result, result))
 
 
 def _convert_in(tools: Any, send: Callable[[Result], Any]) -> None:
