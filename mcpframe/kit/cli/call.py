@@ -28,8 +28,7 @@ EXAMPLES = (
     "Examples:  mcpframe call https://tools.example/pi/ calculate_pi iterations=1000  |  "
     "mcpframe call . add a=1 b=2  |  "
     "mcpframe call URL search --args '{\"where\": [1, 2]}' --json  |  "
-    "mcpframe call URL draw --save pictures  |  "
-    "mcpframe call URL book train=night --answer seats=2  |  "
+    "mcpframe call URL book train=night --answer seats=2 --save tickets  |  "
     "mcpframe call URL find name=Ada --enter 'Choose a file=@people.json' --enter 'Use this document'"
 )
 
