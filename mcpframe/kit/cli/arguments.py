@@ -80,10 +80,11 @@ def properties_of(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def required_of(schema: Mapping[str, Any]) -> list[str]:
     """Return the names that an object's schema requires; empty if it has none, or is not well-formed."""
-    return [name for name in _items(schema, "required") if isinstance(name, str)]
+    return [name for name in items_of(schema, "required") if isinstance(name, str)]
 
 
-def _items(schema: Mapping[str, Any], key: str) -> list[Any]:
+def items_of(schema: Mapping[str, Any], key: str) -> list[Any]:
+    """Return the list under a key of a schema; empty if there is none."""
     found = schema.get(key)
     return found if isinstance(found, list) else []
 
@@ -156,7 +157,7 @@ def _plain(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> It
             target = target.get(part, {}) if isinstance(target, dict) else {}
         yield from _plain(target if _is_object(target) else {}, root, depth + 1)
         return
-    options = [option for key in ("anyOf", "oneOf", "allOf") for option in _items(schema, key)]
+    options = [option for key in ("anyOf", "oneOf", "allOf") for option in items_of(schema, key)]
     if options and depth < _DEPTH:
         for option in filter(_is_object, options):
             yield from _plain(option, root, depth + 1)
@@ -174,5 +175,5 @@ def _types(schema: Mapping[str, Any]) -> list[str]:
         return [kind]
     if isinstance(kind, list):
         return [name for name in kind if isinstance(name, str)]
-    values = [schema["const"]] if "const" in schema else _items(schema, "enum")
+    values = [schema["const"]] if "const" in schema else items_of(schema, "enum")
     return [_JSON_TYPES[type(value)] for value in values]

@@ -12,7 +12,7 @@ import typer
 
 from mcpframe.kit.base.errors import CallError
 from mcpframe.kit.base.terminal import visible
-from mcpframe.kit.cli.arguments import parse_pairs, properties_of, required_of
+from mcpframe.kit.cli.arguments import items_of, parse_pairs, properties_of, required_of
 from mcpframe.kit.cli.call_deadline import Pause
 from mcpframe.kit.cli.output import err, escape
 
@@ -85,8 +85,7 @@ class Questions:
                 hint = f"Answer it with {named}, or on a terminal." if named else "Answer it on a terminal."
                 return self._cancelled(CallError(f"The tool asks: {params.message}\n{hint}"))
         elif left or not content:
-            with self.pause(), _interruptible():
-                self._introduce(params.message)
+            with self._asking(params.message):
                 try:
                     content |= self._entered(left, schema)
                 except EOFError:
@@ -101,8 +100,7 @@ class Questions:
             return self._cancelled(
                 CallError(f"The tool asks its user to open {params.url}: call it on a terminal.\n{params.message}")
             )
-        with self.pause(), _interruptible():
-            self._introduce(params.message)
+        with self._asking(params.message):
             err.print(f"  {escape(params.url)}")
             try:
                 _line("Press Enter when it is open")
@@ -121,9 +119,13 @@ class Questions:
         self._used |= given.keys()
         return {name: answer(name, text, schema) for name, text in given.items()}
 
-    def _introduce(self, message: str) -> None:
-        self._before()
-        err.print(f"[bold]{escape(self._server)} asks:[/] {escape(message)} [dim](Ctrl-D declines)[/]")
+    @contextmanager
+    def _asking(self, message: str) -> Iterator[None]:
+        """Ask the user in this block; the call's clock and progress stand still."""
+        with self.pause(), _interruptible():
+            self._before()
+            err.print(f"[bold]{escape(self._server)} asks:[/] {escape(message)} [dim](Ctrl-D declines)[/]")
+            yield
 
     def _entered(self, names: list[str], schema: Mapping[str, Any]) -> dict[str, Any]:
         """Ask for each property, until its answer is valid. Raises `EOFError` if the user declines."""
@@ -199,17 +201,12 @@ def _options(about: Mapping[str, Any]) -> dict[str, Any]:
     choice = about.get("items") if about.get("type") == "array" else about
     if not isinstance(choice, dict):
         return {}
-    listed = [option for key in ("oneOf", "anyOf") for option in _list(choice, key)]
+    listed = [option for key in ("oneOf", "anyOf") for option in items_of(choice, key)]
     titled = [option for option in listed if isinstance(option, dict) and "const" in option]
     found = {str(option.get("title", option["const"])): option["const"] for option in titled}
-    values = _list(choice, "enum")
-    found |= dict(zip(map(str, _list(choice, "enumNames")), values, strict=False))
+    values = items_of(choice, "enum")
+    found |= dict(zip(map(str, items_of(choice, "enumNames")), values, strict=False))
     return found | {str(value): value for value in (*values, *(option["const"] for option in titled))}
-
-
-def _list(about: Mapping[str, Any], key: str) -> list[Any]:
-    found = about.get(key)
-    return found if isinstance(found, list) else []
 
 
 def _default_text(about: Mapping[str, Any]) -> str:
