@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -111,8 +112,7 @@ async def test_texts_and_numbers(page: Page) -> None:
     await expect(title).to_have_attribute("aria-required", "true")
     await expect(named(page, "ratio")).to_have_value("0.5")
     await title.fill("Notes")
-    await named(page, "body").click()
-    await page.keyboard.type("two\nlines")
+    await named(page, "body").fill("two\nlines")
     await named(page, "secret").fill("hush")
     await expect(named(page, "secret")).to_have_attribute("type", "password")
     await named(page, "mail").fill("ada@example.org")
@@ -122,6 +122,34 @@ async def test_texts_and_numbers(page: Page) -> None:
     await named(page, "body").fill("")
     await named(page, "ratio").fill("")
     assert (await run(page)).keys() == {"title", "secret", "mail", "count"}
+
+
+async def test_enter_submits_where_the_line_breaks_with_shift(page: Page) -> None:
+    await make(page, {"query": {"type": "string"}, "any": {}, "body": {"type": "string", "format": "markdown"}})
+    keys, given = page.keyboard, page.locator("#value")
+    for name in ("query", "any"):
+        await expect(named(page, name)).to_have_accessible_description(re.compile("Enter submits, Shift.Enter breaks"))
+    await expect(named(page, "body")).to_have_accessible_description("Ctrl+Enter submits")
+    await named(page, "query").click()
+    await keys.type("fin")
+    await named(page, "query").dispatch_event("keydown", {"key": "Enter", "isComposing": True, "cancelable": True})
+    await expect(given).to_have_text("made")
+    await keys.press("Enter")
+    await expect(given).to_have_text('{"query": "fin"}')
+    await keys.press("Shift+Enter")
+    await keys.type("al")
+    await keys.press("Enter")
+    await expect(given).to_have_text(r'{"query": "fin\nal"}')
+    await named(page, "any").click()
+    await keys.type("7")
+    await keys.press("Enter")
+    await expect(given).to_have_text(r'{"query": "fin\nal", "any": 7}')
+    await named(page, "body").click()
+    await keys.type("one")
+    await keys.press("Enter")
+    await keys.type("two")
+    await keys.press("Control+Enter")
+    await expect(given).to_have_text(r'{"query": "fin\nal", "any": 7, "body": "one\ntwo"}')
 
 
 @pytest.mark.parametrize(
@@ -183,7 +211,7 @@ async def test_what_is_wrong_is_said_beside_the_field_and_has_the_focus(page: Pa
     name, count = named(page, "name"), named(page, "count")
     await expect(name).to_be_focused()
     await expect(name).to_have_attribute("aria-invalid", "true")
-    await expect(name).to_have_accessible_description("name is required.")
+    await expect(name).to_have_accessible_description(re.compile("^name is required\\. Enter submits"))
     await expect(count).to_have_accessible_description("count must be a whole number. At least 1")
     await count.fill("0")
     await expect(count).to_have_accessible_description("count must be at least 1. At least 1")
@@ -353,7 +381,7 @@ async def test_raw_json_and_back(page: Page) -> None:
     await switch.click()
     await expect(raw).to_be_focused()
     await expect(raw).to_have_accessible_description(
-        "Arguments is not JSON: expecting ',' delimiter at line 2, column 14."
+        "Arguments is not JSON: expecting ',' delimiter at line 2, column 14. Ctrl+Enter submits"
     )
     await expect(raw).to_have_value('{"n": 12,\n "s": "a\\nb" "x"}')
     await raw.fill('{"n": 12,\n "s": "a\\nb", "x": [1]}')

@@ -15,6 +15,10 @@ from mcpframe import Element, Page
 _forms = itertools.count(1)
 
 MAX_WIDGETS = 1500
+SUBMITTING = "send"
+"""The `enterkeyhint` of a text area in which Enter submits the form."""
+_SUBMITS = "Enter submits, Shift+Enter breaks the line"
+_BREAKS = "Ctrl+Enter submits"
 
 
 @dataclass
@@ -93,6 +97,7 @@ class Control(Widget):
     """A widget with a label and one control; `self.input` has the id."""
 
     input: Element
+    keys: Element | None = None
     is_wrong = False
 
     def __init__(self, maker: Maker, field: Field, place: Element, title: str) -> None:
@@ -101,7 +106,7 @@ class Control(Widget):
         maker.left -= 1
         self.id = maker.new_id()
         self.box = place.add("div", class_="field")
-        line = self.box.add("div", class_="field-name")
+        line = self._line = self.box.add("div", class_="field-name")
         self.label = line.add("label", title, for_=self.id)
         if field.name and field.name != title:
             line.add("code", field.name)
@@ -113,6 +118,18 @@ class Control(Widget):
         self.hints = self.box.add("small", hints, id=f"{self.id}-hint") if hints else None
         self.error = self.box.add("p", id=f"{self.id}-error", class_="field-error", hidden=True)
         self._beside: list[tuple[Element, str]] = []
+
+    def add_area(self, *, class_: str | None = None, breaks: bool = False) -> Element:
+        """Add a text area, one line high until its text is longer, and name its keys beside the label.
+
+        Args:
+            breaks: whether Enter breaks the line, as in a text of several; otherwise it submits the form.
+        """
+        self.keys = add_keys(self._line, self.id, breaks=breaks)
+        hint = "enter" if breaks else SUBMITTING
+        return self.body.add(
+            "textarea", **self.attributes(), class_=class_, rows="1", spellcheck="false", enterkeyhint=hint
+        )
 
     def add_beside(self, place: Element, name: str, **attributes: str | bool | None) -> Element:
         """Add an input whose accessible name holds the title."""
@@ -128,7 +145,12 @@ class Control(Widget):
     def attributes(self) -> dict[str, str | bool | None]:
         """The attributes of every control."""
         required = "true" if self.field.required else None
-        return {"id": self.id, "aria_describedby": f"{self.id}-hint" if self.hints else None, "aria_required": required}
+        return {"id": self.id, "aria_describedby": self._described(), "aria_required": required}
+
+    def _described(self, *first: str) -> str | None:
+        """Return the ids of the texts that describe the control."""
+        texts = [each.js.id for each in (self.hints, self.keys) if each is not None]
+        return " ".join([*first, *texts]) or None
 
     def check(self, troubles: list[Trouble]) -> Any:
         """Return the value, and add its problems to the list."""
@@ -148,9 +170,7 @@ class Control(Widget):
         """Show a problem of this field."""
         self.error.text = message
         self.error.hidden = not message
-        described = [f"{self.id}-error"] if message else []
-        described += [f"{self.id}-hint"] if self.hints else []
-        self.input.set("aria-describedby", " ".join(described) or None)
+        self.input.set("aria-describedby", self._described(*([f"{self.id}-error"] if message else [])))
         self.input.set("aria-invalid", "true" if message and self.is_wrong else None)
 
     def focus(self) -> None:
@@ -162,3 +182,8 @@ class Control(Widget):
         self.label.text = title
         for element, name in self._beside:
             element.set("aria-label", name.format(title))
+
+
+def add_keys(line: Element, id_: str, *, breaks: bool) -> Element:
+    """Name the keys of a text area in the line of its label."""
+    return line.add("span", _BREAKS if breaks else _SUBMITS, id=f"{id_}-keys", class_="keys")

@@ -31,7 +31,7 @@ class JsonText(Control):
     def __init__(self, maker: Maker, field: Field, place: Element, title: str, value: Any) -> None:
         """Add the control to the page."""
         super().__init__(maker, field, place, title)
-        self.input = self.body.add("textarea", **self.attributes(), class_="json", spellcheck="false", rows="1")
+        self.input = self.add_area(class_="json")
         self.input.value = "" if value is MISSING else write_json(value)
 
     def hint(self) -> str:
@@ -72,7 +72,7 @@ class Text(Control):
         self._blank = value == ""
         self._suggest: Callable[[], None] | None = None
         if field.kind == "text" and (field.multiline or "\n" in text):
-            self.input = self.body.add("textarea", **self.attributes(), rows="1", spellcheck="false")
+            self.input = self.add_area(breaks=field.has_long_format)
         else:
             kind = "password" if form == "password" else "text"
             mode = _INPUT_MODES.get(form if field.kind == "text" else field.kind)
@@ -115,6 +115,9 @@ class Text(Control):
         listed = f"{self.id}-list"
         if self.input.get("list") is None:
             if self.input.js.tagName == "TEXTAREA":
+                if self.keys is not None:
+                    self.keys.remove()
+                    self.keys = None
                 had, text = self.attributes(), self.input.value
                 self.body.clear()
                 self.input = self.body.add("input", **had, type="text", autocomplete="off", spellcheck="false")
@@ -175,7 +178,7 @@ class FileText(Control):
     def __init__(self, maker: Maker, field: Field, place: Element, title: str, value: Any) -> None:
         """Add the control to the page."""
         super().__init__(maker, field, place, title)
-        self.input = self.body.add("textarea", **self.attributes(), rows="1", spellcheck="false", class_="json")
+        self.input = self.add_area(class_="json")
         self.null = _add_null(self, value) if field.nullable else None
         self.picker = self.add_beside(self.body, "Choose a file for {}", type="file")
         self.picker.on("change", self._choose)

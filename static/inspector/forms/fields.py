@@ -72,6 +72,11 @@ class Field:
         return not isinstance(longest, (int, float)) or longest > 100
 
     @property
+    def has_long_format(self) -> bool:
+        """Whether the schema's format says that a text has several lines."""
+        return self.schema.get("format") in _LONG_FORMATS
+
+    @property
     def is_free(self) -> bool:
         """Whether the user may add properties to this object."""
         return self.more is not None and (self.says_more or not self.members)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from forms.control import Maker, Trouble, Widget
+from forms.control import SUBMITTING, Maker, Trouble, Widget, add_keys
 from forms.controls import Text
 from forms.fields import initial
 from forms.json_values import MISSING, NotJson, read_json, same, write_json
@@ -69,9 +69,16 @@ class Form:
         self._body = self.box.add("div", class_="form-body")
         self._raw_box = self.box.add("div", class_="form-raw", hidden=True)
         raw_id = f"{Maker(page, self._changed, make_widget).prefix}-raw"
-        self._raw_box.add("label", f"{label} as JSON", for_=raw_id)
+        line = self._raw_box.add("div", class_="field-name")
+        line.add("label", f"{label} as JSON", for_=raw_id)
+        keys = add_keys(line, raw_id, breaks=True)
         self._text = self._raw_box.add(
-            "textarea", id=raw_id, class_="json", spellcheck="false", rows="6", aria_describedby=f"{raw_id}-error"
+            "textarea",
+            id=raw_id,
+            class_="json",
+            spellcheck="false",
+            rows="6",
+            aria_describedby=f"{raw_id}-error {keys.js.id}",
         )
         self._raw_error = self._raw_box.add("p", id=f"{raw_id}-error", class_="field-error", hidden=True)
         line = self.box.add("div", class_="form-buttons")
@@ -241,12 +248,15 @@ class Form:
                 self._marked.append(trouble.widget)
 
     def _on_key(self, event: PageEvent) -> None:
-        """Submit the form on Ctrl+Enter, also from fields in which Enter starts a new line."""
-        if event.key == "Enter" and (event.js.ctrlKey or event.js.metaKey):
-            around = self.box.js.closest("form")
-            if around:
-                event.js.preventDefault()
-                around.requestSubmit()
+        """Submit the form on Ctrl+Enter from every field, and on Enter where Shift+Enter breaks the line."""
+        key, target = event.js, event.target
+        if event.key != "Enter" or key.isComposing:  # the Enter that ends a composition belongs to the input method
+            return
+        alone = target is not None and target.get("enterkeyhint") == SUBMITTING and not key.shiftKey
+        around = self.box.js.closest("form") if alone or key.ctrlKey or key.metaKey else None
+        if around:
+            key.preventDefault()
+            around.requestSubmit()
 
     def _changed(self) -> None:
         self._touched = True

@@ -23,16 +23,19 @@ async def elicit(page: Page, name: str, params: types.ElicitRequestParams) -> ty
     with Dialog(page, f"{name} asks", "insp-elicitation") as dialog:
         dialog.body.add("p", params.message, class_="insp-message")
         content: dict[str, Any] | None = None
+        dialog.button("Cancel", "cancel")
+        dialog.button("Decline", "decline")
         if isinstance(params, types.ElicitRequestURLParams):
             dialog.body.add("p", "It wants you to open this page:")
             if params.url.startswith(("https://", "http://")):
                 dialog.body.add("a", params.url, href=params.url, target="_blank", rel="noopener noreferrer")
             else:
                 dialog.body.add("code", params.url)
-            accept: Any = "accept"
+            dialog.button("Accept", "accept", main=True)
         else:
             schema = {"type": "object", **params.requested_schema}
-            form = Form(page, dialog.body.add("div"), schema, label="What it asks for")
+            outside = dialog.form("Accept")
+            form = Form(page, outside, schema, label="What it asks for")
 
             async def accept() -> None:
                 nonlocal content
@@ -42,9 +45,7 @@ async def elicit(page: Page, name: str, params: types.ElicitRequestParams) -> ty
                     return  # the form shows the problems, and moves the focus there
                 dialog.answer_with("accept")
 
-        dialog.button("Cancel", "cancel")
-        dialog.button("Decline", "decline")
-        dialog.button("Accept", accept, main=True)
+            outside.on("submit", accept)
         dialog.show()
         action: Any = await dialog.answered()
     return types.ElicitResult(action=action, content=content)

@@ -52,6 +52,16 @@ class Dialog:
         act = answer if callable(answer) else lambda: self.answer_with(str(answer))
         self._buttons.add("button", text, type="button", class_="main" if main else None).on("click", act)
 
+    def form(self, submit: str) -> Element:
+        """Add a form to the body, and its primary button, which Enter in its fields presses, too.
+
+        Args:
+            submit: the label of the button.
+        """
+        form = self.body.add("form", id=f"insp-dialog-form-{next(_numbers)}", novalidate=True)
+        self._buttons.add("button", submit, type="submit", class_="main", form=form.get("id"))
+        return form
+
     def closer(self, name: str) -> None:
         """Add a close button beside the heading, which answers like Escape: for a page with its own buttons.
 

@@ -218,6 +218,7 @@ def test_what_is_wrong_is_said_beside_its_field() -> None:
     assert [person.form.box.element(f"#{each}").text for each in described] == [
         "name must have at least 2 characters.",
         "At least 2 characters",
+        "Enter submits, Shift+Enter breaks the line",
     ]
     person.type("name", "Ada")
     assert "aria-invalid" not in name.attributes
