@@ -283,6 +283,56 @@ async def test_a_full_browser_is_a_clear_error_and_loses_nothing(host_page: Page
         assert len((await session.call("stored", key="kept"))["value"]) == 100_000
 
 
+BLOCK_DELETION = """() => new Promise((resolve) => {
+    const opening = indexedDB.open("mcpframe", 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore("values");
+    opening.onsuccess = () => {
+        window.connection = opening.result;
+        indexedDB.deleteDatabase("mcpframe").onblocked = resolve;
+    };
+})"""
+"""Has the database's deletion wait for `connection` to be closed; all that opens the database then waits behind it."""
+CHANGES = "async (lock) => (await navigator.locks.query()).held.some(({ name }) => name === lock)"
+DELETED = """() => new Promise((resolve, reject) => {
+    const deleting = indexedDB.deleteDatabase("mcpframe");
+    deleting.onsuccess = () => resolve();
+    deleting.onblocked = () => reject("A connection is open.");
+})"""
+WITHOUT_STORE = """() => new Promise((resolve) => {
+    indexedDB.deleteDatabase("mcpframe");
+    indexedDB.open("mcpframe", 1).onsuccess = ({ target }) => resolve(target.result.close());
+})"""
+"""Makes the database without its store, as earlier versions could leave it."""
+
+
+async def test_who_gives_up_while_the_database_opens_leaves_a_usable_one(host_page: Page, authored: Bundle) -> None:
+    async with connected(host_page, outer_for(authored)) as session:
+        await session.frame.evaluate(BLOCK_DELETION)
+        lock = f"mcpframe:1:{session.outer.session_id}"
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(lambda: session.call("store", key="given up", size=1))
+            await until_true(session.frame, CHANGES, lock)
+            tasks.cancel_scope.cancel()
+        await until_true(session.frame, f"async (lock) => !await ({CHANGES})(lock)", lock)
+        await session.frame.evaluate("() => connection.close()")
+        assert await session.call("store", key="kept", size=2) == "stored"
+        assert await session.call("stored", key="kept") == {"value": "xx"}
+        assert await session.call("stored_keys") == ["kept"]
+        await session.frame.evaluate(DELETED)  # no connection is left open
+
+
+async def test_a_database_without_its_store_is_replaced_once(host_page: Page, authored: Bundle) -> None:
+    async with two_pages(host_page, authored) as (one, other):
+        await one.frame.evaluate(WITHOUT_STORE)
+        async with anyio.create_task_group() as tasks:
+            for page in (one, other):
+                for number in range(5):
+                    key = f"{number} of {'one' if page is one else 'other'}"
+                    tasks.start_soon(lambda page=page, key=key: page.call("store", key=key, size=1))
+        kept = sorted(f"{number} of {page}" for number in range(5) for page in ("one", "other"))
+        assert await one.call("stored_keys") == await other.call("stored_keys") == kept
+
+
 @asynccontextmanager
 async def two_pages(host_page: Page, bundle: Bundle) -> AsyncIterator[tuple[Connected, Connected]]:
     """One session in two tabs: a user may have a host open twice."""

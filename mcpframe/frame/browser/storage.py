@@ -1,7 +1,8 @@
 """The interfaces of `storage` in a real browser: localStorage, IndexedDB and the Web Locks API.
 
-A database connection lives for one call, so that an open page never blocks a newer one from upgrading the format, and
-no proxy outlives its call.
+A database connection lives for one call, so that an open page never blocks a newer one from upgrading the format.
+Opening the database goes on when its caller gives up: the browser would finish it anyway, and without its listeners it
+would make the database without its store, for all pages of the origin. A database without its store is replaced.
 
 A lock is released when its page is closed. If Python has ended or hangs in an open page, a timer of the browser, which
 needs no Python, releases the lock after its lease.
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 _DATABASE = "mcpframe"
 _STORE = "values"
+_REPLACING = f"{_DATABASE}:{FORMAT}"
+"""The lock under which the database is replaced. No session has it: their locks end with a colon and an id."""
 
 
 def local_storage() -> LocalStorage | None:
@@ -101,10 +104,7 @@ class Database:
     async def _run(self, mode: str, ask: Callable[[Any], Any]) -> Any:
         """Make one request in a transaction of its own, and return its result once the transaction has completed."""
         try:
-            request = js.indexedDB.open(_DATABASE, FORMAT)
-            create = ("upgradeneeded", lambda: request.result.createObjectStore(_STORE))
-            await _settled(request, "success", ("error",), create)
-            database = request.result
+            database = await _opened()
             try:
                 transaction = database.transaction(_STORE, mode)
                 asked = ask(transaction.objectStore(_STORE))
@@ -118,6 +118,47 @@ class Database:
                 database.close()
         except JsException as error:
             raise _error(error) from None
+
+
+async def _opened() -> Any:
+    """Return a connection to the database with its store."""
+    opening = asyncio.ensure_future(_open())
+    try:
+        return await asyncio.shield(opening)
+    except asyncio.CancelledError:
+        opening.add_done_callback(_close_unused)
+        raise
+
+
+def _close_unused(opening: asyncio.Future[Any]) -> None:
+    if not opening.cancelled() and not opening.exception():
+        opening.result().close()
+
+
+async def _open() -> Any:
+    database = await _connected()
+    if _has_store(database):
+        return database
+    database.close()
+    locks = page_locks()
+    async with locks.held(_REPLACING) if locks else nullcontext():  # another page's new database is not deleted
+        database = await _connected()
+        if _has_store(database):
+            return database
+        database.close()
+        js.indexedDB.deleteDatabase(_DATABASE)  # before the next request is handled
+        return await _connected()
+
+
+async def _connected() -> Any:
+    request = js.indexedDB.open(_DATABASE, FORMAT)
+    create = ("upgradeneeded", lambda: request.result.createObjectStore(_STORE))
+    await _settled(request, "success", ("error",), create)
+    return request.result
+
+
+def _has_store(database: Any) -> bool:
+    return bool(database.objectStoreNames.contains(_STORE))
 
 
 def page_locks() -> PageLocks | None:
