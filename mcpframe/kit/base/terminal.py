@@ -1,12 +1,14 @@
-"""Untrusted text on a terminal: control characters are shown as escapes, so that the terminal does not obey them."""
+"""Text on a terminal: control characters, and those that its encoding lacks, are shown as escapes."""
 
 from __future__ import annotations
 
+import io
 import logging
+import sys
 
 from mcpframe.frame.core.visible import visible
 
-__all__ = ["VisibleFormatter", "log_visibly", "visible"]
+__all__ = ["VisibleFormatter", "log_visibly", "print_any_text", "visible"]
 
 
 class VisibleFormatter(logging.Formatter):
@@ -21,3 +23,13 @@ def log_visibly() -> None:
     """Escape control characters in log messages, unless a logging handler is set up."""
     if logging.lastResort is not None:
         logging.lastResort.setFormatter(VisibleFormatter())
+
+
+def print_any_text() -> None:
+    """Escape characters that the encoding of the standard streams lacks: on Windows, that of a pipe is often cp1252.
+
+    By default they raise `UnicodeEncodeError`.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")

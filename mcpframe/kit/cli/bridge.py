@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -59,11 +58,9 @@ def bridge(
 
         mcpframe bridge . --http --port 8717
     """
-    from mcpframe.kit.base.errors import BridgeError
     from mcpframe.kit.base.progress import step
 
-    if sys.platform == "win32":  # Chromium gets its pipes in a different way there
-        raise BridgeError("The bridge runs on Linux and macOS: on Windows, run it in WSL.")
+    opts.check_system("The bridge")
     from mcpframe.kit.bridge.run import BridgeOptions, bridge_http, bridge_stdio
 
     window = None if headless is None else not headless

@@ -1,9 +1,10 @@
-"""Options shared by several commands. An invalid value is wrong usage: an error of one line, and exit status 2."""
+"""Options and checks shared by several commands. Wrong usage is an error of one line, with exit status 2."""
 
 from __future__ import annotations
 
 import re
 import shlex
+import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,6 +15,18 @@ from mcpframe.kit.base.terminal import visible
 _HIGHEST_PORT = 65535
 _LONGEST_NAME = 200
 _HOST_NAME = re.compile(r"(?=.{1,253}$)[A-Za-z0-9](-*[A-Za-z0-9]+)*(\.[A-Za-z0-9](-*[A-Za-z0-9]+)*)*")
+
+
+def check_system(what: str) -> None:
+    """Raise `BridgeError` on Windows, where Chromium gets its pipes, and programs their signals, in a different way.
+
+    Args:
+        what: What does not run there, with a capital letter.
+    """
+    from mcpframe.kit.base.errors import BridgeError
+
+    if sys.platform == "win32":
+        raise BridgeError(f"{what} runs on Linux and macOS: on Windows, run it in WSL.")
 
 
 def _is_port(value: int | list[int] | None) -> int | list[int] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -154,15 +153,13 @@ def hub(
         natives.check(native, connect, bool(pages or site or ask or attach or profile or log or headless is not None))
         natives.run(native, port if http else None, allow_origin or [])
         return
-    from mcpframe.kit.base.errors import BridgeError
     from mcpframe.kit.browser.chromium import has_display
 
     sites = site or []
     if attach is None and headless is None:
         headless = not has_display()
     check_choice(sites, ask, attach, profile, headless)
-    if sys.platform == "win32":  # the same pipes and signals as the bridge
-        raise BridgeError("The hub runs on Linux and macOS: on Windows, run it in WSL.")
+    opts.check_system("The hub")
     from mcpframe.kit.hub.run import HubSettings, hub_http, hub_stdio
 
     settings = HubSettings(

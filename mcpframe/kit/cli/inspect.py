@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 import webbrowser
 from contextlib import ExitStack
@@ -139,14 +138,12 @@ def _settings(
     profile: Path | None,
 ) -> HubSettings:
     """Return the hub's options; projects among its pages are built, and served until the stack is left."""
-    from mcpframe.kit.base.errors import BridgeError
     from mcpframe.kit.browser.chromium import has_display
 
     if attach is None and headless is None:
         headless = not has_display()
     hubs.check_choice(sites, ask, attach, profile, headless)
-    if sys.platform == "win32":
-        raise BridgeError("The hub runs on Linux and macOS: on Windows, run it in WSL.")
+    options.check_system("The hub")
     from mcpframe.kit.hub.run import HubSettings
 
     served = {

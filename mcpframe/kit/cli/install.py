@@ -74,6 +74,7 @@ def install(
     from mcpframe.kit.bridge.install.config_files import plan
     from mcpframe.kit.bridge.target import check_for_install
 
+    opts.check_system("The hub" if hub else "The bridge")
     places = Places.here(project)
     if not native and (http or allow_origin or extension_id):
         raise typer.BadParameter("only with --native.", param_hint="--http, --allow-origin, --extension-id")

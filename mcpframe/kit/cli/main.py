@@ -17,7 +17,7 @@ import typer
 from mcpframe.frame.core.errors import McpFrameError
 from mcpframe.kit.base.errors import WriteError
 from mcpframe.kit.base.programs import end_on_signals
-from mcpframe.kit.base.terminal import log_visibly
+from mcpframe.kit.base.terminal import log_visibly, print_any_text
 from mcpframe.kit.cli import bridge as commands_bridge
 from mcpframe.kit.cli import (
     call,
@@ -330,6 +330,7 @@ def main() -> None:
     """
     end_on_signals()
     log_visibly()
+    print_any_text()
     try:
         status = app(standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)

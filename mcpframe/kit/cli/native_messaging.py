@@ -79,8 +79,7 @@ def check(native: bool, connect: bool, others: bool) -> None:
         raise typer.BadParameter(
             "the extension has its own browser, pages and consent.", param_hint="--native" if native else "--connect"
         )
-    if sys.platform == "win32":
-        raise BridgeError("The hub runs on Linux and macOS: on Windows, run it in WSL.")
+    opts.check_system("The hub")
     if native and sys.stdin.isatty():
         raise BridgeError("The browser starts this, not a person: run `mcpframe install --hub --native` once.")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from rich import markup
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.status import Status
 
 from mcpframe.kit.base.progress import counting
@@ -31,7 +31,7 @@ def step(what: str) -> Iterator[None]:
     start = time.monotonic()
     if err.is_terminal:
         line = _Line(what)
-        with err.status(line), counting(line.count):
+        with _status(line), counting(line.count):
             yield
         err.print(f"[dim]{escape(what)}: {time.monotonic() - start:.1f} s[/]")
         return
@@ -49,6 +49,11 @@ def step(what: str) -> Iterator[None]:
         err.print("[dim]failed[/]")
         raise
     err.print(f"[dim]{time.monotonic() - start:.1f} s[/]")
+
+
+def _status(line: RenderableType) -> Status:
+    """Return a line with a spinner that the terminal's encoding has."""
+    return err.status(line, spinner="dots" if err.encoding.startswith("utf") else "line")
 
 
 class _Line:
@@ -125,5 +130,5 @@ class Meter:
         elif self._status:
             self._status.update(escape(line))
         else:
-            self._status = err.status(escape(line))
+            self._status = _status(escape(line))
             self._status.start()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import io
 import json
+import os
 import re
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -17,10 +19,11 @@ from rich.console import Console
 
 from mcpframe.kit import bundle
 from mcpframe.kit.base import progress
+from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.errors import BuildError, ConfigError
 from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
 from mcpframe.kit.bundle import BuildResult
-from mcpframe.kit.cli import output
+from mcpframe.kit.cli import common_options, output
 from mcpframe.kit.cli.main import main
 from mcpframe.kit.dev.server import check_path
 from mcpframe.kit.project.scaffold import template_names
@@ -90,6 +93,43 @@ def test_build_as_json(
     assert told["url_path"] == "pi/"
     assert told["warnings"] == ["take [care]."]
     assert built[0]["allowed_origins"] is None
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "utf-8"])
+def test_a_console_of_another_encoding_gets_escapes(tmp_path: Path, encoding: str) -> None:
+    folder = tmp_path / "\u6f22"
+    folder.mkdir()
+    environment = {**os.environ, "PYTHONUTF8": "0", "PYTHONIOENCODING": encoding, "PYTHONPATH": str(checkout_dir())}
+    for arguments in (["new", "hello"], ["new", "hello"], ["build", "--help"]):
+        command = [sys.executable, "-m", "mcpframe", *arguments]
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=60, check=False)
+        printed = done.stdout.decode(encoding) + done.stderr.decode(encoding)
+        assert "Traceback" not in printed
+        if arguments[0] == "new":
+            assert ("\u6f22" if encoding == "utf-8" else r"\u6f22") in printed
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("bridge", "https://tools.example/"),
+        ("hub",),
+        ("hub", "--connect"),
+        ("inspect", "--hub"),
+        ("install", "https://tools.example/", "--client", "vscode", "--yes", "--no-check"),
+        ("install", "--hub", "--client", "vscode", "--yes"),
+        ("install", "--hub", "--native", "--yes"),
+    ],
+)
+def test_windows_has_neither_bridge_nor_hub_and_nothing_is_written(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(common_options, "sys", SimpleNamespace(platform="win32"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert run(monkeypatch, *arguments) == 1
+    assert "on Windows, run it in WSL" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
 
 
 def test_an_error_is_one_sentence_and_status_1(
