@@ -24,6 +24,8 @@ from mcpframe.kit.web.published import allows, fetch, not_offered, read_manifest
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
+    from mcpframe.kit.bundle import BuildResult
+
 
 @dataclass(frozen=True)
 class Target:
@@ -105,9 +107,6 @@ def _serve_project(path: Path, progress: Progress) -> Iterator[Target]:
     from mcpframe.kit.web.serve import serve_app
 
     name = host_name(path)
-    out = cache_dir() / "bridge" / name.partition(".")[0]
-    with writing(out):
-        out.mkdir(parents=True, exist_ok=True)
     sites: list[BundleSite] = []
 
     async def built(scope: Scope, receive: Receive, send: Send) -> None:
@@ -115,15 +114,27 @@ def _serve_project(path: Path, progress: Progress) -> Iterator[Target]:
         await site(scope, receive, send)
 
     def find() -> str:
-        from mcpframe.kit.bundle import build
-
-        find_server(path)
-        result = build(path, out, allowed_origins=[HOST_ORIGIN], dialects=[dialect().name], progress=progress)
+        result = build_project(path, progress)
         sites[:] = [BundleSite.of(result.folder, readers=())]
         return f"http://{name}/{quote(result.url_path.lstrip('/'))}"
 
     with serve_app(built) as served:
         yield Target(str(path), {name: served.port}, find, lambda: _is_required(path))
+
+
+def build_project(path: Path, progress: Progress = silent) -> BuildResult:
+    """Build a project into the cache, for the bridge alone. If it is unchanged, this takes a moment.
+
+    Raises:
+        KitError: It cannot be built, or is a page.
+    """
+    from mcpframe.kit.bundle import build
+
+    find_server(path)
+    out = cache_dir() / "bridge" / host_name(path).partition(".")[0]
+    with writing(out):
+        out.mkdir(parents=True, exist_ok=True)
+    return build(path, out, allowed_origins=[HOST_ORIGIN], dialects=[dialect().name], progress=progress)
 
 
 def _is_required(path: Path) -> bool:

@@ -13,6 +13,7 @@ from mcpframe.kit.cli import common_options as opts
 from mcpframe.kit.cli import hub as hubs
 from mcpframe.kit.cli import native_messaging as natives
 from mcpframe.kit.cli.bridge import Profile, Session
+from mcpframe.kit.cli.output import err, step
 
 if TYPE_CHECKING:
     from mcpframe.kit.bridge.install.clients import Client, Places
@@ -39,7 +40,11 @@ def install(
     session: Session = None,
     profile: Profile = None,
     check: Annotated[
-        bool, typer.Option("--check/--no-check", help="Whether to look first that the bridge may frame the server.")
+        bool,
+        typer.Option(
+            "--check/--no-check",
+            help="Whether to look first that the bridge may frame the server, and to build a project.",
+        ),
     ] = True,
     yes: Yes = False,
     hub: Annotated[
@@ -59,6 +64,9 @@ def install(
 ) -> None:
     """Add a framed server, or the hub, to the configuration of MCP clients, after showing the changes.
 
+    A project is built first, so that the client does not wait for it. The entry keeps this shell's variables for
+    proxies, certificates, caches and the browser.
+
     Examples:
 
         mcpframe install https://tools.example/pi-calculator/ --client claude-desktop
@@ -72,10 +80,14 @@ def install(
     from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
     from mcpframe.kit.bridge.install.clients import CLIENTS, Places
     from mcpframe.kit.bridge.install.config_files import plan
-    from mcpframe.kit.bridge.target import check_for_install
+    from mcpframe.kit.bridge.install.environment import needed_variables
+    from mcpframe.kit.bridge.target import build_project, check_for_install
+    from mcpframe.kit.web.named_server import Sources
 
     opts.check_system("The hub" if hub else "The bridge")
     places = Places.here(project)
+    variables, secret = needed_variables(places.variables)
+    sources: Path | None = None
     if not native and (http or allow_origin or extension_id):
         raise typer.BadParameter("only with --native.", param_hint="--http, --allow-origin, --extension-id")
     if (not hub or native) and (log or longest_name != hubs.USUAL_NAME):
@@ -91,6 +103,7 @@ def install(
         if client is None and not any(each.place(places).is_file() for each in CLIENTS):
             return
         command, usual = natives.client_command(), "mcpframe-hub"
+        variables, secret = {}, []  # it reaches the browser's own program, and nothing else
     elif hub:
         if session is not None:
             raise typer.BadParameter("the hub has no sessions.", param_hint="--session")
@@ -108,7 +121,13 @@ def install(
     chosen = _chosen(client, places)
     if check and not hub:
         check_for_install(named, HOST_ORIGIN)
-    _write([plan(each, places, name or usual, command) for each in chosen], yes)  # all or none
+        sources = named.path if isinstance(named, Sources) else None
+    changes = _confirmed([plan(each, places, name or usual, command, variables) for each in chosen], yes)
+    if secret:
+        err.print(f"[yellow]warning:[/] {', '.join(secret)} has a password, and is not written: add it there yourself.")
+    if sources and changes:
+        build_project(sources, step)
+    _write(changes)  # all or none
 
 
 def uninstall(
@@ -142,7 +161,7 @@ def uninstall(
         known = sorted({other for each in CLIENTS for other in installed(each, places)})
         there = f"there is {', '.join(known)}" if known else "mcpframe has added none here"
         raise InstallError(f"No client has a server named {name!r}; {there}.")
-    _write(changes, yes)
+    _write(_confirmed(changes, yes))
 
 
 def _chosen(names: list[str] | None, places: Places) -> list[Client]:
@@ -159,14 +178,25 @@ def _chosen(names: list[str] | None, places: Places) -> list[Client]:
     return chosen
 
 
-def _write(changes: list[Change], yes: bool) -> None:
+def _confirmed(changes: list[Change], yes: bool) -> list[Change]:
+    """Show changes, and return those that the user wants, with those that are there already."""
+    confirmed = []
+    for change in changes:
+        if change.is_none:
+            confirmed.append(change)
+            continue
+        typer.echo(visible(change.difference()), nl=False)
+        if yes or _may_write(change.client.title):
+            confirmed.append(change)
+        else:
+            typer.echo(f"{change.client.title}: nothing was changed.")
+    return confirmed
+
+
+def _write(changes: list[Change]) -> None:
     for change in changes:
         if change.is_none:
             typer.echo(f"{change.client.title}: {change.path} has it already.")
-            continue
-        typer.echo(visible(change.difference()), nl=False)
-        if not yes and not _may_write(change.client.title):
-            typer.echo(f"{change.client.title}: nothing was changed.")
             continue
         change.write()
         typer.echo(f"{change.client.title}: written. {change.client.after}")

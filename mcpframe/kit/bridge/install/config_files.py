@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,20 +59,25 @@ class Change:
             self.path.chmod(mode)
 
 
-def plan(client: Client, places: Places, name: str, command: Sequence[str]) -> Change:
+def plan(
+    client: Client, places: Places, name: str, command: Sequence[str], variables: Mapping[str, str] | None = None
+) -> Change:
     """Return the change that adds a server to a client's file.
 
     Args:
         places: the folders and variables that decide the file's path.
         name: the name of the server in the file.
         command: the command that the client runs: the program and its arguments.
+        variables: the environment variables that it needs besides those that the client passes on.
 
     Raises:
         InstallError: the file does not have the expected form, or has another server of this name.
     """
     path = client.place(places)
     path = path.resolve() if path.is_symlink() else path
-    entry = {**dict(client.extra), "command": command[0], "args": list(command[1:])}
+    entry: Entry = {**dict(client.extra), "command": command[0], "args": list(command[1:])}
+    if variables:
+        entry["env"] = dict(variables)
     before = _read(path)
     settings = _parse(before, path, entry)
     servers = settings.setdefault(client.key, {})
@@ -81,10 +86,13 @@ def plan(client: Client, places: Places, name: str, command: Sequence[str]) -> C
     known = servers.get(name)
     if known is not None and not _is_ours(known):
         raise InstallError(f"{path} has another server named {name!r}: choose another --name. It was not changed.")
+    if isinstance(known, dict):
+        entry = {**entry, **{key: value for key, value in known.items() if key not in entry}}
+        if variables and isinstance(known.get("env"), dict):
+            entry["env"] = {**known["env"], **variables}
     if known == entry:
         return Change(client, path, before, before or "")
-    kept = {key: value for key, value in known.items() if key not in entry} if isinstance(known, dict) else {}
-    servers[name] = {**entry, **kept}
+    servers[name] = entry
     after = json.dumps(settings, indent=_indent(before), ensure_ascii=False) + "\n"
     return Change(client, path, before, after)
 

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from mcpframe.kit.base.errors import InstallError
+from mcpframe.kit.base.errors import BuildError, InstallError
 from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
 from mcpframe.kit.bridge.install.clients import BY_NAME, CLIENTS, Client, Places
 from mcpframe.kit.bridge.install.config_files import plan
+from mcpframe.kit.bridge.install.environment import needed_variables
 from mcpframe.kit.cli.main import main
 from mcpframe.kit.web.serve import serve_folder
 
@@ -115,6 +116,69 @@ def test_a_file_that_is_no_text(places: Places) -> None:
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(InstallError, match="UTF-8"):
         plan(CURSOR, places, "pi", COMMAND)
+
+
+def test_variables_of_this_shell_are_renewed_and_others_kept(places: Places) -> None:
+    old = {"command": "old", "args": ["-m", "mcpframe", "bridge", "x"], "env": {"A": "1", "HTTPS_PROXY": "http://old"}}
+    path = put(CURSOR, places, json.dumps({"mcpServers": {"pi": old}}))
+    variables = {"HTTPS_PROXY": "http://new"}
+    plan(CURSOR, places, "pi", COMMAND, variables).write()
+    assert json.loads(path.read_text())["mcpServers"]["pi"]["env"] == {"A": "1", "HTTPS_PROXY": "http://new"}
+    assert plan(CURSOR, places, "pi", COMMAND, variables).is_none
+
+
+def test_what_fetches_and_the_browser_need_and_no_passwords() -> None:
+    shell = {
+        "HTTPS_PROXY": "http://proxy.example:3128",
+        "no_proxy": "localhost",
+        "ALL_PROXY": "",
+        "http_proxy": "http://me:secret@proxy.example",
+        "UV_INDEX": "https://a.example/simple https://me:secret@b.example/simple",
+        "NODE_EXTRA_CA_CERTS": "/etc/ca.pem",
+        "MCPFRAME_CACHE": "/cache",
+        "MCPFRAME_CHROMIUM": "/opt/chrome",
+        "XDG_CACHE_HOME": "/x",
+        "HOME": "/home/me",
+        "TOKEN": "secret",
+        "MY_HTTPS_PROXY": "x",
+    }
+    kept, secret = needed_variables(shell)
+    assert set(kept) == {
+        *("HTTPS_PROXY", "no_proxy", "NODE_EXTRA_CA_CERTS", "MCPFRAME_CACHE", "MCPFRAME_CHROMIUM", "XDG_CACHE_HOME")
+    }
+    assert set(secret) == {"http_proxy", "UV_INDEX"}
+
+
+def test_a_project_is_built_before_its_entry_is_written(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "pi.py").write_text("server = FrameServer('pi')\n")
+    file = tmp_path / ".vscode" / "mcp.json"
+    built: list[tuple[Path, list[str]]] = []
+    works = False
+
+    def build(path: Path, out: Path, *, allowed_origins: list[str], **_: object) -> None:
+        built.append((path, allowed_origins))
+        assert not file.exists()
+        if not works:
+            raise BuildError("It does not start.")
+
+    monkeypatch.setattr("mcpframe.kit.bundle.build", build)
+    monkeypatch.setenv("HTTPS_PROXY", "http://me:secret@proxy.example")
+    monkeypatch.setenv("MCPFRAME_CACHE", str(tmp_path / "cache"))
+    options = (str(tmp_path / "pi.py"), "--client", "vscode", "--project", str(tmp_path), "--yes")
+    assert run(monkeypatch, *options) == 1
+    assert "It does not start." in capsys.readouterr().err
+    works = True
+    assert run(monkeypatch, *options) == 0
+    assert built == [(tmp_path / "pi.py", [HOST_ORIGIN])] * 2
+    said = capsys.readouterr()
+    assert "HTTPS_PROXY has a password" in said.err
+    assert "secret" not in said.out + said.err + file.read_text()
+    assert json.loads(file.read_text())["servers"]["pi"]["env"]["MCPFRAME_CACHE"] == str(tmp_path / "cache")
+    file.unlink()
+    assert run(monkeypatch, *options, "--no-check") == 0
+    assert len(built) == 2
 
 
 def test_a_file_that_changes_meanwhile(places: Places) -> None:
