@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mcpframe.kit.base.errors import CallError
@@ -19,7 +19,7 @@ _JSON_TYPES = {
     list: "array",
     dict: "object",
 }
-_DEPTH = 20
+_NUMBERS = {"integer", "number"}
 
 
 def read_json(text: str) -> Any:
@@ -54,9 +54,9 @@ def parse_pairs(pairs: Sequence[str], schema: Mapping[str, Any]) -> dict[str, An
         schema: The tool's input schema.
 
     Raises:
-        CallError: A word has no `=`, names no property, or has a value that the schema does not allow.
+        CallError: A word has no `=`, names a property or has a value that the schema does not allow.
     """
-    return {name: _value(name, text, _property(name, schema), schema) for name, text in split_pairs(pairs).items()}
+    return {name: _value(name, text, schema) for name, text in split_pairs(pairs).items()}
 
 
 def split_pairs(pairs: Sequence[str]) -> dict[str, str]:
@@ -90,40 +90,70 @@ def items_of(schema: Mapping[str, Any], key: str) -> list[Any]:
 
 
 def check_arguments(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
-    """Raise `CallError` if an argument is unknown or missing, or of a type that the schema does not allow."""
+    """Raise `CallError` if an argument is unknown or missing, or of a type that the schema does not allow.
+
+    What a JSON Schema validator accepts is never refused; rules that are not checked here are left to the server.
+    """
     for name, value in arguments.items():
-        types = {kind for option in _plain(_property(name, schema), schema, 0) for kind in _types(option)}
+        types = _Named(name, schema).allowed
         kind = _JSON_TYPES[type(value)]
         is_whole = kind == "number" and value == int(value)
-        if (
-            types
-            and kind not in types
-            and not (kind == "integer" and "number" in types)
-            and not (is_whole and "integer" in types)
-        ):
+        if types is not None and kind not in types and not (is_whole and "integer" in types):
             raise CallError(_wrong_type(name, types, json.dumps(value)))
     missing = [name for name in required_of(schema) if name not in arguments]
     if missing:
         what = "the argument" if len(missing) == 1 else "the arguments"
-        raise CallError(f"The tool needs {what} {', '.join(missing)}.")
+        hints = [f" ({other!r} is not one of its arguments)" for other in undeclared(arguments, schema)]
+        raise CallError(f"The tool needs {what} {', '.join(missing)}{''.join(hints[:1])}.")
 
 
-def _property(name: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    properties = properties_of(schema)
-    if name in properties:
-        found: Mapping[str, Any] = properties[name] if isinstance(properties[name], dict) else {}
-        return found
-    more = schema.get("additionalProperties", not properties)
-    if more:
-        return more if isinstance(more, dict) else {}
-    close = difflib.get_close_matches(name, properties, n=1)
-    hint = f"did you mean {close[0]}? " if close else ""
-    raise CallError(f"The tool has no argument {name!r}; {hint}it has: {', '.join(properties) or 'none'}.")
+def undeclared(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:
+    """Return the arguments that the schema allows without naming them: they may be misspelled."""
+    if not any(properties_of(part) for part, _ in _parts_of(schema)):
+        return []
+    return [name for name in arguments if not _Named(name, schema).declared]
 
 
-def _value(name: str, text: str, schema: Mapping[str, Any], root: Mapping[str, Any]) -> Any:
-    options = list(_plain(schema, root, 0))
-    types = {kind for option in options for kind in _types(option)}
+class _Named:
+    """What a schema says of one property.
+
+    Attributes:
+        declared: Whether any part of the schema names it.
+        allowed: The types that a value must have, as far as this is certain; None for any.
+        likely: The types that the parts of the schema name for it, among them alternatives; None for any.
+
+    Raises:
+        CallError: The schema allows no property of that name.
+    """
+
+    def __init__(self, name: str, schema: Mapping[str, Any]) -> None:
+        certain: list[set[str] | None] = []
+        others: list[set[str] | None] = []
+        names: list[str] = []
+        closed = False
+        for part, always in _parts_of(schema):
+            own, further = properties_of(part), part.get("additionalProperties")
+            names += own
+            if name in own:
+                (certain if always else others).append(_allowed(own[name], schema))
+            elif isinstance(further, dict) and not part.get("patternProperties"):
+                (certain if always else others).append(_allowed(further, schema))
+            elif further is False and always and not part.get("patternProperties"):
+                closed = True
+        self.declared = name in names or bool(certain or others)
+        if closed or (schema.get("unevaluatedProperties") is False and not self.declared and not _has_patterns(schema)):
+            close = difflib.get_close_matches(name, names, n=1)
+            hint = f"did you mean {close[0]}? " if close else ""
+            listed = ", ".join(dict.fromkeys(names)) or "none"
+            raise CallError(f"The tool has no argument {name!r}; {hint}it has: {listed}.")
+        self.allowed = _both(certain)
+        self.likely = self.allowed if self.allowed is not None else _either(others)
+
+
+def _value(name: str, text: str, schema: Mapping[str, Any]) -> Any:
+    """Return the value that a text stands for."""
+    named = _Named(name, schema)
+    types = named.likely
     value: Any
     try:
         value = read_json(text)
@@ -131,49 +161,98 @@ def _value(name: str, text: str, schema: Mapping[str, Any], root: Mapping[str, A
         value, kind = None, ""
     else:
         kind = _JSON_TYPES[type(value)]
-        if kind == "number" and value == int(value) and "number" not in types and "integer" in types:
+        if kind == "number" and value == int(value) and types is not None and types & _NUMBERS == {"integer"}:
             value, kind = int(value), "integer"
-    if not types:  # any type is allowed: JSON if it can be read as JSON
+    if types is None:  # any type is allowed: JSON if it can be read as JSON
         return value if kind else text
-    if kind and kind != "string" and (kind in types or (kind == "integer" and "number" in types)):
+    if kind and kind != "string" and kind in types:
         return value
-    if "string" in types:
+    if "string" in types or named.allowed is None:
         return text
     raise CallError(_wrong_type(name, types, repr(text)))
 
 
 def _wrong_type(name: str, types: set[str], shown: str) -> str:
-    allowed = " or ".join(sorted(types))
-    article = "an" if allowed[0] in "aio" else "a"
-    return f"The argument {name!r} has to be {article} {allowed}, not {shown}."
+    allowed = " or ".join(sorted(types - {"integer"} if "number" in types else types)) or "left out"
+    article = "" if not types else "an " if allowed[0] in "aio" else "a "
+    return f"The argument {name!r} has to be {article}{allowed}, not {shown}."
 
 
-def _plain(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Iterator[Mapping[str, Any]]:
-    """Return the schema with its references and alternatives resolved."""
+def _parts_of(schema: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], bool]]:
+    """Return the schemas that apply to the same value, each once, and whether they always apply."""
+    left: list[tuple[Any, bool]] = [(schema, True)]
+    seen: set[tuple[int, bool]] = set()
+    while left:
+        part, always = left.pop(0)
+        if not isinstance(part, dict) or (id(part), always) in seen or (id(part), True) in seen:
+            continue
+        seen.add((id(part), always))
+        yield part, always
+        left += [(target, always) for target in _referred(part, schema)]
+        left += [(option, always) for option in items_of(part, "allOf")]
+        left += [(option, False) for key in ("anyOf", "oneOf") for option in items_of(part, key)]
+        left += [(part.get(key), False) for key in ("if", "then", "else")]
+        dependent = part.get("dependentSchemas")
+        left += [(option, False) for option in (dependent.values() if isinstance(dependent, dict) else ())]
+
+
+def _has_patterns(schema: Mapping[str, Any]) -> bool:
+    return any(part.get("patternProperties") for part, _ in _parts_of(schema))
+
+
+def _referred(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[Any]:
+    """Return the schema that a reference within the document points to; empty if there is none."""
     reference = schema.get("$ref")
-    if isinstance(reference, str) and reference.startswith("#/") and depth < _DEPTH:
-        target: Any = root
-        for part in reference[2:].split("/"):
-            target = target.get(part, {}) if isinstance(target, dict) else {}
-        yield from _plain(target if _is_object(target) else {}, root, depth + 1)
-        return
-    options = [option for key in ("anyOf", "oneOf", "allOf") for option in items_of(schema, key)]
-    if options and depth < _DEPTH:
-        for option in filter(_is_object, options):
-            yield from _plain(option, root, depth + 1)
-        return
-    yield schema
+    if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
+        return []
+    target: Any = root
+    for part in reference.split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        target = target.get(key) if isinstance(target, dict) else None
+    return [target]
 
 
-def _is_object(schema: object) -> bool:
-    return isinstance(schema, dict)
+def _allowed(schema: Any, root: Mapping[str, Any]) -> set[str] | None:
+    """Return the types that a schema allows; None for any. Each part is read once, however often it is referred to."""
+    known: dict[int, set[str] | None] = {}
+
+    def read(part: Any) -> set[str] | None:
+        if not isinstance(part, dict):
+            return set() if part is False else None
+        if id(part) not in known:
+            known[id(part)] = None  # a part within itself restricts nothing further
+            alternatives = [list(map(read, options)) for key in ("anyOf", "oneOf") if (options := items_of(part, key))]
+            always = [*_referred(part, root), *items_of(part, "allOf")]
+            known[id(part)] = _both([_types(part), *map(read, always), *map(_either, alternatives)])
+        return known[id(part)]
+
+    try:
+        return read(schema)
+    except RecursionError:
+        return None
 
 
-def _types(schema: Mapping[str, Any]) -> list[str]:
+def _both(types: Iterable[set[str] | None]) -> set[str] | None:
+    """Return the types that all allow; None for any."""
+    restricting = [each for each in types if each is not None]
+    return set.intersection(*restricting) if restricting else None
+
+
+def _either(types: Sequence[set[str] | None]) -> set[str] | None:
+    """Return the types that one of them allows; None for any."""
+    restricting = [each for each in types if each is not None]
+    return set().union(*restricting) if restricting and len(restricting) == len(types) else None
+
+
+def _types(schema: Mapping[str, Any]) -> set[str] | None:
     kind = schema.get("type")
-    if isinstance(kind, str):
-        return [kind]
-    if isinstance(kind, list):
-        return [name for name in kind if isinstance(name, str)]
-    values = [schema["const"]] if "const" in schema else items_of(schema, "enum")
-    return [_JSON_TYPES[type(value)] for value in values]
+    if isinstance(kind, str | list):
+        names = {kind} if isinstance(kind, str) else {name for name in kind if isinstance(name, str)}
+        if not names <= set(_JSON_TYPES.values()):
+            return None
+    elif "const" in schema or items_of(schema, "enum"):
+        values = [schema["const"]] if "const" in schema else items_of(schema, "enum")
+        names = {_JSON_TYPES[type(value)] for value in values}
+    else:
+        return None
+    return names | {"integer"} if "number" in names else names or None

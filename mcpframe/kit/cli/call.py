@@ -100,7 +100,7 @@ def call(
             logs=_logs(log, meter.clear),
             elicit=questions.callback,
         )
-        result = asyncio.run(_called(session, tool, pairs or [], given, meter, call_timeout, questions))
+        result, mismatch = asyncio.run(_called(session, tool, pairs or [], given, meter, call_timeout, questions))
     if questions.unused:
         err.print(f"[dim]not asked for: {some_of(questions.unused)}[/]")
     saved = save_files(result, save, tool) if save else {}
@@ -109,12 +109,14 @@ def call(
         for path in saved.values():
             err.print(escape(f"saved as {path}"))
     elif result.get("isError"):
-        text = shown(result, saved)
+        text = shown(result, saved) or "The tool reports an error without a text."
         err.print(f"[bold red]error:[/] {escape(text + questions.advice(text))}")
     else:
         text = shown(result, saved)
         typer.echo(visible(text) if out.is_terminal else text)
-    if result.get("isError"):
+    if mismatch:
+        err.print(f"[bold red]error:[/] {escape(mismatch)}")
+    if mismatch or result.get("isError"):
         raise typer.Exit(1)
 
 
@@ -165,6 +167,13 @@ def _arguments(pairs: list[str], given: dict[str, Any] | None, schema: Mapping[s
     return arguments
 
 
+def _hint_at_undeclared(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
+    from mcpframe.kit.cli.arguments import undeclared
+
+    if names := undeclared(arguments, schema):
+        err.print(f"[dim]not among the tool's declared arguments: {escape(some_of(names))}[/]")
+
+
 def _check_early(address: str, tool: str, pairs: list[str], given: dict[str, Any] | None, patience: float) -> None:
     """Check the arguments by the server's manifest, before a browser is started; the server may have further tools."""
     from mcpframe.kit.web.published import fetch, read_manifest
@@ -183,12 +192,14 @@ async def _called(
     meter: Meter,
     deadline: float,
     questions: Questions,
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], str]:
+    """Return the tool's result, as on the wire, and in which way it does not fit the tool's output schema."""
     from mcp.shared.exceptions import MCPError
 
     from mcpframe.kit.base.errors import CallError
     from mcpframe.kit.base.server_lists import list_all
     from mcpframe.kit.cli.call_deadline import call_deadline
+    from mcpframe.kit.cli.tool_result import mismatch_of
 
     expired = CallError(
         f"{name} has not answered within {deadline:g} s: allow it more with --call-timeout, or see in the tool's code "
@@ -196,6 +207,7 @@ async def _called(
     )
     async with session as client, call_deadline(deadline, expired) as pause:
         questions.pause = pause
+        client.session.validate_tool_result = _unchecked  # type: ignore[method-assign]  # it would withhold the result
         try:
             tools = {tool["name"]: tool for tool in await list_all(client.list_tools, "tools")}
         except MCPError as error:
@@ -203,6 +215,7 @@ async def _called(
         if name not in tools:
             raise CallError(f"The server has no tool {name!r}; it has: {', '.join(tools) or 'none'}.")
         arguments = _arguments(pairs, given, tools[name]["inputSchema"])
+        _hint_at_undeclared(arguments, tools[name]["inputSchema"])
         try:
             result = await client.call_tool(name, arguments, progress_callback=meter.show)
         except MCPError as error:
@@ -210,4 +223,10 @@ async def _called(
             raise CallError(f"The server refuses the call: {reason.rstrip('.')}.{questions.advice(reason)}") from error
         questions.check()
         dumped: dict[str, Any] = result.model_dump(mode="json", by_alias=True, exclude_none=True)
-        return dumped
+        if "structured_content" in result.model_fields_set:
+            dumped.setdefault("structuredContent", None)  # null is a value here
+        return dumped, mismatch_of(dumped, tools[name])
+
+
+async def _unchecked(name: str, result: types.CallToolResult) -> None:
+    """Check nothing: see `mismatch_of`."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mcpframe.kit.base.errors import WriteError
+from mcpframe.kit.base.json_schema import SchemaTooComplex, error_of
 
 _SUFFIX = re.compile(r"\.[a-z0-9]{1,8}\Z")
 
@@ -37,6 +38,29 @@ def shown(result: Mapping[str, Any], saved: Mapping[int, Path] | None = None) ->
     if not parts and "structuredContent" in result:
         parts.append(json.dumps(result["structuredContent"], indent=2))
     return "\n".join(parts)
+
+
+def mismatch_of(result: Mapping[str, Any], tool: Mapping[str, Any]) -> str:
+    """Return in which way a result does not fit the tool's output schema (MCP specification, server/tools); else "".
+
+    Args:
+        result: The result, as on the wire.
+        tool: The tool, as listed.
+    """
+    schema = tool.get("outputSchema")
+    if schema is None or result.get("isError"):
+        return ""
+    if "structuredContent" not in result:
+        return "The tool has an output schema, and its result has no structured content: other clients refuse it."
+    try:
+        error = error_of(result["structuredContent"], schema)
+    except SchemaTooComplex:
+        return ""
+    except ValueError as invalid:
+        return f"The result was not checked against the tool's output schema: {invalid}."
+    return (
+        f"The result does not fit the tool's output schema, so that other clients refuse it: {error}." if error else ""
+    )
 
 
 def save(result: Mapping[str, Any], folder: Path, name: str) -> dict[int, Path]:

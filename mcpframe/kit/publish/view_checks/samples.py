@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import jsonschema
-from referencing.exceptions import Unresolvable
+from mcpframe.kit.base.json_schema import Budget, error_of
 
 Json = Mapping[str, Any]
 
@@ -19,6 +18,8 @@ _FORMATS = {
     "uuid": "00000000-0000-4000-8000-000000000000",
 }
 _DEEPEST = 12
+MOST_VALUES = 2_000
+"""The parts of one sample, the items of one list, and the characters of one text."""
 
 
 class NoSample(ValueError):
@@ -29,22 +30,31 @@ def sample(schema: Json) -> Any:
     """Return a value that a schema accepts: with what the schema itself suggests, else a plain and small one.
 
     Raises:
-        NoSample: None was found: the schema has rules such as `pattern`, or is invalid.
+        NoSample: None was found: the schema has rules such as `pattern`, is invalid, or too complex.
     """
-    value = _value(schema, schema, 0)
-    validator = jsonschema.validators.validator_for(schema, jsonschema.Draft202012Validator)
     try:
-        validator.check_schema(schema)
-        validator(schema).validate(value)
-    except (jsonschema.ValidationError, jsonschema.SchemaError, Unresolvable) as error:
-        reason = getattr(error, "message", None) or str(error)
-        raise NoSample(reason.partition("\n")[0]) from None
+        error_of(None, schema)  # raises for an invalid schema
+        value = _value(schema, _Root(schema), 0)
+        error = error_of(value, schema)
+    except (ValueError, RecursionError) as reason:
+        raise NoSample(str(reason) or "the schema is nested too deeply") from None
+    if error:
+        raise NoSample(error)
     return value
 
 
-def _value(schema: Any, root: Json, depth: int) -> Any:
+class _Root(Budget):
+    """The document in which references are resolved, and the steps that are left for its sample."""
+
+    def __init__(self, schema: Json) -> None:
+        super().__init__(MOST_VALUES)
+        self.schema = schema
+
+
+def _value(schema: Any, root: _Root, depth: int) -> Any:
     if not isinstance(schema, Mapping) or depth > _DEEPEST:
         return None
+    root.spend()
     for name in ("const", "default"):
         if name in schema:
             return schema[name]
@@ -52,19 +62,21 @@ def _value(schema: Any, root: Json, depth: int) -> Any:
         if isinstance(schema.get(name), list) and schema[name]:
             return schema[name][0]
     if isinstance(schema.get("$ref"), str):
-        return _value(_referred(schema["$ref"], root), root, depth + 1)
+        return _value(_referred(schema["$ref"], root.schema), root, depth + 1)
     for name in ("anyOf", "oneOf"):
         if isinstance(schema.get(name), list) and schema[name]:
             return _value(schema[name][0], root, depth + 1)
     if isinstance(schema.get("allOf"), list):
         merged: dict[str, Any] = {}
-        for part in schema["allOf"]:
-            merged |= _referred(part["$ref"], root) if "$ref" in part else part
+        for part in filter(_is_object, schema["allOf"]):
+            merged |= _referred(part["$ref"], root.schema) if "$ref" in part else part
         return _value({**merged, **{key: each for key, each in schema.items() if key != "allOf"}}, root, depth + 1)
+    if "pattern" in schema:
+        raise NoSample(f"no text was made up for the pattern {str(schema['pattern'])[:100]}: give the schema examples")
     return _of_type(schema, root, depth)
 
 
-def _of_type(schema: Json, root: Json, depth: int) -> Any:
+def _of_type(schema: Json, root: _Root, depth: int) -> Any:
     kind = schema.get("type")
     if isinstance(kind, list):
         kind = next(iter(kind), None)
@@ -73,10 +85,10 @@ def _of_type(schema: Json, root: Json, depth: int) -> Any:
         properties = schema.get("properties") or {}
         return {name: _value(properties.get(name), root, depth + 1) for name in required}
     if kind == "array":
-        return [_value(schema.get("items"), root, depth + 1)] * max(1, schema.get("minItems", 1))
+        return [_value(schema.get("items"), root, depth + 1)] * _small(max(1, schema.get("minItems", 1)))
     if kind == "string":
         text = _FORMATS.get(schema.get("format", ""), "Sample")
-        return text.ljust(schema.get("minLength", 0), "e")[: schema.get("maxLength")]
+        return text.ljust(_small(schema.get("minLength", 0)), "e")[: schema.get("maxLength")]
     if kind in ("integer", "number"):
         return _number(schema, whole=kind == "integer")
     return True if kind == "boolean" else None
@@ -96,3 +108,13 @@ def _referred(reference: str, root: Json) -> Json:
     for part in reference.removeprefix("#").split("/")[1:]:
         found = found.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(found, Mapping) else None
     return found if reference.startswith("#") and isinstance(found, Mapping) else {}
+
+
+def _is_object(schema: object) -> bool:
+    return isinstance(schema, Mapping)
+
+
+def _small(number: float) -> int:
+    if number > MOST_VALUES:
+        raise NoSample(f"a sample has at most {MOST_VALUES:,} items or characters, and the schema wants {number:,}")
+    return int(number)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
-import mcp_types as types
 import pytest
 from mcp import Client
-from mcp.server.lowlevel.server import Server
 from mcp.server.mcpserver import MCPServer
 
 from mcpframe.kit.base.errors import CallError
@@ -42,23 +39,6 @@ async def test_a_tool_that_never_answers() -> None:
 
     with pytest.raises(CallError, match=r"wait has not answered within 0\.05 s: .*--call-timeout"):
         await _called(session(server), "wait", [], None, Meter("wait"), 0.05, Questions("here", {}))
-
-
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no such timer")
-async def test_a_result_whose_pattern_would_be_tried_for_years() -> None:
-    schema = {"type": "object", "properties": {"text": {"type": "string", "pattern": "^(a|a)*$"}}}
-
-    async def tools(_: Any, __: Any) -> types.ListToolsResult:
-        tool = types.Tool(name="spell", input_schema={"type": "object"}, output_schema=schema)
-        return types.ListToolsResult(tools=[tool])
-
-    async def spell(_: Any, __: Any) -> types.CallToolResult:
-        return types.CallToolResult(content=[], structured_content={"text": "a" * 80 + "b"})
-
-    server = Server("spelling", on_list_tools=tools, on_call_tool=spell)
-    with pytest.raises(CallError, match=r"spell has not answered within 0\.05 s"):
-        await _called(session(server), "spell", [], None, Meter("spell"), 0.05, Questions("here", {}))
-    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
 
 
 async def test_a_list_that_does_not_come() -> None:

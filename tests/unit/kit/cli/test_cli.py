@@ -158,7 +158,11 @@ def test_a_wrong_argument_is_refused_by_the_manifest_without_a_browser(
     schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
     folder = write_bundle(tmp_path, "pi", allowed_origins=["*"], tools=[{"name": "add", "inputSchema": schema}])
     monkeypatch.setattr("mcpframe.kit.client.session.one_session", None)
-    for arguments, why in ((["a=x"], "has to be an integer"), (["b=1"], "no argument 'b'"), ([], "needs the argument")):
+    for arguments, why in (
+        (["a=x"], "has to be an integer"),
+        (["b=1"], "'b' is not one of its arguments"),
+        ([], "needs the argument"),
+    ):
         assert run(monkeypatch, "call", str(folder), "add", *arguments) == 1
         assert why in capsys.readouterr().err
 

@@ -80,3 +80,44 @@ def test_a_schema_without_an_end() -> None:
     endless["$defs"]["a"]["properties"]["a"] = {"$ref": "#/$defs/a"}  # type: ignore[index]
     with pytest.raises(NoSample):
         sample(endless)
+
+
+_FAN_OUT = {f"N{n}": {"properties": {k: {"$ref": f"#/$defs/N{n + 1}"} for k in "abcdefgh"}} for n in range(30)}
+_REQUIRED = {name: {**each, "required": list("abcdefgh")} for name, each in _FAN_OUT.items()}
+
+
+def _nested(depth: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "integer"}
+    for _ in range(depth):
+        schema = {"type": "array", "items": schema}
+    return schema
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#/$defs/N", "$defs": {"N": {"anyOf": [{"$ref": "#/$defs/N"}] * 8}}},
+        {"$ref": "#/$defs/N0", "$defs": {**_REQUIRED, "N30": {"type": "integer"}}},
+        {
+            "$ref": "#/$defs/N0",
+            "$defs": {f"N{n}": {"not": {"allOf": [{"$ref": f"#/$defs/N{n + 1}"}] * 8}} for n in range(30)}
+            | {"N30": True},
+        },
+        {"type": "array", "minItems": 10**12},
+        {"type": "array", "minItems": 1e300},
+        {"type": "string", "minLength": 10**12},
+        {"type": "string", "minLength": 40, "pattern": "^(S|a|m|p|l|e+)+$x"},
+        {"allOf": [True, {"type": "objekt"}]},
+        {"type": []},
+        {"$ref": "https://elsewhere.example/schema"},
+        {"$schema": 5, "type": "integer", "properties": {"$schema": 1}},
+        _nested(5_000),
+    ],
+)
+def test_odd_schemas_end_at_once(schema: dict[str, Any]) -> None:
+    with pytest.raises(NoSample):
+        sample(schema)
+
+
+def test_a_pattern_with_an_example_of_its_author() -> None:
+    assert sample({"type": "string", "pattern": "^[0-9]{3}$", "examples": ["123"]}) == "123"

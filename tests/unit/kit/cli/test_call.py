@@ -1,0 +1,59 @@
+"""`mcpframe call`: a result that misses or breaks its tool's output schema is shown, with a sentence about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mcp_types as types
+import pytest
+from mcp.server.lowlevel.server import Server
+
+from mcpframe.kit.cli.call import _called
+from mcpframe.kit.cli.output import Meter
+from mcpframe.kit.cli.questions import Questions
+from tests.unit.kit.cli.test_call_deadline import session
+
+INTEGER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+ENDLESS = {"type": "object", "properties": {"n": {"type": "string", "pattern": "^(a|a)*$"}}}
+TEXT = [types.TextContent(type="text", text="the answer")]
+
+
+async def called(schema: dict[str, Any], result: types.CallToolResult) -> tuple[dict[str, Any], str]:
+    async def tools(_: Any, __: Any) -> types.ListToolsResult:
+        tool = types.Tool(name="count", input_schema={"type": "object"}, output_schema=schema)
+        return types.ListToolsResult(tools=[tool])
+
+    async def count(_: Any, __: Any) -> types.CallToolResult:
+        return result
+
+    server: Any = Server("counting", on_list_tools=tools, on_call_tool=count)
+    return await _called(session(server), "count", [], None, Meter("count"), 10, Questions("here", {}))
+
+
+@pytest.mark.parametrize(
+    ("schema", "result", "words"),
+    [
+        (INTEGER, types.CallToolResult(content=TEXT), "no structured content"),
+        (INTEGER, types.CallToolResult(content=TEXT, structured_content={"n": "x"}), "n: 'x' is not of type 'integer'"),
+        ({"type": "objekt"}, types.CallToolResult(content=TEXT, structured_content={}), "the schema is invalid"),
+    ],
+)
+async def test_a_result_that_does_not_fit(schema: dict[str, Any], result: types.CallToolResult, words: str) -> None:
+    found, mismatch = await called(schema, result)
+    assert found["content"][0]["text"] == "the answer"
+    assert words in mismatch
+    assert "\n" not in mismatch
+
+
+@pytest.mark.parametrize(
+    ("schema", "result"),
+    [
+        (INTEGER, types.CallToolResult(content=TEXT, structured_content={"n": 1})),
+        (INTEGER, types.CallToolResult(content=TEXT, is_error=True)),
+        (ENDLESS, types.CallToolResult(content=TEXT, structured_content={"n": "a" * 80 + "b"})),
+    ],
+)
+async def test_a_result_that_fits_or_is_not_decided(schema: dict[str, Any], result: types.CallToolResult) -> None:
+    found, mismatch = await called(schema, result)
+    assert found["content"][0]["text"] == "the answer"
+    assert mismatch == ""
