@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mcpframe.frame.core.events import Withdrawn as Withdrawn
     from mcpframe.frame.core.payload import check_text as check_text
     from mcpframe.frame.core.roles import Options as Options
+    from mcpframe.frame.core.visible import visible as visible
     from mcpframe.frame.dialects.available import dialect as dialect
     from mcpframe.frame.host_api.connect import connect_to_host as connect_to_host
     from mcpframe.frame.host_api.context import Container as Container
@@ -167,6 +168,7 @@ HOMES = {
     "static_dir": "mcpframe.kit.base.data",
     "tab_client": "mcpframe.frame.page_server.clients",
     "ui_resource": "mcpframe.frame.hosting.mcp_ui.resource",
+    "visible": "mcpframe.frame.core.visible",
     "wrap": "mcpframe.frame.serving.wrapped",
 }
 """The module of each public name. A bundle contains the modules of the names that its code uses."""

@@ -26,6 +26,9 @@ declare module "*/host.js" {
   export const FrameTransport: any;
   export const FrameError: any;
 }
+declare module "*/visible.js" {
+  export const visible: (text: unknown) => string;
+}
 declare module "*/hub-scripts.js" {
   export const documentTools: any;
   export const pageHalf: any;

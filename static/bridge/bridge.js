@@ -6,6 +6,7 @@
  */
 
 import { FrameTransport } from "../host/host.js";
+import { visible } from "../host/visible.js";
 
 const INTERNAL_ERROR = -32603;
 const CONNECTION_CLOSED = -32000;
@@ -73,7 +74,7 @@ globalThis.bridge = {
       make(options);
       transport.onpermissions = (requested) => {
         const lines = requested.map(({ name, purpose }) => (purpose ? `${name}: ${purpose}` : name));
-        return confirm(`The server asks for:\n${lines.join("\n")}`) ? requested.map(({ name }) => name) : [];
+        return confirm(`The server asks for:\n${visible(lines.join("\n"))}`) ? requested.map(({ name }) => name) : [];
       };
       const result = await transport.setup();
       tell({ kind: "set up", ...result, permissions: transport.permissions });

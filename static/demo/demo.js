@@ -7,17 +7,18 @@ import { Client } from "./mcp-client.js";
 import { FrameTransport } from "./host.js";
 import { makeForm } from "./form.js";
 import { showResult } from "./result.js";
+import { visible } from "./visible.js";
 
 const $ = (id) => document.getElementById(id);
 
 function show(state, text) {
   document.documentElement.dataset.state = state;
-  $("status").textContent = text;
+  $("status").textContent = visible(text);
 }
 
 function element(name, text, attributes = {}) {
   const created = document.createElement(name);
-  if (text) created.textContent = text;
+  if (text) created.textContent = visible(text);
   for (const [key, value] of Object.entries(attributes)) created.setAttribute(key, value);
   return created;
 }
@@ -36,7 +37,7 @@ function toolCard(client, tool) {
     const waiting = element("p", "Calling…");
     result.replaceChildren(waiting);
     const onprogress = ({ progress, total, message }) => {
-      waiting.textContent = `Calling… ${message ?? (total ? `${progress} of ${total}` : progress)}`;
+      waiting.textContent = visible(`Calling… ${message ?? (total ? `${progress} of ${total}` : progress)}`);
     };
     try {
       const answer = await client.callTool({ name: tool.name, arguments: form.read() }, { onprogress });
@@ -63,7 +64,7 @@ async function main() {
   await client.connect(transport);
 
   const server = client.getServerVersion();
-  const name = server?.title ?? server?.name ?? "MCP server";
+  const name = visible(server?.title ?? server?.name ?? "MCP server");
   $("title").textContent = name;
   $("session").textContent = transport.frameSessionId;
   $("frame").title = name;

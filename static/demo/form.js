@@ -3,6 +3,8 @@
  * unions) are entered as JSON.
  */
 
+import { visible } from "./visible.js";
+
 /** Resolve a schema's reference, and a union of one schema with `null`. */
 function resolve(schema, root) {
   if (schema.$ref?.startsWith("#/")) {
@@ -28,7 +30,7 @@ function control(schema, id) {
   if (schema.enum) {
     input = document.createElement("select");
     input.add(new Option("", ""));
-    for (const value of schema.enum) input.add(new Option(String(value), JSON.stringify(value)));
+    for (const value of schema.enum) input.add(new Option(visible(value), JSON.stringify(value)));
     if (schema.enum.includes(start)) input.value = JSON.stringify(start);
   } else if (schema.type === "boolean") {
     input = Object.assign(document.createElement("input"), { type: "checkbox", checked: start === true });
@@ -82,13 +84,13 @@ export function makeForm(schema, prefix) {
     input.name = name;
     input.required = required && resolved.type !== "boolean" && resolved.type !== "string";
     const label = Object.assign(document.createElement("label"), { htmlFor: input.id });
-    label.textContent = `${resolved.title ?? name}${required ? "" : " (optional)"}`;
+    label.textContent = visible(`${resolved.title ?? name}${required ? "" : " (optional)"}`);
     const field = Object.assign(document.createElement("div"), { className: "field" });
     field.append(label, input);
     if (resolved.description) {
       const hint = Object.assign(document.createElement("small"), {
         id: `${input.id}-hint`,
-        textContent: resolved.description,
+        textContent: visible(resolved.description),
       });
       input.setAttribute("aria-describedby", hint.id);
       field.append(hint);

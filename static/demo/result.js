@@ -1,15 +1,18 @@
 /** Shows a tool's result: its content, then its structured content. Nothing in it is interpreted as HTML. */
 
+import { visible } from "./visible.js";
+
 const asBytes = (part) => `data:${part.mimeType};base64,${part.data}`;
 
 const PARTS = {
-  text: (part) => Object.assign(document.createElement("pre"), { textContent: part.text }),
+  text: (part) => Object.assign(document.createElement("pre"), { textContent: visible(part.text) }),
   image: (part) =>
     Object.assign(document.createElement("img"), { src: asBytes(part), alt: "Image in the tool's answer" }),
   audio: (part) => Object.assign(document.createElement("audio"), { src: asBytes(part), controls: true }),
 };
 
-const asJson = (value) => Object.assign(document.createElement("pre"), { textContent: JSON.stringify(value, null, 2) });
+const asJson = (value) =>
+  Object.assign(document.createElement("pre"), { textContent: visible(JSON.stringify(value, null, 2)) });
 
 /**
  * Show a result.

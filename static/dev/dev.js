@@ -4,6 +4,7 @@
  * It learns of builds from the channel that config.json names (see mcpframe/kit/dev/reload_channel.py).
  */
 import { FrameTransport } from "./host.js";
+import { visible } from "./visible.js";
 
 const LINES = 1000; // how many lines of the server's output are kept
 const PROTOCOL = "2025-11-25";
@@ -22,14 +23,14 @@ let channel = ""; // the URL of the channel without the rest of its query; each 
 
 function show(state, text) {
   document.documentElement.dataset.state = state;
-  element("status").textContent = text;
+  element("status").textContent = visible(text);
 }
 
 /** Append a log message of the server, or a line that it has printed, to the log. */
 function print({ level = "info", data = "" }) {
   const text = typeof data === "string" ? data : JSON.stringify(data);
   const log = element("log");
-  log.append(`${level === "info" ? "" : `${level}: `}${text}\n`);
+  log.append(visible(`${level === "info" ? "" : `${level}: `}${text}\n`));
   while (log.childNodes.length > LINES) log.firstChild.remove();
   log.hidden = false;
 }
@@ -68,7 +69,7 @@ async function connect({ setup = false } = {}) {
     const answer = await ask(2, "tools/list", {});
     if (mine !== current) return;
     fetch(`${channel}running=${mineBuilt}`).catch(() => {}); // mcpframe dev has stopped, which follow() shows
-    element("tools").textContent = answer.result?.tools.map((tool) => tool.name).join(", ") || "none";
+    element("tools").textContent = visible(answer.result?.tools.map((tool) => tool.name).join(", ") || "none");
     show("ready", `Connected in ${((performance.now() - started) / 1000).toFixed(1)} s.`);
   } catch (error) {
     if (mine === current) show("failed", error.message);
@@ -95,7 +96,7 @@ async function follow() {
       continue;
     }
     element("error").hidden = !state.error;
-    element("error").textContent = state.error ?? "";
+    element("error").textContent = visible(state.error ?? "");
     document.documentElement.dataset.version = `${version}`;
     const isNew = state.built !== built && state.fails !== "start";
     ({ url, built } = state);

@@ -9,12 +9,13 @@ from mcp.shared.exceptions import MCPDeprecationWarning
 
 from app.shell import Shell
 from forms.patterns import PATTERNS, BrowserWorker
-from mcpframe import Page
+from mcpframe import Page, visible
 
 
 async def main(page: Page) -> None:
     """Show the inspector while its page is open."""
     warnings.simplefilter("ignore", MCPDeprecationWarning)  # it supports every era of the protocol, on purpose
+    page.text_filter = visible  # nearly all that it shows is another's
     await page.show("app.html")
     PATTERNS.start = lambda: BrowserWorker(page)
     await Shell(page).begin()

@@ -15,7 +15,7 @@ from addresses import read_server
 from arguments import arguments_of, fields_of
 from calls import Call
 from conversation import Conversation
-from mcpframe import AppHost, OuterFrame, Page
+from mcpframe import AppHost, OuterFrame, Page, visible
 from mcpframe.frame.core.errors import McpFrameError
 from mcpframe.frame.core.roles import Options
 
@@ -27,6 +27,7 @@ MOST_VIEWS = 4
 
 async def main(page: Page) -> None:
     """Show the page, and connect to the server, again whenever the user asks for it."""
+    page.text_filter = visible  # what servers and views say is another's
     await page.show("conversation.html")
     conversation = Conversation(page)
     again = asyncio.Event()

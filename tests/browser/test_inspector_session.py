@@ -63,6 +63,12 @@ async def test_a_tool_is_called_by_its_form(everything: ServerPart) -> None:
     await expect(everything.view.get_by_text("Answered in")).to_be_visible()
 
 
+async def test_invisible_characters_are_shown_as_escapes(everything: ServerPart) -> None:
+    await everything.call("echo", text="exe.\u202egpj")
+    await everything.answers(r"exe.\u202egpj")
+    assert "\u202e" not in await everything.view.inner_text()
+
+
 async def test_what_is_missing_is_said_at_the_field(everything: ServerPart) -> None:
     await everything.call("echo", text="")
     await everything.choose("Tools", "compute")

@@ -45,7 +45,11 @@ _VIRAMA = 9
 
 
 def visible(text: str) -> str:
-    r"""Return the text with control and invisible characters as escapes, such as `\x1b`; tabs and newlines stay."""
+    r"""Return a text of a stranger for a person to read: control and invisible characters, such as those that reverse
+    the direction of what follows, are escapes (`\x1b`, `\u202e`). Tabs and newlines stay.
+
+    Set `Page.text_filter` to it in a page that shows such texts.
+    """
     return _UNSEEN.sub(lambda found: found[0] if _is_seen(found) else _escaped(found[0]), text)
 
 

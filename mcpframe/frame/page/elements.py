@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Handler = Callable[[], Any] | Callable[["PageEvent"], Any]
 _MARKS = {True: "", False: None}
+_SHOWN = ("alt", "aria-description", "aria-label", "label", "placeholder", "title")
+"""The attributes whose text is shown or read out."""
 
 
 class Element:
@@ -50,13 +52,13 @@ class Element:
 
     @property
     def text(self) -> str:
-        """The element's text. Setting it replaces all content."""
+        """The element's text. Setting it replaces all content, after the page's `text_filter`."""
         return str(self.js.textContent)
 
     @text.setter
     def text(self, text: str) -> None:
         had_elements = self.js.childElementCount
-        self.js.textContent = text
+        self.js.textContent = self._filtered(text)
         if had_elements:
             self._page.forget_removed()
 
@@ -131,7 +133,10 @@ class Element:
         elif instead := _instead_of(name.lower()):
             raise PageError(f"The page's policy drops the attribute {name!r}: {instead}.")
         else:
-            self.js.setAttribute(name, text)
+            self.js.setAttribute(name, self._filtered(text) if name.lower() in _SHOWN else text)
+
+    def _filtered(self, text: str) -> str:
+        return text if self._page.text_filter is None else self._page.text_filter(text)
 
     @property
     def value(self) -> str:

@@ -31,6 +31,10 @@ class OwnerPage(Protocol):
     ) -> Callable[[], None]:
         """Listen to an element; return a function that stops it. `lost` is called if the element is removed first."""
 
+    @property
+    def text_filter(self) -> Callable[[str], str] | None:
+        """Applied to each text that an element is given to show."""
+
     def forget_removed(self) -> None:
         """Stop listening to elements that are no longer in the page."""
 

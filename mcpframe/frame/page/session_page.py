@@ -71,6 +71,9 @@ class Page:
 
     Attributes:
         storage: in a server the session's storage, in a page bundle the page's own.
+        text_filter: applied to each text that an element of this page is given to show: its content, or what is read
+            out or shown at the pointer for it. None by default. Set it to `visible` in a page that shows the texts of
+            strangers, such as the names, descriptions and results of a server.
     """
 
     def __init__(
@@ -90,6 +93,7 @@ class Page:
             on_error: called with a sentence and a traceback if an event handler fails.
         """
         self.storage = storage
+        self.text_filter: Callable[[str], str] | None = None
         self._browser = browser
         self._assets = assets or Assets()
         self._on_error = on_error

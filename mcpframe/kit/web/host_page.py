@@ -15,6 +15,8 @@ from mcpframe.kit.base.progress import Progress, silent
 
 HOST_MODULES = ("host.js", "host-messages.js", "host-json.js", "host-alive.js")
 """The modules of host.js, in `static/host`."""
+_SHOWN_BY = "visible.js"
+"""The module for the texts that a host of ours shows."""
 
 _CLIENT = "@modelcontextprotocol/client"
 
@@ -90,8 +92,8 @@ def bundle_module(
 
 
 def copy_host_modules(folder: Path) -> None:
-    """Copy host.js and its imports, for a page in `folder`."""
-    for module in HOST_MODULES:
+    """Copy host.js and its imports, and what shows texts, for a page in `folder`."""
+    for module in (*HOST_MODULES, _SHOWN_BY):
         shutil.copy2(static_dir() / "host" / module, folder)
 
 

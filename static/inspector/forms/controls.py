@@ -1,7 +1,7 @@
 """The controls of a form for single values: text, number, choice, file and JSON, with label, hint and error.
 
 Input is kept as text, valid or not. A control that cannot show a value without changing it (a line
-break in a single line, a lone surrogate) is replaced by one for JSON.
+break in a single line, an invisible character) is replaced by one for JSON.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ from forms.checks import fits
 from forms.control import Control, Maker
 from forms.fields import Field
 from forms.json_values import MAX_DIGITS, MISSING, NotJson, as_number, read_json, same, write_json
-from mcpframe import Element
+from mcpframe import Element, visible
 
-_UNTYPED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _INPUT_MODES = {"email": "email", "uri": "url", "url": "url", "number": "decimal", "integer": "numeric"}
 _PICKERS = {"date": "date", "time": "time", "date-time": "datetime-local", "color": "color", "colour": "color"}
 _HELD_BYTES = 64 * 1024
@@ -126,7 +125,8 @@ class Text(Control):
             self.options = self.body.add("datalist", id=listed)
         self.options.clear()
         for value in values:
-            self.options.add("option", value=value)
+            if visible(value) == value:  # others could not be told apart
+                self.options.add("option", value=value)
 
 
 class Select(Control):
@@ -249,12 +249,12 @@ def is_shown(field: Field, value: Any) -> bool:
         return True
     match field.kind:
         case "text":
-            return isinstance(value, str) and not _UNTYPED.search(value)
+            return isinstance(value, str) and visible(value) == value
         case "file":
-            return isinstance(value, str) and not _UNTYPED.search(value) and "\n" not in value
+            return isinstance(value, str) and visible(value) == value and "\n" not in value
         case "number" | "integer":
             if isinstance(value, str):
-                return as_number(value, whole=False) is value and not _UNTYPED.search(value) and "\n" not in value
+                return as_number(value, whole=False) is value and visible(value) == value and "\n" not in value
             return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 10**MAX_DIGITS
         case "boolean":
             return isinstance(value, bool)

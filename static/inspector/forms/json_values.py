@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any, Final
 
+from mcpframe import visible
+
 
 class _Missing:
     def __repr__(self) -> str:
@@ -39,7 +41,6 @@ def identity(value: Any) -> Any:
 MAX_DIGITS = 1000
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_ODD = re.compile(r"[\ud800-\udfff]")
 
 
 class NotJson(ValueError):
@@ -72,9 +73,9 @@ def read_json(text: str) -> Any:
 
 
 def write_json(value: Any) -> str:
-    """Return the JSON text of a value, over several lines if it has parts."""
+    """Return the JSON text of a value, over several lines if it has parts; invisible characters are escapes in it."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
-    return json.dumps(value, indent=2) if _ODD.search(text) else text
+    return text if visible(text) == text else json.dumps(value, indent=2)
 
 
 def _refuse(name: str) -> Any:

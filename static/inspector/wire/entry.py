@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
-from mcpframe import WireMessage, body_text, check_text, errors, read_wire
+from mcpframe import WireMessage, body_text, check_text, errors, read_wire, visible
 
 SENT: Final = "→"
 RECEIVED: Final = "←"
@@ -39,7 +39,6 @@ _METHOD: Final = re.compile(r'"method":"([^"\\]{1,200})"')
 _ID: Final = r'"id":(?P<id>\d{1,16}|"(?:[^"\\]|\\.){0,256}")'
 _HEAD: Final = re.compile(r'\{(?:"jsonrpc":"2\.0",)?(?:' + _ID + r',)?"(?P<member>method|params|result|error)":')
 _TAIL: Final = re.compile(r'"jsonrpc":"2\.0",' + _ID + r"\}\Z")
-_ODD: Final = re.compile(r"[\ud800-\udfff]")
 
 
 @dataclass(slots=True)
@@ -166,6 +165,5 @@ def parse(text: str) -> Any:
 
 
 def shown(text: str) -> str:
-    """Return a text that can be shown in a page: without lone surrogates, and cut to a readable length."""
-    cut = text if len(text) <= 300 else text[:299] + "…"
-    return _ODD.sub("\N{REPLACEMENT CHARACTER}", cut)
+    """Return a text that can be shown in a page: without invisible characters, and cut to a readable length."""
+    return visible(text if len(text) <= 300 else text[:299] + "…")

@@ -40,6 +40,21 @@ def test_no_character_without_a_glyph_is_left_anywhere() -> None:
             assert character not in visible(f"a{character}b"), hex(code)
 
 
+def test_the_script_of_pages_shows_the_same() -> None:
+    texts = [f"a{chr(code)}b" for code in range(sys.maxunicode + 1)]
+    texts += [*SEEN, "x\u202egpj.exe", "\u2800\ufe0f", "#\ufe0f", "a\u0301\u200db", "\u200d\U0001f308", "😀\u200d"]
+    ran = subprocess.run(
+        ["node", SCRIPT.with_name("visible.mjs")],
+        input=json.dumps(texts),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    for text, shown in zip(texts, json.loads(ran.stdout), strict=True):
+        assert shown == visible(text), text.encode("unicode_escape")
+
+
 @pytest.mark.parametrize(
     "character", ["\u2800", "\u3164", "\uffa0", "\u115f", "\u1160", "\U0001d159", "\ufdd0", "\uffff"]
 )

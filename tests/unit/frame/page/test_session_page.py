@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from mcpframe.frame.core import visible as texts
 from mcpframe.frame.core.errors import PageError
 from mcpframe.frame.page.session_page import Assets, Element, Page, PageEvent
 from mcpframe.frame.storage.values import Storage
@@ -131,6 +132,20 @@ async def test_elements_are_read_and_written(rig: Rig) -> None:
     assert button == rig.page.element("#go")
     assert button != rig.page.element("#title")
     assert repr(button) == "<Element button #go>"
+
+
+async def test_texts_pass_the_filter_of_their_page(rig: Rig) -> None:
+    app = rig.page.element("#mcpframe-app")
+    text = "exe.\u202egpj"
+    assert app.add("p", text, title=text).text == text
+    rig.page.text_filter = texts.visible
+    made = app.add("p", text, title=text, aria_label=text, data_key=text)
+    assert (made.text, made.get("title"), made.get("aria-label")) == (r"exe.\u202egpj",) * 3
+    assert made.get("data-key") == text
+    made.text = "\u2066"
+    assert made.text == r"\u2066"
+    made.value = text
+    assert made.value == text  # what a form has is not changed
 
 
 async def test_elements_are_made_of_texts_not_of_html(rig: Rig) -> None:

@@ -190,6 +190,14 @@ def test_every_kind_is_filled() -> None:
     assert person.form.value()["id"] == "7"  # what was typed for a kind is kept
 
 
+def test_a_value_with_invisible_characters_is_shown_as_json() -> None:
+    person = Person({"type": "object", "properties": {"to": {"type": "string", "default": "a\u202eb\U000e0041"}}})
+    assert person.labelled("to").value == r'"a\u202eb\udb40\udc41"'
+    assert person.form.value() == {"to": "a\u202eb\U000e0041"}
+    person.press("Raw JSON")
+    assert r"\u202e" in person.labelled("Arguments as JSON").value
+
+
 def test_what_is_wrong_is_said_beside_its_field() -> None:
     person = Person(OBJECT)
     person.type("name", "A")

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mcpframe.frame.core.visible import visible
 from mcpframe.frame.page.session_page import Page
 from mcpframe.frame.storage.values import Storage
 from results.media import data_url, decoded, file_name, media_type, shown_as, size_text, web_address
@@ -128,6 +129,7 @@ def test_sizes_and_previews() -> None:
 def shown(value: Any) -> tuple[FakeElement, FakeBrowser]:
     browser = FakeBrowser()
     page = Page(browser, storage=cast(Storage, None))
+    page.text_filter = visible  # as `main.py` does
     place = page.element("#mcpframe-app")
     show_result(page, place, value)
     return place.js, browser
@@ -173,6 +175,7 @@ _BLOCKS = st.lists(_BLOCK | JSON, max_size=3)
 )
 def test_any_result_becomes_harmless_elements(value: Any) -> None:
     place, _ = shown(value)
+    assert visible(place.textContent) == place.textContent
     for element in every(place):
         assert element.tagName.lower() in ALLOWED
         assert not any(name.startswith("on") for name in element.attributes)

@@ -99,7 +99,8 @@ def test_messages_of_mcp_ui_have_the_names_of_that_dialect() -> None:
         (received(CALL, refused="Too many."), "refused", "tools/call", "add"),
         (sent(ANSWER, refused="Too large."), "refused", "Response", ""),
         (Wire("received", None, STRANGER, OTHER_WINDOW), "refused", "Unread", ""),
-        (Wire("received", mcp({"method": "\ud800"}), PAGE), "notification", "\ufffd", ""),
+        (Wire("received", mcp({"method": "\ud800"}), PAGE), "notification", r"\ud800", ""),
+        (Wire("received", mcp({"method": "a\u202eb"}), PAGE), "notification", r"a\u202eb", ""),
     ],
 )
 def test_each_message_is_what_it_is(wire: Wire, kind: str, title: str | None, note: str) -> None:
