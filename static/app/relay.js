@@ -48,7 +48,13 @@ export function frameBundle(url, { onRefused, onLeft, onShown }) {
     inform(...details);
   }
   const left = () => end(onLeft, `The view has left its page ${url}.`, session);
-  const disallowed = () => runs || end(onLeft, `${url} does not allow this host.`, session);
+  const disallowed = () =>
+    runs ||
+    end(
+      onLeft,
+      `${url} does not allow this host, whose views are of ${self.origin}: its allowed_origins have to list that.`,
+      session,
+    );
   const unstarted = () => runs || end(onLeft, `${url} does not start for this host, or does not allow it.`, session);
   const refused = (why) => end(onRefused, why, early);
   const unanswered = () => {

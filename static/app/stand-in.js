@@ -84,6 +84,13 @@ export function standIn(body, why, post, { id, answer, initialized, url }) {
     opened = true;
     dress(hostContext);
     if (!initialized) post({ jsonrpc: "2.0", method: "ui/notifications/initialized", params: {} });
+    if (why && hostCapabilities?.logging) {
+      post({
+        jsonrpc: "2.0",
+        method: "notifications/message",
+        params: { level: "error", logger: "mcpframe", data: why },
+      });
+    }
     if (url && hostCapabilities?.openLinks) {
       add(box, "button", "Open it in a page of its own", "margin-top:12px;font:inherit").addEventListener("click", () =>
         post({ jsonrpc: "2.0", id: "mcpframe/open", method: "ui/open-link", params: { url } }),

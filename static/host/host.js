@@ -23,6 +23,7 @@
  *     open         MCP_MESSAGE                     hand the payload to the SDK                 open
  *     open         MCP_SETUP_REQUIRED              tell the host                               open
  *     open         MCP_TRANSPORT_HANDSHAKE         another document is there: fail, close      closed
+ *     not open     mcpframe-origin-refused         the page does not allow this origin: fail   closed
  *
  * Every message passes one gate, in this order: source window, origin, shape, state. Messages of other windows are dropped
  * unread, those of other libraries are ignored, and malformed messages of this protocol are reported to `onerror`.
@@ -52,8 +53,9 @@ import { jsonOf, outlineOf } from "./host-json.js";
 export { FrameError, PROTOCOL_VERSION };
 
 /**
- * The kind of a `FrameError`; the names are those of mcpframe's Python errors. The first three end the session:
+ * The kind of a `FrameError`; the names are those of mcpframe's Python errors. The first four end the session:
  * - `HandshakeTimeout`: the page sent no handshake, or did not accept the session, in time.
+ * - `HandshakeRefused`: the page does not allow this origin.
  * - `VersionMismatch`: the page speaks no version of the postMessage protocol that this host speaks.
  * - `PeerGone`: the page was reloaded, navigated away or removed.
  * - `PopupBlocked`: the browser opened no popup.
@@ -62,7 +64,7 @@ export { FrameError, PROTOCOL_VERSION };
  * - `OriginError`: an address, a sandbox or a session id that cannot work.
  *
  * The others are about one message, which is refused; the session goes on.
- * @typedef {"HandshakeTimeout" | "VersionMismatch" | "PeerGone" | "PopupBlocked" | "PermissionsDenied" | "StateError"
+ * @typedef {"HandshakeTimeout" | "HandshakeRefused" | "VersionMismatch" | "PeerGone" | "PopupBlocked" | "PermissionsDenied" | "StateError"
  *   | "OriginError" | "MalformedMessage" | "UnexpectedMessage" | "UnexpectedOrigin" | "MessageTooLarge" | "MessageTooDeep"
  *   | "PrototypeKey" | "TooManyPending"} FrameErrorName
  */
@@ -180,7 +182,7 @@ const DEFAULT_SILENCE = 10_000;
 const BLOCKED_PROCESS_END = 5_000;
 /** How long a page that has loaded may be without a handshake until there is a hint, in milliseconds: a bundle calls before
  * it has loaded. */
-const HINT_AFTER = 3_000;
+const HINT_AFTER = 2_000;
 const DEFAULT_LIMITS = { maxMessageBytes: 64 * 1024 * 1024, maxNesting: 100, maxPending: 1000 };
 
 /**
@@ -241,7 +243,8 @@ export class FrameTransport {
    */
   onunresponsive;
   /**
-   * The page has loaded and has not called for 3 s: a sentence on what to check. It is waited for until the deadline.
+   * The page has loaded and has not called for 2 s: a sentence on what to check. It is waited for until the deadline.
+   * Without this function the sentence is logged as a warning.
    * @type {((hint: string) => void) | undefined}
    */
   onhint;
@@ -425,7 +428,8 @@ export class FrameTransport {
    * Run the page's setup phase. Comes before `connect()`; an iframe is shown as long as the page needs to be seen.
    * @param {{ signal?: AbortSignal | undefined }} [options] to give it up
    * @returns {Promise<SetupResult>} with an `error` where it failed or was cancelled
-   * @throws {FrameError} HandshakeTimeout, VersionMismatch, PeerGone, PopupBlocked, PermissionsDenied, StateError
+   * @throws {FrameError} HandshakeTimeout, HandshakeRefused, VersionMismatch, PeerGone, PopupBlocked, PermissionsDenied,
+   *   StateError
    */
   async setup({ signal } = {}) {
     if (this.#state !== "idle") throw new FrameError("StateError", `No setup now: the frame is ${this.#state}.`);
@@ -457,7 +461,7 @@ export class FrameTransport {
   /**
    * Load the page and shake hands with it. The SDK calls this in `connect()`.
    * @returns {Promise<void>} settled once both sides may send
-   * @throws {FrameError} HandshakeTimeout, VersionMismatch, PeerGone, PopupBlocked, StateError
+   * @throws {FrameError} HandshakeTimeout, HandshakeRefused, VersionMismatch, PeerGone, PopupBlocked, StateError
    */
   async start() {
     if (this.#state !== "idle") {
@@ -566,6 +570,7 @@ export class FrameTransport {
     }
     const { data } = event;
     const outline = outlineOf(data);
+    if (outline.type === ORIGIN_REFUSED && STARTING.includes(this.#state)) return this.#refused(data, origin);
     if (!outline.type?.startsWith("MCP_")) return this.#tell("received", () => this.#wireText(data), origin, NOISE);
     /** @type {{ text: any, message?: any }} */
     let read = { text: null };
@@ -580,6 +585,12 @@ export class FrameTransport {
     }
     this.#tell("received", read.text, origin);
     act();
+  }
+
+  /** End a phase whose page does not allow this origin: see `mcpframe.frame.core.refusal`. */
+  #refused(data, from) {
+    this.#tell("received", () => this.#wireText(data), from);
+    this.#end(new FrameError("HandshakeRefused", notAllowed()));
   }
 
   /** Check a message of the framed page, and return the action for it. */
@@ -781,7 +792,7 @@ export class FrameTransport {
   }
 
   #awaitHandshake() {
-    this.#wait(this.#timeout.handshake, "The framed page sent no handshake");
+    this.#wait(this.#timeout.handshake, "The framed page sent no handshake", () => `: ${toCheck()}`);
   }
 
   #navigate() {
@@ -803,15 +814,15 @@ export class FrameTransport {
 
   #hint() {
     if (this.#state !== "awaiting") return;
-    const hint = `${this.#address.href} has loaded, but does not call: is the address right, does the page serve MCP, and may ${origin} embed it?`;
-    this.#attempt(() => this.onhint?.(hint));
+    const hint = `${this.#address.href} has loaded, but does not call: ${toCheck()}`;
+    this.#attempt(() => (this.onhint ? this.onhint(hint) : console.warn(hint)));
   }
 
-  #wait(milliseconds = DEFAULT_TIMEOUT, what) {
+  #wait(milliseconds = DEFAULT_TIMEOUT, what, advice = () => ".") {
     clearTimeout(this.#timer);
     if (milliseconds === Infinity) return;
     this.#timer = setTimeout(() => {
-      this.#end(new FrameError("HandshakeTimeout", `${what} within ${milliseconds / 1000} s.`));
+      this.#end(new FrameError("HandshakeTimeout", `${what} within ${milliseconds / 1000} s${advice()}`));
     }, milliseconds);
   }
 
@@ -903,6 +914,14 @@ const wrongVersion = ({ min, max }) =>
     "VersionMismatch",
     `The page speaks version ${min} to ${max} of the postMessage protocol, this host ${PROTOCOL_VERSION}.`,
   );
+/** The answer of a page to an origin that it does not allow, and the states in which it ends a phase. */
+const ORIGIN_REFUSED = "mcpframe-origin-refused";
+const STARTING = ["awaiting", "setting up", "confirming"];
+const toCheck = () => `is the address right, does the page serve MCP, and may ${origin} embed it?`;
+const notAllowed = () =>
+  origin === "null"
+    ? "The framed page allows no host of an opaque origin, as files and sandboxed frames have: serve the host's page over http or https, and add its origin to the allowed_origins of the framed page."
+    : `The framed page does not allow ${origin}: add it to allowed_origins in its [tool.mcpframe] and build it again, or open this page at an address that it allows.`;
 /** Reasons that only `onWire` gets. */
 const OTHER_WINDOW = "It came from another window than the one that is talked to.";
 const OTHER_ORIGIN = "Pages of this origin are not heard.";

@@ -1,7 +1,7 @@
 // In the page itself, before everything else: listens from the first byte, and calls for the host before Python runs. What
 // it hears passes the gate once Python takes over (`take_inbox` in mcpframe.frame.browser.window); what it posts, and for
-// which address, the build has computed. None of it is secret. It reads messages of hosts that may show the page as a view
-// only. It confirms their answer, because hosts hide a view until then; and if this page does not start, it stands in for
+// which address, the build has computed. None of it is secret. A host of an origin that no dialect allows is told so, once
+// (mcpframe.frame.core.refusal). It reads messages of hosts that may show the page as a view only. It confirms their answer, because hosts hide a view until then; and if this page does not start, it stands in for
 // the view.
 import { allowsWebAssembly, dress, read, standIn } from "../app/stand-in.js";
 
@@ -17,8 +17,9 @@ export function listen({ events: earlier = [], dropped = 0 } = {}) {
   const { phases, most, patience } = JSON.parse(document.getElementById("mcpframe-inbox").textContent);
   const isAsked = ({ fragment, query }) =>
     new RegExp(fragment).test(location.hash) && new RegExp(query).test(location.search);
-  const { openings, failures, standIn: view } = phases.find(isAsked);
-  const isHost = (origin) => view.hosts.includes(origin) || (view.hosts.includes("*") && origin !== "null");
+  const { openings, hosts, failures, standIn: view } = phases.find(isAsked);
+  const isAmong = (listed, origin) => listed.includes(origin) || (listed.includes("*") && origin !== "null");
+  const isHost = (origin) => isAmong(view.hosts, origin);
   let events = [];
   let answer = null; // of a host to the view's call, with its origin, which is pinned
   let confirmed = false;
@@ -26,6 +27,7 @@ export function listen({ events: earlier = [], dropped = 0 } = {}) {
   let last = null; // the message of the last event, if it was read
   let standing = null;
   let failed = false;
+  let refused = false; // whether the host was told that its origin is not allowed
 
   const post = (messages, origin = "*") => {
     for (const message of messages) host.postMessage(message, origin === "null" ? "*" : origin);
@@ -46,7 +48,15 @@ export function listen({ events: earlier = [], dropped = 0 } = {}) {
     return message;
   };
 
+  /** Tells a host of an origin that is not allowed so, once. One that asks at a port learns it there: see `readHost`. */
+  const refuse = ({ source, origin, ports }) => {
+    if (refused || answer || source !== host || ports.length || isAmong(hosts, origin)) return;
+    refused = true;
+    post([{ type: "mcpframe-origin-refused", origin }], origin);
+  };
+
   const keep = (event) => {
+    refuse(event);
     if (events.length === most && !answer) {
       dropped += 1;
       return;
@@ -124,7 +134,7 @@ export function listen({ events: earlier = [], dropped = 0 } = {}) {
       delete globalThis.mcpframeInbox;
       standing?.stop();
       const replies = confirmed ? [JSON.stringify(view.confirmation)] : [];
-      const taken = { events, dropped, called: openings.length > 0, replies };
+      const taken = { events, dropped, called: openings.length > 0, replies, refused };
       events = [];
       last = null;
       return taken;

@@ -150,7 +150,9 @@ async def test_a_host_of_a_wrong_origin_is_not_heard(context: BrowserContext, or
     await host.say(mcp(INITIALIZE))
     so_far = len(await host.page.evaluate("heard"))
     await host.hears("MCP_TRANSPORT_HANDSHAKE", so_far + 2)
-    assert await host.heard_types() == {"MCP_TRANSPORT_HANDSHAKE"}
+    refusal = {"type": "mcpframe-origin-refused", "origin": origins.stranger}
+    assert await host.heard_types() == {"MCP_TRANSPORT_HANDSHAKE", refusal["type"]}
+    assert await host.hears(refusal["type"]) == [refusal]  # once
 
 
 async def test_a_host_of_opaque_origin_is_not_heard(context: BrowserContext, origins: Origins, bare: Bundle) -> None:
@@ -184,7 +186,9 @@ async def test_a_host_of_opaque_origin_is_not_heard(context: BrowserContext, ori
     so_far = len(await sandboxed.evaluate("heard"))
     await sandboxed.wait_for_function(enough, arg=so_far + 2, **for_boot)
     heard = [message["data"] for message in await sandboxed.evaluate("heard")]
-    assert {message.get("type") or message["method"] for message in heard} == openings
+    kinds = [message.get("type") or message["method"] for message in heard]
+    assert set(kinds) == {*openings, "mcpframe-origin-refused"}
+    assert kinds.count("mcpframe-origin-refused") == 1
 
 
 async def test_a_sibling_of_the_allowed_origin_is_not_heard(host: Host, origins: Origins) -> None:

@@ -7,7 +7,13 @@ from collections.abc import AsyncIterator
 import pytest
 from playwright.async_api import Browser, BrowserContext, Page
 
+from mcpframe.frame.core.errors import HandshakeRefused
+from mcpframe.frame.core.roles import Options
+from mcpframe.frame.hosting.outer import OuterFrame
+from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from tests.browser.conftest import Bundle, Origins, Troubles, chromium
+from tests.browser.test_contract_bundle import bare  # noqa: F401  a fixture
+from tests.support.suites import extended
 
 FRAME = """async ([url, options]) => {
   const { FrameTransport } = await import(`${origin}/host.js`);
@@ -32,6 +38,42 @@ async def test_a_wrong_address_and_a_forbidden_origin_are_hinted_at(
         [hint] = await page.evaluate("hints")
         assert url in hint
         assert origin in hint
+
+
+STARTED = """async ([url, phase]) => {
+  const { FrameTransport } = await import(`${origin}/host.js`);
+  const iframe = document.body.appendChild(document.createElement("iframe"));
+  const transport = new FrameTransport({ iframe, url, timeout: Infinity });
+  return transport[phase]().then(() => null, ({ name, message }) => [name, message]);
+}"""
+
+
+@pytest.mark.parametrize("phase", ["start", extended("setup")])
+async def test_a_page_names_a_forbidden_origin_to_host_js(
+    context: BrowserContext,
+    origins: Origins,
+    bare: Bundle,  # noqa: F811
+    phase: str,
+) -> None:
+    """There is no deadline here: only the page can end the wait."""
+    page = await context.new_page()
+    await page.goto(f"{origins.stranger}/page.html")
+    name, message = await page.evaluate(STARTED, [bare.url, phase])
+    assert name == "HandshakeRefused"
+    assert origins.stranger in message
+    assert "allowed_origins" in message
+
+
+async def test_a_page_names_a_forbidden_origin_to_an_outer_frame(
+    context: BrowserContext,
+    origins: Origins,
+    bare: Bundle,  # noqa: F811
+) -> None:
+    page = await context.new_page()
+    await page.goto(f"{origins.stranger}/page.html")
+    outer = OuterFrame(bare.url, options=Options(handshake_timeout=None))
+    with pytest.raises(HandshakeRefused, match=origins.stranger):
+        await outer.connect(PlaywrightPlace(page)).__aenter__()
 
 
 @pytest.fixture(scope="module")

@@ -157,8 +157,11 @@ async def test_a_host_of_a_wrong_origin_is_not_heard_early(
     await host.say(REPLY)
     await host.say(mcp(INITIALIZE))
     release()
+    refusal = {"type": "mcpframe-origin-refused", "origin": origins.stranger}
+    assert await host.hears(refusal["type"]) == [refusal]
     await host.hears(HANDSHAKE, 3)
-    assert await host.heard_types() == {HANDSHAKE}
+    assert await host.heard_types() == {HANDSHAKE, refusal["type"]}
+    assert await host.hears(refusal["type"]) == [refusal]  # once
     await troubles.said("is not heard")
 
 

@@ -65,6 +65,7 @@ said.alone = [alone.posted, alone.listeners.size, alone.timers.size, "mcpframeIn
 
 const unread = (number) => ({
   number,
+  source: null,
   get data() {
     throw new Error("it was read");
   },
@@ -111,7 +112,13 @@ const answered = (messages, { origin = ORIGINS[0], fails = false, sender = null 
   for (const data of messages) hear({ source, origin, data, ports: [] });
   const { events, dropped, replies } = page.mcpframeInbox.take();
   const kept = events.slice(1).map(({ data }) => data?.params?.arguments?.number ?? data?.method ?? data);
-  return { posted: posted.slice(calls).map(([{ method }, target]) => [method, target]), asked, kept, dropped, replies };
+  return {
+    posted: posted.slice(calls).map(([{ method, type }, target]) => [method ?? type, target]),
+    asked,
+    kept,
+    dropped,
+    replies,
+  };
 };
 const each = (options) =>
   Object.fromEntries(ORIGINS.map((origin) => [origin, answered([ANSWER], { origin, ...options })]));

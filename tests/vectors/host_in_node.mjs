@@ -7,6 +7,7 @@ const ORIGIN = "https://tools.example";
 const STRANGER = "https://stranger.example";
 const listeners = new Set();
 globalThis.location = { origin: "https://chat.example" };
+globalThis.origin = location.origin;
 globalThis.window = {
   addEventListener: (_, listener) => listeners.add(listener),
   removeEventListener: (_, listener) => listeners.delete(listener),

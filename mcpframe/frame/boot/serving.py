@@ -13,6 +13,7 @@ from mcpframe.frame.boot.author_page import end_tasks, open_storage, running_for
 from mcpframe.frame.boot.reporter import Reporter
 from mcpframe.frame.compat import sdk
 from mcpframe.frame.core.connection import Candidate, Connection
+from mcpframe.frame.core.dialect import TRANSPORT
 from mcpframe.frame.core.errors import SessionError
 from mcpframe.frame.dialects.available import dialect, offered_dialects
 from mcpframe.frame.serving.framed import Framed, browser_capability
@@ -61,7 +62,8 @@ async def serve_host(
     from mcpframe.frame.session.session import open_session
 
     servers = server_module(config.program, target)
-    connection = Connection(candidates, options=config.connection_options)
+    framed = candidates[0].role.phase == TRANSPORT
+    connection = Connection(candidates, options=config.connection_options, names_refusal=framed)
     others = HostMessages(hosts.host_api)
     messages = servers.messages()
     hooks: dict[str, Any] = {
@@ -127,7 +129,8 @@ async def set_up(
 
     phase = target.setup_phase if isinstance(target, Framed) else None
     asked: dict[str, Any] = {"visible": phase.visible, "permissions": phase.permissions} if phase else {}
-    connection = Connection(setup_phase.page_candidates(allowed, **asked), options=config.connection_options)
+    candidates = setup_phase.page_candidates(allowed, **asked)
+    connection = Connection(candidates, options=config.connection_options, names_refusal=True)
     hooks: dict[str, Any] = {"on_event": Reporter(loader), "take_inbox": host.take_inbox}
     messages = server_module(config.program, target).messages()
     async with open_session(connection, host, **hooks, messages=messages, waiting=waiting_for_host(config)) as session:

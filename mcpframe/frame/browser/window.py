@@ -64,7 +64,8 @@ class PeerWindow:
         inbound = self._reader()
         found = inbox.take()
         events = tuple(inbound(event) for event in found.events)
-        return Inbox(events, int(found.dropped), bool(found.called), tuple(map(str, found.replies)))
+        replies = tuple(map(str, found.replies))
+        return Inbox(events, int(found.dropped), bool(found.called), replies, bool(found.refused))
 
     def _reader(self) -> Callable[[Any], Inbound]:
         """Return a function that turns a message event into an `Inbound`."""

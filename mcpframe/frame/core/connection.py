@@ -14,6 +14,8 @@ knows no dialect. It implements the parts that all of them share:
   the start.
 - Pinning: the same message fixes the peer's exact origin. From then on every message is posted to it, and none of
   another origin is accepted.
+- Refusals: a page that is created with `names_refusal` tells a peer of another origin, once, that it is not allowed; a
+  host that is told so ends. See `refusal.py`.
 - Limits and deadlines, as data: `Connection.deadline` is the time at which to call `tick`.
 
 Sources: the SEP "postMessage Transport", "Security Implementation"; `events.py` has the vocabulary.
@@ -25,7 +27,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from mcpframe.frame.core import payload
+from mcpframe.frame.core import payload, refusal
 from mcpframe.frame.core.errors import HandshakeTimeout, MessageError, SessionError, StateError, UnexpectedOrigin
 from mcpframe.frame.core.events import (
     Closed,
@@ -66,12 +68,15 @@ class Connection:
             messages are visible as `Send`.
     """
 
-    def __init__(self, candidates: Sequence[Candidate], *, options: Options | None = None) -> None:
+    def __init__(
+        self, candidates: Sequence[Candidate], *, options: Options | None = None, names_refusal: bool = False
+    ) -> None:
         """Create a connection that receives nothing until `start`.
 
         Args:
             candidates: the roles that it may adopt, in order of preference; at most one per dialect.
             options: deadlines and limits of each of them.
+            names_refusal: whether the peer's window is told, once, that its origin is not allowed.
 
         Raises:
             StateError: if a role requires an offer.
@@ -86,6 +91,7 @@ class Connection:
         self._adopted: Machine | None = self._machines[0] if len(self._machines) == 1 else None
         self._errors: list[SessionError | None] = []
         self._refused_origins: set[str] = set()
+        self._names_refusal = names_refusal
 
     @property
     def role(self) -> Role:
@@ -114,19 +120,20 @@ class Connection:
 
     # Operations
 
-    def start(self, now: float, *, called: bool = False) -> list[Output]:
+    def start(self, now: float, *, called: bool = False, refused: bool = False) -> list[Output]:
         """Start: an inner frame posts its handshakes, an outer frame listens.
 
         Args:
             now: the time in seconds, of any monotonic clock.
             called: whether the openings were posted before this connection was created. Then they are repeated only at
                 the next `tick`, unless a queued message has answered one of them by then.
-
+            refused: whether the peer was told before that its origin is not allowed.
 
         Raises:
             StateError: if it was started before.
         """
         outputs: list[Output] = []
+        self._names_refusal = self._names_refusal and not refused
         for machine in self._machines:
             opened = machine.act(Local.START, now=now)
             if called and opened:
@@ -232,6 +239,10 @@ class Connection:
             data = payload.parse(text, **self._first.exchange.limits)
         except MessageError as error:
             return self._refuse(error, text, text, origin, now)
+        if refusal.is_refusal(data):
+            body = refusal.refused_origin(data)
+            outputs = self._each(lambda machine: machine.origin_refused(body, now))
+            return self._seen(outputs or self._drop("noise"), text, origin, None if outputs else _NOISE)
         is_text = isinstance(data, str)
         if is_text and any(machine.role.codec.reads_text for machine in self._machines):
             try:
@@ -343,15 +354,19 @@ class Connection:
     def _refuse_origin(self, origin: str, claimed: Machine | None = None) -> list[Output]:
         """Drop a message; report each origin once, as a missing entry in the allow-list is a common mistake."""
         self.dropped["origin"] += 1
+        told: list[Output] = []
+        if self._names_refusal and all(machine.origin is None for machine in self._machines):
+            self._names_refusal = False
+            told = [refusal.refusal_for(origin)]
         if origin in self._refused_origins or len(self._refused_origins) >= _REPORTED_ORIGINS:
-            return []
+            return told
         self._refused_origins.add(origin)
         machines = self._machines if claimed is None else [claimed]
         entries = [
             entry for machine in machines for entry in (machine.allowed if self.origin is None else [self.origin])
         ]
         allowed = ", ".join(dict.fromkeys(entries))
-        return [Refused(UnexpectedOrigin(f"A page of {origin} is not heard; allowed: {allowed}."), origin)]
+        return [*told, Refused(UnexpectedOrigin(f"A page of {origin} is not heard; allowed: {allowed}."), origin)]
 
 
 def _most_telling(errors: Sequence[SessionError | None]) -> SessionError | None:

@@ -29,7 +29,7 @@ McpFrameError
 │   └── TooManyPending       more unanswered requests than `max_pending`
 └── SessionError             the session is over, or was never established
     ├── HandshakeTimeout     no answer within the deadline
-    ├── HandshakeRefused     the peer answered the handshake with an error
+    ├── HandshakeRefused     the peer answered the handshake with an error, or does not allow this origin
     ├── VersionMismatch      no protocol version in common
     ├── NoPeer               the page is neither framed nor opened by another page
     ├── PopupBlocked         the browser did not open the popup
@@ -209,7 +209,7 @@ class HandshakeTimeout(SessionError, TimeoutError):
 
 
 class HandshakeRefused(SessionError):
-    """The peer answered the handshake with an error. The message has the peer's."""
+    """The peer answered the handshake with an error, or does not allow this side's origin. The message says which."""
 
 
 class VersionMismatch(SessionError):

@@ -60,6 +60,7 @@ class Inbox:
         inbound: the message events, in order, unread.
         dropped: the number of further events that were not kept.
         called: whether the openings of this page were already posted.
+        refused: whether the host was told that its origin is not allowed.
         replies: JSON texts of the replies that were already posted to the host. They are not posted again.
     """
 
@@ -67,6 +68,7 @@ class Inbox:
     dropped: int = 0
     called: bool = False
     replies: tuple[str, ...] = ()
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mcpframe.frame.core import payload
-from mcpframe.frame.core.errors import MessageError, SessionError, StateError, UnexpectedMessage
+from mcpframe.frame.core import payload, refusal
+from mcpframe.frame.core.errors import HandshakeRefused, MessageError, SessionError, StateError, UnexpectedMessage
 from mcpframe.frame.core.events import Closed, Output, Refused, Send
 from mcpframe.frame.core.exchange import Exchange
 from mcpframe.frame.core.origins import ANY, OPAQUE, AllowedOrigins
@@ -174,6 +174,20 @@ class Machine:
         elif kind == self.role.last:
             outputs += self.happen(Local.LAST_REFUSED, error, now=now)
         return outputs
+
+    def origin_refused(self, origin: str, now: float) -> list[Output]:
+        """End an outer side whose page does not allow its origin; once the page has opened a session, that is noise.
+
+        Args:
+            origin: the origin of this side as the page has it, from `refusal.refused_origin`.
+            now: the time in seconds.
+        """
+        over = (State.IDLE, State.CLOSED) if self.role.opens_unheard else (State.IDLE, State.OPEN, State.CLOSED)
+        if self.role.side == "inner" or self.state in over:
+            return []
+        error = HandshakeRefused(refusal.explained(origin))
+        rule = Rule(self.state, Local.CLOSE, State.CLOSED, lambda actor, _: actor.end(error))
+        return self._follow(rule, Message(Local.CLOSE, now=now))
 
     def act(self, trigger: str, body: Any = None, *, now: float) -> list[Output]:
         """Perform a local act. Raises `StateError` if this state has no rule for it."""

@@ -195,6 +195,8 @@ class Role:
             required. None if its messages have no variable content.
         last: the kind of message after which the peer considers the phase over, even if it is refused here. Then
             `Local.LAST_REFUSED` ends the phase on this side, too.
+        opens_unheard: whether the session opens before the page has heard of its host. Then a page may refuse its
+            host's origin in the open state, too: see `refusal.py`.
         checks_content: whether `payload.check_content` can reject a whole message. False for a
             receiver that checks each part of a message on its own.
     """
@@ -208,6 +210,7 @@ class Role:
     waits: Mapping[State, str]
     offers: type[Any] | None = None
     last: Trigger | None = None
+    opens_unheard: bool = False
     checks_content: bool = True
     by_trigger: Mapping[tuple[State, Trigger], tuple[Rule, ...]] = field(init=False, repr=False, compare=False)
 

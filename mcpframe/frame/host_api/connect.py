@@ -95,14 +95,14 @@ async def connect_to_host(
     if phase_of(window.fragment()) == SETUP:
         from mcpframe.frame.session import setup as setup_phase
 
-        connection = Connection(setup_phase.page_candidates(allowed), options=used)
+        connection = Connection(setup_phase.page_candidates(allowed), options=used, names_refusal=True)
         async with open_session(connection, host, on_event=on_event) as session:
             setup_phase.complete(session, _defaults.setup())
             await asyncio.get_running_loop().create_future()  # until the host removes the page
     candidates = inner_candidates(TRANSPORT, allowed, initializes=True)
     if not candidates:
         raise StateError("No dialect in which a page can be the client is offered: see `dialects` of [tool.mcpframe].")
-    connection = Connection(candidates, options=used)
+    connection = Connection(candidates, options=used, names_refusal=True)
     async with open_session(connection, host, on_event=on_event) as session:
         _defaults.note_session(session.started)
         yield session.streams

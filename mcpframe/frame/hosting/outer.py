@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
 import sys
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
     from mcpframe.frame.session.setup import Permission, SetupRequired, SetupResult, SetupStarted, Visibility
+
+log = logging.getLogger(__name__)
 
 __all__ = ["POPUP", "OuterFrame", "RunningSetup"]
 
@@ -328,13 +331,16 @@ class OuterFrame:
             self._on_event(event)
 
     def _hint(self) -> None:
-        if self._on_event and self._frame.session.connection.state is State.AWAITING:
-            self._on_event(
-                NoHandshake(
-                    f"{self.url} has loaded, but does not call: is the address right, does the page serve MCP, and may "
-                    "this page's origin embed it?"
-                )
-            )
+        if self._frame.session.connection.state is not State.AWAITING:
+            return
+        hint = (
+            f"{self.url} has loaded, but does not call: is the address right, does the page serve MCP, and may "
+            "this page's origin embed it?"
+        )
+        if self._on_event:
+            self._on_event(NoHandshake(hint))
+        else:
+            log.warning(hint)
 
     def _set_visible(self, visible: bool) -> None:
         if self._frame.show(visible) and self._on_event:

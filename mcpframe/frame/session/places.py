@@ -117,7 +117,7 @@ class NoHandshake:
     hint: str
 
 
-HINT_AFTER = 3.0
+HINT_AFTER = 2.0
 """Seconds from a page's load until `NoHandshake`: a bundle sends its handshake before it has loaded."""
 
 

@@ -135,7 +135,7 @@ class Session:
         self._stop_listening = self._window.listen(self._driver.receive, self._driver.gone)
         inbox = self._take_inbox()
         self._replied = [json.loads(text) for text in inbox.replies]
-        self._driver.start(called=inbox.called)
+        self._driver.start(called=inbox.called, refused=inbox.refused)
         if inbox.dropped:
             self.connection.dropped["inbox"] += inbox.dropped
             log.warning(

@@ -38,9 +38,9 @@ class Driver:
         self._take = take
         self._alarm = Alarm(clock, self._tick)
 
-    def start(self, *, called: bool = False) -> None:
+    def start(self, *, called: bool = False, refused: bool = False) -> None:
         """Begin the handshake; see `Connection.start`."""
-        self._carry_out(self.connection.start(self._clock.now(), called=called))
+        self._carry_out(self.connection.start(self._clock.now(), called=called, refused=refused))
 
     def receive(self, inbound: Inbound) -> None:
         """Pass a message event to the connection."""

@@ -33,9 +33,9 @@ def inbox_data(
         origins: The allowed origins of hosts, by dialect.
     """
     phases = [
-        _posted(pattern, "", _setup_openings(inspected.setup, each), [each.never_started(SETUP)])
+        _posted(pattern, "", list(allowed), _setup_openings(inspected.setup, each), [each.never_started(SETUP)])
         for each in dialects()
-        if (pattern := each.fragments.get(SETUP)) is not None and origins.of(each.name) is not None
+        if (pattern := each.fragments.get(SETUP)) is not None and (allowed := origins.of(each.name)) is not None
     ]
     candidates = inner_candidates(TRANSPORT, origins, about=about)
     for each in dialects():
@@ -43,25 +43,31 @@ def inbox_data(
             named = [candidate for candidate in candidates if candidate.role.dialect == each.name]
             if not named:
                 continue
-            phases.append(_posted("", each.query, _openings(named), []))
+            phases.append(_posted("", each.query, _hosts(named), _openings(named), []))
     stand_in = _stand_in(candidates)
-    phases.append(_posted("", "", _openings(candidates), [], stand_in))
+    phases.append(_posted("", "", _hosts(candidates), _openings(candidates), [], stand_in))
     return {"phases": phases, "most": EARLY_MESSAGES, "patience": config.boot_timeout * 1000}
 
 
 def _posted(
     fragment: str,
     query: str,
+    hosts: Sequence[str],
     openings: Sequence[dict[str, Any]],
     failures: Sequence[Mapping[str, Any] | None],
     stand_in: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the openings for an address with this fragment and query, and the messages to post if Python does not
-    start.
+    """Return the openings for an address with this fragment and query, the origins that may answer them in any dialect,
+    and the messages to post if Python does not start.
     """
     posted = [item for item in failures if openings and item]
-    data = {"fragment": fragment, "query": query, "openings": openings, "failures": posted}
+    data = {"fragment": fragment, "query": query, "hosts": hosts, "openings": openings, "failures": posted}
     return {**data, "standIn": stand_in} if stand_in else data
+
+
+def _hosts(candidates: Sequence[Candidate]) -> list[str]:
+    """Return the origins that one of the candidates allows."""
+    return list(dict.fromkeys(origin for candidate in candidates for origin in candidate.allowed_origins))
 
 
 def _stand_in(candidates: Sequence[Candidate]) -> dict[str, Any] | None:

@@ -33,8 +33,13 @@ def with_guests(page: str, guests: Sequence[str]) -> str:
         named = {"dialect_origins": own} if own else {}
         return {**data, "allowed_origins": more(data["allowed_origins"], opaque=opaque), **named}
 
+    def named(phase: dict[str, Any]) -> dict[str, Any]:
+        view = phase.get("standIn")
+        its_view = {"standIn": {**view, "hosts": more(view["hosts"])}} if view else {}
+        return {**phase, "hosts": more(phase["hosts"]), **its_view}
+
     def inbox(data: dict[str, Any]) -> dict[str, Any]:
-        return {**data, "hosts": more(data["hosts"])}
+        return {**data, "phases": [named(phase) for phase in data["phases"]]}
 
     return _changed(_changed(page, _BOOT, boot), _INBOX, inbox)
 

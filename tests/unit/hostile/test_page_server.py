@@ -240,7 +240,9 @@ async def test_a_framed_page_server_in_bad_company(rig: Rig, record_property: Re
         for message in noise:
             say(message)
     await asyncio.sleep(0)
-    assert {target for _, target in rig.inner.posted} == {"*"}
+    assert {target for message, target in rig.inner.posted if "channel" in message} == {"*"}
+    told = [message for message in rig.inner.posted if message[0].get("type") == "mcpframe-origin-refused"]
+    assert told == [({"type": "mcpframe-origin-refused", "origin": FRAME}, FRAME)]  # the first stranger, once
     before = len(rig.inner.posted)
     say(to_server("mcp-check-ready"))
     lines = odd_messages()

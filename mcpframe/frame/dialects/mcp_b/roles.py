@@ -93,6 +93,7 @@ def client(phase: str, channel: str) -> Role:
             *common.leaving(do.removed, S.AWAITING, S.OPEN),
         ),
         waits={S.AWAITING: "handshake_timeout"},
+        opens_unheard=True,
     )
 
 

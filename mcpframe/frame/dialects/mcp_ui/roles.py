@@ -103,6 +103,7 @@ EMBEDDER = Role(
         *common.leaving(do.removed, S.AWAITING, S.OPEN),
     ),
     waits={},
+    opens_unheard=True,
 )
 
 ROLES = (EMBEDDED, EMBEDDER)

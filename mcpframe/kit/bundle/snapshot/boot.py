@@ -66,6 +66,7 @@ def _neutral_boot(config: _Config) -> _Config:
 
 def _neutral_inbox(data: _Config) -> _Config:
     for phase in data["phases"]:
+        phase["hosts"] = _named(phase["hosts"])
         if "standIn" in phase:
             phase["standIn"]["hosts"] = _named(phase["standIn"]["hosts"])
     return data

@@ -46,6 +46,17 @@ def test_each_list_of_hosts_gets_them(tmp_path: Path, manifest: dict[str, Any], 
     assert rest.sub("", changed) == rest.sub("", page)
 
 
+def test_the_page_s_script_hears_them_too() -> None:
+    phase = {"fragment": "", "query": "", "hosts": [CHAT], "openings": [], "failures": []}
+    anyone = {**phase, "hosts": ["*"], "standIn": {"id": 1, "hosts": [CHAT]}}
+    inbox = {"phases": [phase, anyone], "most": 1, "patience": 1}
+    page = f'<script type="application/json" id="mcpframe-inbox">{json.dumps(inbox)}</script>'
+    assert data(with_guests(page, [GUEST]), "inbox")["phases"] == [
+        {**phase, "hosts": [CHAT, GUEST]},
+        {**anyone, "standIn": {"id": 1, "hosts": [CHAT, GUEST]}},
+    ]
+
+
 @pytest.mark.parametrize("page", ["", "<p>", '<script type="application/json" id="mcpframe-boot">{</script>'])
 def test_other_pages_stay_as_they_are(page: str) -> None:
     assert with_guests(page, [GUEST]) == page

@@ -1,0 +1,62 @@
+"""How a framed page tells its host that it does not allow the host's origin: one message, of no dialect.
+
+A message of an origin that is not allowed is dropped unread, so the page does not know the dialect of its sender. It
+answers once per document, and only before its peer's origin is pinned:
+
+    {"type": "mcpframe-origin-refused", "origin": "http://127.0.0.1:8000"}
+
+The origin is the receiver's own, as the browser reports it, and the message is posted to no other. An opaque origin
+cannot be named as a target; the message to one contains "null" and nothing else. It never contains the allowed origins.
+A host that waits for the page's handshake ends with `HandshakeRefused`; in an open session the message is noise.
+`static/page/inbox.js` posts the same before Python runs, and `static/host/host.js` reads it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mcpframe.frame.core import payload
+from mcpframe.frame.core.errors import OriginError
+from mcpframe.frame.core.events import Send
+from mcpframe.frame.core.origins import ANY, OPAQUE, parse_origin
+
+ORIGIN_REFUSED = "mcpframe-origin-refused"
+_LONGEST = 300
+
+
+def refusal_for(origin: str) -> Send:
+    """Return the message for a peer of an origin that is not allowed."""
+    return Send(payload.encode({"type": ORIGIN_REFUSED, "origin": origin}), ANY if origin == OPAQUE else origin)
+
+
+def is_refusal(data: Any) -> bool:
+    """Return whether a parsed message is such an answer."""
+    return isinstance(data, dict) and data.get("type") == ORIGIN_REFUSED
+
+
+def refused_origin(data: dict[str, Any]) -> str:
+    """Return the origin in such an answer; empty if it is not one, as the sender is not trusted."""
+    origin = data.get("origin")
+    if not isinstance(origin, str) or len(origin) > _LONGEST:
+        return ""
+    try:
+        return origin if origin == OPAQUE or parse_origin(origin) == origin else ""
+    except OriginError:
+        return ""
+
+
+def explained(origin: str) -> str:
+    """Return the reason of `HandshakeRefused`, with what to do.
+
+    Args:
+        origin: as `refused_origin` returns it.
+    """
+    if origin == OPAQUE:
+        return (
+            "The framed page allows no host of an opaque origin, as files and sandboxed frames have: serve the host's "
+            "page over http or https, and add its origin to the allowed_origins of the framed page."
+        )
+    return (
+        f"The framed page does not allow {origin or 'the origin of this page'}: add it to allowed_origins in its "
+        "[tool.mcpframe] and build it again, or open this page at an address that it allows."
+    )
