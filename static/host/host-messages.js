@@ -111,8 +111,11 @@ export function readPayload({ payload }) {
 function isCall(payload) {
   const { method, params = {} } = payload;
   if (typeof method !== "string" || "result" in payload || "error" in payload) return false;
-  return isObject(params) && (!("id" in payload) || isId(payload.id));
+  return isObject(params) && (!("id" in payload) || (isId(payload.id) && !isNotification(method)));
 }
+
+/** Whether a method is one of MCP's notifications. A request of this name is refused: they have no id. */
+const isNotification = (method) => method.startsWith("notifications/");
 
 function isAnswer(payload) {
   const { id, result, error } = payload;
@@ -165,11 +168,14 @@ export function readOutbound(message, limits) {
     const text = jsonOf(plain, limits);
     checkContent(text, plain);
     const { payload } = plain;
-    if ("method" in payload && "id" in payload && !isId(payload.id)) {
-      throw new FrameError(
-        "MalformedMessage",
-        `The id ${payload.id} would not come back as it is: take a smaller one.`,
-      );
+    if ("method" in payload && "id" in payload) {
+      if (!isId(payload.id)) {
+        const text = `The id ${payload.id} would not come back as it is: take a smaller one.`;
+        throw new FrameError("MalformedMessage", text);
+      }
+      if (isNotification(`${payload.method}`)) {
+        throw new FrameError("MalformedMessage", `${payload.method} must be a notification: it has an id.`);
+      }
     }
     return payload;
   } catch (error) {

@@ -671,7 +671,8 @@ export class FrameTransport {
   }
 
   #checkOwed(payload) {
-    if (!("method" in payload && "id" in payload) || this.#owed.has(payload.id)) return;
+    if (!("method" in payload && "id" in payload)) return;
+    if (this.#owed.has(payload.id)) throw idInUse(payload.id);
     if (this.#owed.size >= this.#limits.maxPending) {
       throw tooManyPending(this.#limits);
     }
@@ -698,8 +699,8 @@ export class FrameTransport {
   #outbound(message) {
     const payload = readOutbound(message, this.#limits);
     if ("method" in payload && "id" in payload) {
-      const isNew = !this.#asked.has(payload.id);
-      if (isNew && this.#asked.size >= this.#limits.maxPending) throw tooManyPending(this.#limits);
+      if (this.#asked.has(payload.id)) throw idInUse(payload.id);
+      if (this.#asked.size >= this.#limits.maxPending) throw tooManyPending(this.#limits);
       this.#asked.set(payload.id, payload.method);
       this.#cancelled.delete(payload.id);
       this.#alive.expect();
@@ -932,6 +933,8 @@ const errorResponse = (id, code, message, data) => ({
   id,
   error: { code, message, ...(data && { data }) },
 });
+const idInUse = (id) =>
+  new FrameError("UnexpectedMessage", `The id ${JSON.stringify(id).slice(0, 64)} is in use: choose another one.`);
 const tooManyPending = ({ maxPending }) =>
   new FrameError("TooManyPending", `${maxPending} requests are already waiting for an answer (maxPending).`);
 

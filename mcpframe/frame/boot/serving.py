@@ -15,7 +15,7 @@ from mcpframe.frame.compat import sdk
 from mcpframe.frame.core.connection import Candidate, Connection
 from mcpframe.frame.core.dialect import TRANSPORT
 from mcpframe.frame.core.errors import SessionError
-from mcpframe.frame.dialects.available import dialect, offered_dialects
+from mcpframe.frame.dialects.available import offered_dialects
 from mcpframe.frame.serving.framed import Framed, browser_capability
 from mcpframe.frame.serving.server_module import server_module
 
@@ -95,7 +95,7 @@ async def serve_host(
                             on_problem=lambda title, error: loader.problem(title, _traceback_of(error)),
                         )
 
-                if dialect(session.started.dialect).shared:
+                if session.connection.role.shared:
                     from mcpframe.frame.browser import window
                     from mcpframe.frame.session.many_clients import MOST, serve_clients
 

@@ -54,7 +54,6 @@ class Dialect:
         view_versions: the values of `protocolVersion` in the answer for which it does.
 
         initializes: whether a framed page may be a client, too: MCP's own handshake follows, from either side.
-        shared: whether several clients may be behind one window, so that a server has to tell them apart.
         own_forms: whether messages have names of their own, which are not the methods of the JSON-RPC in them.
         host_api: `module:class` of the host API, which is called with the event that began the session and with the way
             to the host; empty for a dialect without one.
@@ -87,7 +86,6 @@ class Dialect:
     view_versions: Sequence[str] = ()
 
     initializes: bool = True
-    shared: bool = False
     own_forms: bool = False
     host_api: str = ""
     document_property: str = ""

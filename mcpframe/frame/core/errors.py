@@ -177,7 +177,7 @@ class MalformedMessage(MessageError):
 
 
 class UnexpectedMessage(MessageError):
-    """A well-formed message that this state, or this side, does not accept."""
+    """A well-formed message that this state, or this side, does not accept, or a request whose id is in use."""
 
 
 class UnexpectedOrigin(MessageError):

@@ -12,7 +12,7 @@ from typing import Any
 
 from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.codec import Codec
-from mcpframe.frame.core.errors import MalformedMessage, MessageError, TooManyPending
+from mcpframe.frame.core.errors import MalformedMessage, MessageError, TooManyPending, UnexpectedMessage
 from mcpframe.frame.core.events import Output, Received, Refused, Send, Unresponsive, Wire
 from mcpframe.frame.core.liveness import Alive
 from mcpframe.frame.core.outline import Outline
@@ -26,7 +26,9 @@ class Exchange:
         limits: the limits of one message, as `payload` takes them.
     """
 
-    def __init__(self, codec: Codec, options: Options, post: Callable[[str], Send], *, asks: bool) -> None:
+    def __init__(
+        self, codec: Codec, options: Options, post: Callable[[str], Send], *, asks: bool, shared: bool = False
+    ) -> None:
         """Start without pending requests.
 
         Args:
@@ -34,12 +36,13 @@ class Exchange:
             options: limits and deadlines.
             post: turns a text into a `Send` to the pinned peer.
             asks: whether a peer that is silent while requests are pending gets a `ping`.
+            shared: whether several clients may be behind the peer's window.
         """
         self.limits = {"max_bytes": options.max_message_bytes, "max_nesting": options.max_nesting}
         self._codec = codec
         self._options = options
         self._post = post
-        self._asked_by_peer = jsonrpc.Pending(options.max_pending)
+        self._asked_by_peer = jsonrpc.Pending(options.max_pending, shared=shared)
         self._asked_by_us = jsonrpc.Pending(options.max_pending)
         self._alive = Alive(options.unresponsive_after if asks else None)
 
@@ -74,8 +77,9 @@ class Exchange:
             return []
         try:
             self._asked_by_peer.asked(message)
-        except TooManyPending as error:
-            return [Refused(error, origin), *self._answer(message["id"], jsonrpc.INTERNAL_ERROR, error)]
+        except (UnexpectedMessage, TooManyPending) as error:
+            code = jsonrpc.INVALID_REQUEST if isinstance(error, UnexpectedMessage) else jsonrpc.INTERNAL_ERROR
+            return [Refused(error, origin), *self._answer(message["id"], code, error)]
         if "method" not in message and not self._asked_by_us.wants(message):
             return []  # cancelled: "the sender SHOULD ignore any response that arrives afterward"
         self._asked_by_us.answered(message)
@@ -99,8 +103,12 @@ class Exchange:
             wrapped = self._codec.encode(text, message)
             payload.check_text(wrapped, **self.limits)
             payload.check_content(text)
-            if jsonrpc.is_request(message) and jsonrpc.usable_id(message["id"]) is None:
-                raise MalformedMessage(f"The id {message['id']!r} would not come back as it is: take a smaller one.")
+            if jsonrpc.is_request(message):
+                jsonrpc.check_method(message["method"])
+                if jsonrpc.usable_id(message["id"]) is None:
+                    raise MalformedMessage(
+                        f"The id {message['id']!r} would not come back as it is: take a smaller one."
+                    )
             self._asked_by_us.asked(message)
         except MessageError as error:
             return [Wire("sent", wrapped, origin or "", str(error)), *self._not_sent(message, error)]

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from mcpframe.frame.core import payload as json_text
-from mcpframe.frame.core.errors import MalformedMessage, TooManyPending
+from mcpframe.frame.core.errors import MalformedMessage, TooManyPending, UnexpectedMessage
 
 CONNECTION_CLOSED = -32000
 """The code both official SDKs use for a request whose connection has closed."""
+PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
@@ -17,6 +18,9 @@ INTERNAL_ERROR = -32603
 
 MAX_INTEGER = 2**53 - 1
 """The largest integer that crosses to JavaScript and back unchanged (`Number.MAX_SAFE_INTEGER`)."""
+
+CANCELLED = "notifications/cancelled"
+PROGRESS = "notifications/progress"
 
 RequestId = str | int
 
@@ -63,7 +67,7 @@ def request_id(payload: Mapping[str, Any]) -> RequestId | None:
 
     Raises:
         MalformedMessage: if the object is no JSON-RPC 2.0 message that MCP allows: its ids are texts or integers,
-            its params and results are objects, its errors have a code and a message.
+            its params and results are objects, its errors have a code and a message, and its notifications no id.
     """
     if payload.get("jsonrpc") != "2.0":
         raise MalformedMessage("payload.jsonrpc must be '2.0'.")
@@ -77,6 +81,7 @@ def request_id(payload: Mapping[str, Any]) -> RequestId | None:
             raise MalformedMessage("payload.params must be an object.")
         if "id" not in payload:
             return None
+        check_method(payload["method"])
     elif answers != 1:
         raise MalformedMessage("payload is neither a request, a notification nor one answer.")
     elif "result" in payload:
@@ -90,6 +95,16 @@ def request_id(payload: Mapping[str, Any]) -> RequestId | None:
     if id_ is None:
         raise MalformedMessage("payload.id must be a text or an integer between -(2**53 - 1) and 2**53 - 1.")
     return id_
+
+
+def check_method(method: str) -> None:
+    """Raise `MalformedMessage` if a request has the name of a notification.
+
+    Source: MCP specification, basic, "Notifications": they "MUST NOT include an ID". Its receiver would treat it as the
+    notification, and never answer.
+    """
+    if method.startswith("notifications/"):
+        raise MalformedMessage(f"{method[:64]} must be a notification: it has an id.")
 
 
 def _check_error(error: Any) -> None:
@@ -125,12 +140,21 @@ def error_response(
 def cancellation(id_: RequestId, reason: str) -> dict[str, Any]:
     """Return the notification that cancels a request."""
     params = {"requestId": id_, "reason": reason}
-    return {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
+    return {"jsonrpc": "2.0", "method": CANCELLED, "params": params}
+
+
+def is_notification(payload: Mapping[str, Any], method: str) -> bool:
+    """Return whether a message is the notification of this name; a request that has the name is not."""
+    return payload.get("method") == method and "id" not in payload
 
 
 def cancelled_id(payload: Mapping[str, Any]) -> RequestId | None:
-    """Return the id of the request that a `notifications/cancelled` names; None for any other message."""
-    return _member(payload, "requestId") if payload.get("method") == "notifications/cancelled" else None
+    """Return the id of the request that a `notifications/cancelled` names; None for any other message.
+
+    Args:
+        payload: a JSON-RPC object; its parameters need not be valid.
+    """
+    return _member(payload, "requestId") if is_notification(payload, CANCELLED) else None
 
 
 def progress_token(payload: Mapping[str, Any]) -> RequestId | None:
@@ -155,7 +179,7 @@ def asked_as(payload: Mapping[str, Any], rename: Callable[[Any], Any]) -> Mappin
         if isinstance(meta, Mapping) and meta.get("progressToken") is not None:
             renamed["params"] = {**params, "_meta": {**meta, "progressToken": rename(meta["progressToken"])}}
         return renamed
-    if payload.get("method") == "notifications/cancelled" and "requestId" in params:
+    if is_notification(payload, CANCELLED) and "requestId" in params:
         return {**payload, "params": {**params, "requestId": rename(params["requestId"])}}
     return payload
 
@@ -165,7 +189,7 @@ def answered_as(payload: Mapping[str, Any], rename: Callable[[Any], Any]) -> Map
     if "method" not in payload:
         return {**payload, "id": rename(payload.get("id"))}
     params = payload.get("params")
-    if payload["method"] == "notifications/progress" and isinstance(params, Mapping) and "progressToken" in params:
+    if is_notification(payload, PROGRESS) and isinstance(params, Mapping) and "progressToken" in params:
         return {**payload, "params": {**params, "progressToken": rename(params["progressToken"])}}
     return payload
 
@@ -180,6 +204,12 @@ def is_request(payload: Mapping[str, Any]) -> bool:
     return "method" in payload and "id" in payload
 
 
+def id_in_use(id_: RequestId) -> UnexpectedMessage:
+    """Return the error of a request whose id another unanswered request of its sender has."""
+    shown = f"{id_[:64]!r}" if isinstance(id_, str) else f"{id_}"
+    return UnexpectedMessage(f"The id {shown} is in use: choose another one.")
+
+
 class Pending:
     """The unanswered requests of one direction, in order.
 
@@ -188,8 +218,15 @@ class Pending:
     requests that are remembered is the limit of pending ones.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, *, shared: bool = False) -> None:
+        """Start without requests.
+
+        Args:
+            limit: the most that may wait.
+            shared: whether several clients ask, each of which numbers its own requests.
+        """
         self._limit = limit
+        self._shared = shared
         self._ids: dict[RequestId, tuple[str, RequestId | None]] = {}  # each with its method and its progress token
         self._cancelled: dict[RequestId, RequestId | None] = {}
 
@@ -208,23 +245,24 @@ class Pending:
         """Record a message of the requesting side.
 
         Raises:
+            UnexpectedMessage: for a request with the id of one that is pending; it is not recorded.
             TooManyPending: for a request over the limit; it is not recorded.
         """
         if is_request(payload):
-            if len(self._ids) >= self._limit and payload["id"] not in self._ids:
-                raise TooManyPending(f"{self._limit:,} requests are already waiting for an answer (max_pending).")
             id_, token = payload["id"], progress_token(payload)
+            if id_ in self._ids and not self._shared:
+                raise id_in_use(id_)
+            if len(self._ids) >= self._limit and id_ not in self._ids:
+                raise TooManyPending(f"{self._limit:,} requests are already waiting for an answer (max_pending).")
             self._ids[id_] = payload["method"], token
             if self._cancelled:  # ids and tokens may be reused
                 self._cancelled = {
                     old: its for old, its in self._cancelled.items() if old != id_ and (its is None or its != token)
                 }
-        elif payload.get("method") == "notifications/cancelled":
-            cancelled = cancelled_id(payload)
-            if cancelled is not None and cancelled in self._ids:
-                _, self._cancelled[cancelled] = self._ids.pop(cancelled)
-                if len(self._cancelled) > self._limit:
-                    del self._cancelled[next(iter(self._cancelled))]
+        elif (cancelled := cancelled_id(payload)) is not None and cancelled in self._ids:
+            _, self._cancelled[cancelled] = self._ids.pop(cancelled)
+            if len(self._cancelled) > self._limit:
+                del self._cancelled[next(iter(self._cancelled))]
 
     def wants(self, payload: Mapping[str, Any]) -> bool:
         """Return whether the requesting side expects a message: progress or an answer of a cancelled request is not."""
@@ -232,7 +270,7 @@ class Pending:
             return True
         if "method" not in payload:
             return usable_id(payload.get("id")) not in self._cancelled
-        token = _member(payload, "progressToken") if payload["method"] == "notifications/progress" else None
+        token = _member(payload, "progressToken") if is_notification(payload, PROGRESS) else None
         return token is None or token not in self._cancelled.values()
 
     def answered(self, payload: Mapping[str, Any]) -> None:

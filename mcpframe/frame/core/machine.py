@@ -73,7 +73,8 @@ class Machine:
         self.state = State.IDLE
         self.session_id: str | None = None
         self.origin: str | None = None
-        self.exchange = Exchange(self.role.codec, options, self._post, asks=self.role.side == "outer")
+        asks = self.role.side == "outer"
+        self.exchange = Exchange(self.role.codec, options, self._post, asks=asks, shared=self.role.shared)
         self._dropped = dropped
         self._timers: dict[Local, float] = {}
         self._entered = 0.0

@@ -28,7 +28,8 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_no_constant)
+loads = json.JSONDecoder(parse_constant=_no_constant).decode
+"""`json.loads` for JSON alone: `NaN` and `Infinity` are errors. Raises `ValueError` or `RecursionError`."""
 
 
 def check_text(text: str, *, max_bytes: int, max_nesting: int) -> None:
@@ -85,7 +86,7 @@ def parse(text: str, *, max_bytes: int, max_nesting: int) -> Any:
     """Parse JSON text within the limits, like `decode`, but without a check of the content."""
     check_text(text, max_bytes=max_bytes, max_nesting=max_nesting)
     try:
-        return _DECODER.decode(text)
+        return loads(text)
     except (ValueError, RecursionError) as error:
         raise MalformedMessage(f"The message is not JSON: {error}") from None
 

@@ -197,6 +197,8 @@ class Role:
             `Local.LAST_REFUSED` ends the phase on this side, too.
         opens_unheard: whether the session opens before the page has heard of its host. Then a page may refuse its
             host's origin in the open state, too: see `refusal.py`.
+        shared: whether several clients may be behind the peer's window, each with ids of its own. The server has to
+            tell them apart.
         checks_content: whether `payload.check_content` can reject a whole message. False for a
             receiver that checks each part of a message on its own.
     """
@@ -211,6 +213,7 @@ class Role:
     offers: type[Any] | None = None
     last: Trigger | None = None
     opens_unheard: bool = False
+    shared: bool = False
     checks_content: bool = True
     by_trigger: Mapping[tuple[State, Trigger], tuple[Rule, ...]] = field(init=False, repr=False, compare=False)
 

@@ -3,12 +3,13 @@
 Clients of MCP-B have no session id, and do not announce that they leave. The rules:
 
 - `initialize` begins a new client. Requests that carry their revision (2026-07-28 and later), and `server/discover`,
-  need no session, so one client stands for all senders of those.
+  need no session, so one client stands for all senders of those; for a sender with an id that is pending there, a
+  further one.
 - An answer to a request of ours, and its progress, belong to the client that was asked: the ids of requests to all
   clients but the first are made unique. A cancellation belongs to the client whose request it names. Several clients
   may use the same ids: if requests of two have that id, nothing is cancelled.
 - Any other message belongs to the client whose last request id it follows, as clients number their requests in order;
-  otherwise to the newest one.
+  otherwise to the newest one. If all have a pending request with its id, it is refused.
 
 All clients receive every answer, as they share one window; each ignores answers to ids that it did not use.
 """
@@ -20,7 +21,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mcpframe.frame.core.jsonrpc import CONNECTION_CLOSED, answered_as, asked_as, progress_token, usable_id
+from mcpframe.frame.core.jsonrpc import (
+    CONNECTION_CLOSED,
+    answered_as,
+    asked_as,
+    id_in_use,
+    progress_token,
+    usable_id,
+)
 
 Json = Mapping[str, Any]
 
@@ -87,6 +95,9 @@ class Routes:
 
         Args:
             message: a JSON-RPC message of the peer.
+
+        Raises:
+            UnexpectedMessage: for a request with an id that is in use.
         """
         method, params = message.get("method"), message.get("params") or {}
         if method is None:
@@ -161,10 +172,16 @@ class Routes:
         if method == "initialize":
             return self._add()
         if self._most > 1 and (method == _DISCOVER or (isinstance(meta, Mapping) and _REVISION in meta)):
-            known = next((client for client in self.clients if client.stateless), None)
+            others = [each for each in self.clients if each.stateless]
+            known = next((each for each in others if id_ not in each.pending), None)
+            if known is None and len(others) >= self._most:
+                raise id_in_use(id_)
             return known or self._add(stateless=True)
         held = [each for each in self.clients[::-1] if not each.stateless]
-        closest = min(held, key=lambda each: _distance(id_, each.last), default=None)  # the newest of equals
+        free = [each for each in held if id_ not in each.pending]
+        if held and not free:
+            raise id_in_use(id_)
+        closest = min(free, key=lambda each: _distance(id_, each.last), default=None)  # the newest of equals
         return closest or self._add()
 
     def _add(self, *, stateless: bool = False) -> PageClient:

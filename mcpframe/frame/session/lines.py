@@ -15,7 +15,6 @@ every server are added to the messages themselves:
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -23,6 +22,7 @@ from typing import Any
 import anyio
 
 from mcpframe.frame.core import jsonrpc, payload
+from mcpframe.frame.core.outline import outline
 from mcpframe.frame.core.reasons import reason_of
 from mcpframe.frame.session.printing import PrintedLines, captured, printing_to
 
@@ -37,6 +37,8 @@ _INITIALIZE = "mcpframe:initialize"
 """The id of the `initialize` that is sent in place of a client that sends none."""
 _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 """In `_meta` of a request that needs no handshake (MCP specification 2026-07-28)."""
+
+_NO_MESSAGE = "The server's program wrote a line that is no message: %.200s"
 
 Report = Callable[[str, BaseException | None], None]
 
@@ -263,11 +265,12 @@ class _Conversation:
 
     async def _said(self, line: str) -> None:
         try:
-            body = json.loads(line)
-        except ValueError:
-            body = None
+            body = payload.loads(line)
+        except (ValueError, RecursionError) as error:
+            await self._said_no_json(line, error)
+            return
         if not isinstance(body, dict):
-            log.warning("The server's program wrote a line that is no message: %.200s", line)
+            log.warning(_NO_MESSAGE, line)
             return
         if "method" in body:
             await self._write.send((line, body))
@@ -283,6 +286,16 @@ class _Conversation:
             await self._send(body)
             return
         await self._write.send((line, body))
+
+    async def _said_no_json(self, line: str, error: Exception) -> None:
+        """Answer whoever waits for a line that is not JSON, such as one with `NaN`, which Python's `json` writes."""
+        log.warning(_NO_MESSAGE, line)
+        found = outline(line)
+        if found.kind == "request":
+            refused = jsonrpc.error_response(found.id, jsonrpc.PARSE_ERROR, f"The request is not JSON: {error}")
+            self.files.stdin.put(payload.encode(refused))
+        elif found.kind == "response" and self._pending.pop(jsonrpc.usable_id(found.id), None) is not None:
+            await self._answer_error(found.id, jsonrpc.INTERNAL_ERROR, f"The server's answer is not JSON: {error}")
 
     def _note_capabilities(self, answer: dict[str, Any]) -> None:
         """Record the program's capabilities, and add the frame's to the answer."""

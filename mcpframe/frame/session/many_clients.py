@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 
-from mcpframe.frame.core.errors import StateError
+from mcpframe.frame.core import jsonrpc
+from mcpframe.frame.core.errors import StateError, UnexpectedMessage
 from mcpframe.frame.session.client_routes import PageClient, Routes
 from mcpframe.frame.session.streams import WriteStream
 
@@ -74,7 +75,7 @@ class _Clients:
         self.post = post
         self.routes = routes
         self._serve = serve
-        self._turn = anyio.Semaphore(most + 1 if most > 1 else 1)  # one more for the client without a session
+        self._turn = anyio.Semaphore(2 * most if most > 1 else 1)  # as many without a session
         self._incoming: dict[PageClient, MemoryObjectSendStream[Any]] = {}
         self._failure: Exception | None = None
 
@@ -101,7 +102,12 @@ class _Clients:
             with suppress(StateError):  # from a client that looks for a server
                 self.post({"jsonrpc": "2.0", "id": message["id"], "result": {}})
             return
-        routed = self.routes.inbound(message)
+        try:
+            routed = self.routes.inbound(message)
+        except UnexpectedMessage as error:
+            with suppress(StateError):
+                self.post(jsonrpc.error_response(message["id"], jsonrpc.INVALID_REQUEST, str(error)))
+            return
         if routed is None:
             return
         client, body = routed

@@ -110,13 +110,16 @@ class Supervisor:
         if jsonrpc.is_request(message):
             if method == "ping":
                 return [client.delivery({"jsonrpc": "2.0", "id": message["id"], "result": {}})]
+            if message["id"] in client.calls:  # a page that was left has answered it
+                error = jsonrpc.id_in_use(message["id"])
+                return [client.delivery(jsonrpc.error_response(message["id"], jsonrpc.INVALID_REQUEST, str(error)))]
             limit = self._limit(message)
             client.calls[message["id"]] = OpenCall(client, message, None if limit is None else now + limit)
             self._note(client, message)
             return [*self._start(now), *self._send(client, message)]
-        if method == "notifications/cancelled":
+        if method == jsonrpc.CANCELLED:
             return self._cancelled(client, message, now)
-        if method == "notifications/progress":
+        if method == jsonrpc.PROGRESS:
             token = jsonrpc.usable_id((message.get("params") or {}).get("progressToken"))
             message = answered_as(message, lambda wire: client.tokens.get(wire, wire)) if token is not None else message
         self._note(client, message)
@@ -355,9 +358,7 @@ class Supervisor:
                 call.told = True
                 why = f"It waits for {', '.join(self._tools)}, which is computing."
                 params = {"progressToken": token, "progress": 0, "message": why}
-                outputs.append(
-                    client.delivery({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
-                )
+                outputs.append(client.delivery({"jsonrpc": "2.0", "method": jsonrpc.PROGRESS, "params": params}))
         return outputs
 
     def _start(self, now: float) -> list[Output]:

@@ -143,7 +143,7 @@ class _Client(WriteStream):
             message = payload.decode(text, **LIMITS)
             if not isinstance(message, dict) or "jsonrpc" not in message:
                 return  # keep-alive, and anything else that is not JSON-RPC
-            jsonrpc.request_id(message)
+            message = jsonrpc.with_usable_id(message)
             item = SessionMessage(jsonrpc_message_adapter.validate_python(message, by_name=False))
             self._pending.asked(message)
         except (MessageError, TooManyPending, ValueError) as error:

@@ -12,6 +12,7 @@ from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.hub.serving.server import HubServer
 from mcpframe.kit.bridge.http.endpoint import HOST, PATH, Endpoint, serve_until_cancelled
 from mcpframe.kit.bridge.http.headers import security, with_cors
+from mcpframe.kit.bridge.http.posts import CheckedPosts
 from mcpframe.kit.bridge.stdio.lines import LIMITS
 from mcpframe.kit.web.serve import bind
 
@@ -35,12 +36,15 @@ async def serve_http(server: HubServer, port: int, allowed_origins: Sequence[str
     """
     origins = list(parse_allowed_origins(allowed_origins)) if allowed_origins else []
     with bind(HOST, port) as listener:
+        settings = security(listener.getsockname()[1], origins)
         sessions = StreamableHTTPSessionManager(
             server.server,
-            security_settings=security(listener.getsockname()[1], origins),
+            security_settings=settings,
             max_request_body_size=LIMITS.max_message_bytes,
             max_sessions=_MOST_SESSIONS,
         )
-        app = Starlette(routes=[Route(PATH, Endpoint(sessions.asgi_app))], middleware=with_cors(origins))
+        app = Starlette(
+            routes=[Route(PATH, Endpoint(CheckedPosts(sessions.asgi_app, settings)))], middleware=with_cors(origins)
+        )
         async with sessions.run():
             await serve_until_cancelled(app, listener, "mcpframe hub", server.end)

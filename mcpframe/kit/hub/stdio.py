@@ -15,7 +15,6 @@ from mcpframe.frame.compat.sdk import SdkMessages
 from mcpframe.frame.core import jsonrpc
 from mcpframe.frame.session.streams import WriteStream
 from mcpframe.hub.serving.server import HubServer
-from mcpframe.kit.bridge.link.messages import cancelled_id
 from mcpframe.kit.bridge.stdio.edge import MessageOutput, StdioEdge
 from mcpframe.kit.bridge.stdio.lines import broken
 from mcpframe.kit.bridge.stdio.streams import standard_input, standard_output
@@ -66,6 +65,9 @@ class HubEdge(StdioEdge, WriteStream):
     def pending(self) -> int:
         return len(self._requests)
 
+    def waits_for(self, id_: jsonrpc.RequestId) -> bool:
+        return id_ in self._requests
+
     def take(self, message: dict[str, Any], text: str = "") -> None:
         """Take a message of the client. A message that the SDK cannot read is answered with an error."""
         is_request = jsonrpc.is_request(message)
@@ -79,7 +81,7 @@ class HubEdge(StdioEdge, WriteStream):
             return
         if is_request:
             self._requests.add(message["id"])
-        elif (cancelled := cancelled_id(message)) is not None:
+        elif (cancelled := jsonrpc.cancelled_id(message)) is not None:
             self._requests.discard(cancelled)  # it may never be answered
         self._incoming.send_nowait(item)
 

@@ -17,7 +17,8 @@ ERROR = {"jsonrpc": "2.0", "id": 5, "error": {"code": -1, "message": "No", "data
 NO_VERSIONS: list[Any] = [None, "", "1.0", "2", "2.00", " 2.0", 2, 2.5, True, [], {}, ["2.0"]]
 NO_OBJECTS: list[Any] = [None, "", "x", 0, 7, True, False, [], [{}]]
 NO_TEXTS: list[Any] = [None, 0, 7, True, False, [], {}, ["m"]]
-METHODS = ["", "m", "__proto__", "constructor", "\x00", TOO_LONG, PAIRS]
+NOTIFICATIONS = ["notifications/", "notifications/cancelled", "notifications/progress", "notifications/x"]
+METHODS = ["Notifications/cancelled", "notifications", "", "m", "__proto__", "constructor", "\x00", TOO_LONG, PAIRS]
 IDS: list[Any] = ["", "7", "__proto__", TOO_LONG, PAIRS, 0, 1, -1, LARGEST, -LARGEST]
 NO_IDS: list[Any] = [None, True, False, 1.5, -0.5, LARGEST + 1, -LARGEST - 1, 1e21, 1e300, [], [7], {}, {"id": 7}]
 CODES: list[Any] = [0, 1, -32000, -32603, LARGEST, -LARGEST]
@@ -63,6 +64,9 @@ def _calls(base: dict[str, Any], name: str) -> Iterator[tuple[str, Any, list[dic
     yield f"a {name} without method", _without(base, "method"), _refused()
     for value in METHODS:
         yield f"a {name}, method {value!r}", {**base, "method": value}, _received({**base, "method": value})
+    for value in NOTIFICATIONS:
+        changed = {**base, "method": value}
+        yield f"a {name}, method {value!r}", changed, _refused(*answer) if answer else _received(changed)
     for field, values in {"jsonrpc": NO_VERSIONS, "method": NO_TEXTS, "params": NO_OBJECTS}.items():
         for value in values:
             yield f"a {name}, {field} {value!r}", {**base, field: value}, _refused(*answer)

@@ -23,7 +23,6 @@ DIALECT = Dialect(
     outer={TRANSPORT: IFRAME_CLIENT, TAB: TAB_CLIENT},
     last_words=_last_words,
     initializes=False,
-    shared=True,
     steps={READY: "Server ready", CHECK_READY: "Client checks", STOPPED: "Server stopped"},
     for_hosts="Clients of MCP-B frame this address, with IframeParentTransport",
 )

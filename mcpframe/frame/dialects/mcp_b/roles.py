@@ -66,6 +66,7 @@ def server(phase: str, channel: str) -> Role:
             *common.leaving(do.removed, S.CALLING, S.OPEN, close=do.stop),
         ),
         waits={S.CALLING: "handshake_timeout"} if phase == TRANSPORT else {},
+        shared=True,
     )
 
 

@@ -29,11 +29,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from mcpframe.frame.core import jsonrpc
-from mcpframe.kit.bridge.http.headers import read_body
+from mcpframe.kit.bridge.http.posts import again, read_post, refuse_id
 from mcpframe.kit.bridge.http.routing import Asked, request_for
 from mcpframe.kit.bridge.link.link import Link
-from mcpframe.kit.bridge.link.messages import ServerMessage, Unread, cancelled_id
-from mcpframe.kit.bridge.stdio.lines import Broken
+from mcpframe.kit.bridge.link.messages import ServerMessage, Unread
 
 logger = logging.getLogger(__name__)
 
@@ -93,13 +92,12 @@ class Sessions:
         session = self._sessions.get(id_) if id_ is not None else None
         message: dict[str, Any] | None = None
         if request.method == "POST":
-            body = await request.body()
-            line = read_body(body)
-            if isinstance(line, Broken):
-                await Response(line.answer, 400, media_type="application/json")(scope, receive, send)
+            line = await read_post(request)
+            if isinstance(line, Response):
+                await line(scope, receive, send)
                 return
             message = line.message
-            receive = _again(body, receive)
+            receive = again(line, receive)
         if id_ is not None:
             if session is None or session.has_ended:
                 await _error(404, INVALID_REQUEST, "Session not found")(scope, receive, send)
@@ -196,7 +194,7 @@ class _Session:
     async def _handle_request(self, scope: Scope, receive: Receive, send: Send, id_: jsonrpc.RequestId) -> None:
         key = str(id_)  # the transport's key of a request
         if key in self._answering or id_ in self._asked or key == GET_STREAM_KEY:
-            await _error(400, INVALID_REQUEST, f"The id {id_!r} is in use: choose another one")(scope, receive, send)
+            await refuse_id(id_)(scope, receive, send)
             return
         answered = self._answering[key] = anyio.Event()
         try:
@@ -246,7 +244,7 @@ class _Session:
             if jsonrpc.is_request(message):
                 self._asked[message["id"]] = Asked.of(message)
             self._link.send(text, message)
-            cancelled = cancelled_id(message)
+            cancelled = jsonrpc.cancelled_id(message)
             if cancelled is not None and cancelled in self._asked:
                 del self._asked[cancelled]
                 # The server need not answer, but the request's event stream has to end.
@@ -296,20 +294,6 @@ def _without_events(scope: Scope) -> Scope:
     """Remove the header `Last-Event-ID`: no events are kept, so a client that resumes gets a new stream."""
     headers = [(name, value) for name, value in scope["headers"] if name.lower() != b"last-event-id"]
     return {**scope, "headers": headers}
-
-
-def _again(body: bytes, receive: Receive) -> Receive:
-    """Return an ASGI `receive` that replays a body that was read already, and then passes on the client's events."""
-    given = False
-
-    async def replay() -> Any:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return replay
 
 
 def _error(status: int, code: int, message: str) -> Response:

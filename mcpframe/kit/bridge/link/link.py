@@ -18,7 +18,7 @@ from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.waiting.peer import Overdue, Peer
 from mcpframe.kit.base.errors import PageFailed
-from mcpframe.kit.bridge.link.messages import ServerMessage, cancelled_id, checked
+from mcpframe.kit.bridge.link.messages import ServerMessage, checked
 
 logger = logging.getLogger(__name__)
 
@@ -98,6 +98,10 @@ class Link:
             await asyncio.shield(self._start_opening())
             self._raises = False
 
+    def waits_for(self, id_: jsonrpc.RequestId) -> bool:
+        """Return whether a request with this id waits for an answer."""
+        return id_ in self._asked
+
     def send(self, text: str, message: Mapping[str, Any]) -> None:
         """Send one message of the client; it is queued until the page is open.
 
@@ -111,7 +115,7 @@ class Link:
             del self._owed[message["id"]]
         elif "id" in message:
             self._asked[message["id"]] = self._page is not None
-        elif (cancelled := cancelled_id(message)) is not None:
+        elif (cancelled := jsonrpc.cancelled_id(message)) is not None:
             self._cancel(cancelled)
         self._beginning.note(text, message)
         if self._page is not None:
@@ -153,7 +157,7 @@ class Link:
             self._beginning.answered(server_message)
         elif server_message.id is not None:
             self._owed[server_message.id] = None
-        elif (withdrawn := cancelled_id(server_message.message)) is not None:
+        elif (withdrawn := jsonrpc.cancelled_id(server_message.message)) is not None:
             self._owed.pop(withdrawn, None)
         self._deliver(server_message)
 
@@ -247,11 +251,8 @@ class Link:
         for id_, error in errors.items():
             self._deliver(ServerMessage(payload.encode(error), id_))
         for id_ in owed:
-            params = {"requestId": id_, "reason": reason}
-            method = "notifications/cancelled"
-            self._deliver(
-                ServerMessage(payload.encode({"jsonrpc": "2.0", "method": method, "params": params}), None, method)
-            )
+            cancelled = payload.encode(jsonrpc.cancellation(id_, reason))
+            self._deliver(ServerMessage(cancelled, None, jsonrpc.CANCELLED))
 
     def _deliver(self, server_message: ServerMessage) -> None:
         if self.edge is None:

@@ -6,9 +6,7 @@ ever.
 
 from __future__ import annotations
 
-import json
 import threading
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -31,7 +29,7 @@ class ServerMessage:
     @cached_property
     def message(self) -> dict[str, Any]:
         """The message, parsed."""
-        message: dict[str, Any] = json.loads(self.text)
+        message: dict[str, Any] = payload.loads(self.text)
         return message
 
 
@@ -53,17 +51,6 @@ def checked(server_message: ServerMessage) -> ServerMessage:
         text = f"The server's answer is not one that MCP allows: {error}"
         return ServerMessage(payload.encode(jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, text)), id_)
     return server_message
-
-
-def cancelled_id(message: Mapping[str, Any]) -> jsonrpc.RequestId | None:
-    """Return the id of the request that a message cancels; None if it cancels none.
-
-    Args:
-        message: a JSON-RPC object; its parameters need not be valid.
-    """
-    if message.get("method") != "notifications/cancelled" or not isinstance(params := message.get("params"), dict):
-        return None
-    return jsonrpc.usable_id(params.get("requestId"))
 
 
 def _check(server_message: ServerMessage) -> None:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import AsyncIterable
 from typing import Any, Protocol
 
-from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR, is_request
+from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, RequestId, id_in_use, is_request
 from mcpframe.frame.waiting.changes import Changes
 from mcpframe.frame.waiting.clock import LoopClock
 from mcpframe.kit.base.terminal import visible
@@ -83,6 +83,10 @@ class StdioEdge:
         """The number of the client's requests that wait for an answer."""
         raise NotImplementedError
 
+    def waits_for(self, id_: RequestId) -> bool:
+        """Return whether a request of the client with this id waits for an answer."""
+        raise NotImplementedError
+
     def take(self, message: dict[str, Any], text: str) -> None:
         """Take a message of the client, parsed and as text."""
         raise NotImplementedError
@@ -96,6 +100,8 @@ class StdioEdge:
         async for line in messages_of(chunks):
             if isinstance(line, Broken):
                 self.answer(line)
+            elif is_request(line.message) and self.waits_for(id_ := line.message["id"]):
+                self.answer(broken(id_, INVALID_REQUEST, id_in_use(id_)))
             else:
                 self.take(line.message, line.text)
 
@@ -125,6 +131,9 @@ class _LinkEdge(StdioEdge):
     @property
     def pending(self) -> int:
         return self.link.pending
+
+    def waits_for(self, id_: RequestId) -> bool:
+        return self.link.waits_for(id_)
 
     def take(self, message: dict[str, Any], text: str) -> None:
         try:

@@ -17,15 +17,13 @@ from mcpframe.frame.core.roles import Options
 LIMITS = Options()
 """The limits of a framed server's connection, which would reject a larger message."""
 
-PARSE_ERROR = -32700
-
 _ENDS = 1024
 """The number of bytes kept of both ends of an overlong line, to find the request's id."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A message of the client, as text and parsed."""
+    """A message of the client, as text and parsed. An id that was written as `1.0` is an integer in both."""
 
     text: str
     message: dict[str, Any]
@@ -105,7 +103,7 @@ def read_message(line: bytes, *, max_bytes: int, max_nesting: int) -> Line | Bro
         text = line.decode("utf-8")
         message = payload.parse(text, max_bytes=max_bytes, max_nesting=max_nesting)
     except (UnicodeDecodeError, MalformedMessage) as error:
-        return broken(None, PARSE_ERROR, error)
+        return broken(None, jsonrpc.PARSE_ERROR, error)
     except MessageError as error:
         return broken(_waits(outline(text)), jsonrpc.INVALID_REQUEST, error)
     if not isinstance(message, dict):
@@ -113,10 +111,10 @@ def read_message(line: bytes, *, max_bytes: int, max_nesting: int) -> Line | Bro
         return broken(None, jsonrpc.INVALID_REQUEST, f"The message is {what}: send one JSON-RPC object.")
     try:
         payload.check_content(text, message)
-        jsonrpc.request_id(message)
+        read = jsonrpc.with_usable_id(message)
     except MessageError as error:
         return broken(_waits(outline_of(message)), jsonrpc.INVALID_REQUEST, error)
-    return Line(text, message)
+    return Line(text if read is message else payload.encode(read), read)
 
 
 def _waits(outline: Outline) -> str | int | float | None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mcpframe.frame.core import jsonrpc
-from mcpframe.frame.core.errors import MalformedMessage, TooManyPending
+from mcpframe.frame.core.errors import MalformedMessage, TooManyPending, UnexpectedMessage
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,11 @@ def test_pending_keeps_order_and_forgets_what_is_answered_or_cancelled() -> None
         pending.asked({"jsonrpc": "2.0", "id": n, "method": "m"})
     with pytest.raises(TooManyPending):
         pending.asked({"jsonrpc": "2.0", "id": 4, "method": "m"})
-    pending.asked({"jsonrpc": "2.0", "id": 3, "method": "m"})  # again: not one more
+    for full in (True, False):
+        with pytest.raises(UnexpectedMessage):
+            pending.asked({"jsonrpc": "2.0", "id": 3, "method": "m"})
+        if full:
+            pending.answered({"jsonrpc": "2.0", "id": 1, "result": {}})
     pending.answered({"jsonrpc": "2.0", "id": 1, "result": {}})
     pending.answered({"jsonrpc": "2.0", "id": 99, "result": {}})
     pending.answered({"jsonrpc": "2.0", "id": None, "error": {}})
@@ -146,3 +150,26 @@ def test_messages_that_name_no_request_are_not_copied() -> None:
         assert jsonrpc.asked_as(message, str) is message
     for message in ({"id": 1, "method": "m"}, {"method": "notifications/progress"}, {"method": "n", "params": {}}):
         assert jsonrpc.answered_as(message, str) is message
+
+
+def test_several_clients_may_use_the_same_id() -> None:
+    pending = jsonrpc.Pending(1, shared=True)
+    for _ in range(2):
+        pending.asked({"jsonrpc": "2.0", "id": 3, "method": "m"})
+    assert list(pending) == [3]
+
+
+@pytest.mark.parametrize("method", [jsonrpc.CANCELLED, jsonrpc.PROGRESS])
+def test_a_request_with_the_name_of_a_notification_is_none(method: str) -> None:
+    message = {"jsonrpc": "2.0", "id": 2, "method": method, "params": {"requestId": 1, "progressToken": 1}}
+    with pytest.raises(MalformedMessage):
+        jsonrpc.request_id(message)
+    assert jsonrpc.cancelled_id(message) is None
+    assert jsonrpc.asked_as(message, lambda _: 9) == {**message, "id": 9}
+    assert jsonrpc.answered_as(message, lambda _: 9) is message
+    pending = jsonrpc.Pending(3)
+    pending.asked(_request(1, 1))
+    pending.asked(message)
+    assert list(pending) == [1, 2]
+    pending.asked(jsonrpc.cancellation(1, ""))
+    assert pending.wants(message)

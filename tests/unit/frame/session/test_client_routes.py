@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from mcpframe.frame.core.errors import UnexpectedMessage
 from mcpframe.frame.session.client_routes import PageClient, Routes
 
 Json = dict[str, Any]
@@ -62,9 +65,29 @@ def test_requests_with_their_revision_need_no_session_and_share_one() -> None:
     routes, _, _ = two()
     assert owner(routes, request(0, "server/discover")) == 3
     assert owner(routes, stateless(1)) == 3
-    assert owner(routes, stateless(1)) == 3
+    assert owner(routes, stateless(2)) == 3
     assert owner(routes, request(1)) == 2
     assert owner(routes, stateless(2, "initialize")) == 4
+
+
+def test_senders_without_a_session_may_use_the_same_id_up_to_a_limit() -> None:
+    routes = Routes(2)
+    assert [owner(routes, stateless(1)) for _ in range(2)] == [1, 2]
+    with pytest.raises(UnexpectedMessage):
+        routes.inbound(stateless(1))
+    assert owner(routes, stateless(2)) == 1
+    routes.outbound(routes.clients[1], answer(1))
+    assert owner(routes, stateless(1)) == 2
+
+
+def test_an_id_that_is_pending_in_every_session_is_refused() -> None:
+    routes, one, other = two()
+    assert [owner(routes, request("a")) for _ in range(2)] == [other.number, one.number]
+    with pytest.raises(UnexpectedMessage):
+        routes.inbound(request("a"))
+    assert owner(routes, request("a", "initialize")) == 3
+    routes.outbound(one, answer("a"))
+    assert owner(routes, request("a")) == one.number
 
 
 def test_an_answer_belongs_to_the_client_that_was_asked() -> None:

@@ -97,6 +97,28 @@ async def test_what_a_program_writes_that_is_no_message_is_logged(caplog: pytest
     assert "Starting…" in caplog.text
 
 
+NO_JSON = {"a number": "NaN", "a list": "[-Infinity]", "depth": "[" * 100_000 + "]" * 100_000}
+
+
+@pytest.mark.parametrize("value", NO_JSON.values(), ids=NO_JSON)
+async def test_who_waits_for_a_line_that_is_no_json_is_answered(value: str) -> None:
+    heard: list[Any] = []
+
+    async def program(files: LineFiles) -> None:
+        async for line in files.stdin:
+            body = json.loads(line)
+            heard.append(body)
+            if body.get("method") == "tools/call":
+                await files.stdout.write(f'{{"jsonrpc":"2.0","id":"a","method":"ping","params":{{"a":{value}}}}}\n')
+                await files.stdout.write(f'{{"jsonrpc":"2.0","result":{{"a":{value}}},"id":{body["id"]}}}\n')
+
+    async with client_of(program) as client, asyncio.timeout(60):
+        answer = await client.request("tools/call", name="mean")
+        assert answer["error"]["code"] == -32603
+        assert "not JSON" in answer["error"]["message"]
+    assert [(each["id"], each["error"]["code"]) for each in heard if "error" in each] == [("a", -32700)]
+
+
 async def test_a_client_of_the_stateless_era_needs_no_handshake_where_the_program_knows_it() -> None:
     seen: list[str] = []
 

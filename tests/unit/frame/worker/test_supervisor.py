@@ -505,3 +505,16 @@ def test_late_texts_for_clients_that_have_left_are_dropped(rig: Rig) -> None:
     rig.hear("said", client, jsonrpc="2.0", id=3, result={})
     assert rig.posted() == []
     assert rig.outputs == [Left(client)]
+
+
+def test_an_id_that_is_in_use_is_refused_and_the_call_goes_on(rig: Rig) -> None:
+    client = introduced(rig)
+    rig.call(client, 1)
+    rig.hear("took", client, 1)
+    rig.posted()
+    rig.call(client, 1, "other")
+    [refused] = rig.delivered()
+    assert (refused["id"], refused["error"]["code"]) == (1, -32600)
+    assert not rig.posted()
+    rig.take(rig.supervisor.stopped(rig.now))
+    assert rig.delivered()[-1]["error"]["data"] == {"reason": "stopped", "mayHaveRun": True}

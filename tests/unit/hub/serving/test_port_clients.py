@@ -204,3 +204,16 @@ async def test_many_sessions_share_a_port_of_native_messaging() -> None:
         assert len(clients) == 1
         native.closed()
         assert len(clients) == 0
+
+
+async def test_ids_are_those_of_stdio_and_one_in_use_is_refused() -> None:
+    async with served() as (_, clients, page):
+        port = await Port(clients).begins()
+        answer = await port.says('{"jsonrpc":"2.0","id":1e3,"method":"ping"}')
+        assert answer == {"jsonrpc": "2.0", "id": 1000, "result": {}}
+        await port.says(CALL)
+        for refused in (await port.says({**CALL, "id": 7.0}), await port.says({**CALL, "method": "notifications/x"})):
+            assert (refused["id"], refused["error"]["code"]) == (7, -32600)
+        page.answers(text_result("5"))
+        await settled()
+        assert port.posted[-1]["result"]["content"][0]["text"] == "5"

@@ -237,6 +237,7 @@ BAD += [
 ]
 BAD += [b'{"jsonrpc":"2.0","id":"\\ud800","method":"ping"}', b'{"jsonrpc":"2.0","id":1,"method":"\\udfff"}']
 BAD += [b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"\\ud800":1}}']
+BAD += [b'{"jsonrpc":"2.0","id":1,"method":"notifications/cancelled","params":{"requestId":1}}']
 BAD += [b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}', b'{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}']
 
 
@@ -266,10 +267,29 @@ async def test_an_id_that_is_in_use_is_refused(bridge: HttpBridge, place: Place,
     client = await Legacy(bridge, http).begin()
     call = asyncio.create_task(client.call(1, "wait", name="x"))
     await until(lambda: place.heard("tools/call", name="wait"))
-    for id_ in (1, "1", "_GET_stream"):
-        assert (await client.post({"id": id_, "method": "ping"})).status_code == 400
+    for id_ in (1, 1.0, "1", "_GET_stream"):
+        refused = await client.post({"id": id_, "method": "ping"})
+        assert refused.status_code == 400
+        assert (refused.json()["id"], refused.json()["error"]["code"]) == (id_, -32600)
     await client.post({"method": "notifications/cancelled", "params": {"requestId": 1}})
     assert (await call)["error"]["code"] == -32800
+
+
+@pytest.mark.parametrize(("written", "id_"), [(b"1.0", 1), (b"1e3", 1000)])
+async def test_an_id_that_is_written_as_a_fraction_is_answered(
+    bridge: HttpBridge, http: httpx2.AsyncClient, written: bytes, id_: int
+) -> None:
+    client = await Legacy(bridge, http).begin()
+    call = (
+        b'{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"echo","arguments":{"text":"a"},"_meta":%s}}'
+    )
+    answers = [events(await client.post(call % (written, b"{}")))[-1]]
+    head = {**BOTH, "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "echo"}
+    content = call % (written, json.dumps(META).encode())
+    answers.append((await http.post(bridge.url, content=content, headers=head)).json())
+    for answer in answers:
+        assert (answer["id"], answer["result"]["content"][0]["text"]) == (id_, "a")
+        assert type(answer["id"]) is int
 
 
 async def test_a_client_that_leaves_before_its_session_has_begun_leaves_none(

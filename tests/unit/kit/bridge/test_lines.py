@@ -32,6 +32,15 @@ def test_messages_pass_as_they_are() -> None:
     assert (line.text, line.message["id"]) == (text, "ü1")
 
 
+@pytest.mark.parametrize(("written", "id_"), [("1.0", 1), ("1e3", 1000), ("-0.0", 0)])
+def test_an_id_that_is_written_as_a_fraction_is_an_integer(written: str, id_: int) -> None:
+    [line] = fed(f'{{"jsonrpc":"2.0","id":{written},"method":"ping","params":{{"a":1.5}}}}\n'.encode())
+    assert isinstance(line, Line)
+    message = {"jsonrpc": "2.0", "id": id_, "method": "ping", "params": {"a": 1.5}}
+    assert line.message == json.loads(line.text) == message
+    assert type(line.message["id"]) is type(json.loads(line.text)["id"]) is int
+
+
 @pytest.mark.parametrize("size", [1, 2, 7, 1000])
 def test_it_does_not_matter_how_bytes_come(size: int) -> None:
     data = PING + b"\n\n" + PING + b"\r\n" + '{"jsonrpc":"2.0","method":"é"}\n'.encode()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ import pytest
 from mcpframe.kit.base.errors import BuildError, KitError, PageFailed
 from mcpframe.kit.bridge.link.link import Link
 from mcpframe.kit.bridge.link.messages import ServerMessage
+from mcpframe.kit.bridge.stdio.edge import _LinkEdge
 
 JSON = dict[str, Any]
 
@@ -319,3 +320,28 @@ async def test_a_request_is_answered_that_arrives_as_the_opening_fails() -> None
     assert rig.got[0]["error"]["message"] == "There is none."
     assert rig.notes == []  # `open` has raised it
     await link.close()
+
+
+async def test_an_id_in_use_is_refused_over_stdio(rig: Rig) -> None:
+    class Written:
+        texts: list[str] = []
+
+        def write(self, text: str) -> None:
+            self.texts.append(text)
+
+    async def lines() -> AsyncIterator[bytes]:
+        for id_, method in (("7", "wait"), ("7.0", "ping"), ("8", "notifications/cancelled"), ("9", "ping")):
+            yield f'{{"jsonrpc":"2.0","id":{id_},"method":"{method}"}}\n'.encode()
+
+    edge = _LinkEdge(output := Written(), "test")  # type: ignore[arg-type]
+    edge.link = rig.link = Link(rig.open_page, edge)  # type: ignore[arg-type]
+    await edge.read_all(lines())
+    await rig.settle()
+    assert [(message["id"], message["method"]) for message in rig.pages[-1].heard] == [(7, "wait"), (9, "ping")]
+    answers = [json.loads(text) for text in output.texts]
+    assert [(each["id"], each.get("error", {}).get("code")) for each in answers] == [
+        (7, -32600),
+        (8, -32600),
+        (9, None),
+    ]
+    assert rig.link.waits_for(7)

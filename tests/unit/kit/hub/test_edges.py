@@ -194,6 +194,73 @@ async def test_a_hub_that_ends_answers_the_calls_of_its_clients_over_http(
     assert not [record for record in caplog.records if record.name.startswith("uvicorn")]
 
 
+async def test_an_id_in_use_is_refused_over_stdio() -> None:
+    async def lines(*messages: dict[str, Any]) -> AsyncIterator[bytes]:
+        for message in messages:
+            yield json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n"
+
+    call = {"id": 7, "method": "tools/call", "params": {"name": NAME}}
+    async with stdio_wire() as (world, wire):
+        port = world.page(1, SHOP, tool("add"))
+        await wire.ask(0, "initialize", INITIALIZE)
+        await wire.edge.read_all(lines({"method": "notifications/initialized"}, call, {**call, "id": 7.0}))
+        refused = await wire.line()
+        assert (refused["id"], refused["error"]["code"]) == (7, -32600)
+        with anyio.fail_after(60):
+            while not port.calls:  # noqa: ASYNC110
+                await asyncio.sleep(0.001)
+        port.answers(text_result("5"))
+        assert (await wire.line())["result"]["content"][0]["text"] == "5"
+        await wire.edge.read_all(lines({"id": 7, "method": "ping"}))
+        assert (await wire.line())["result"] == {}
+
+
+async def test_messages_over_http_are_read_as_over_stdio(capsys: pytest.CaptureFixture[str]) -> None:
+    async with hub_world() as world:
+        page = world.page(1, SHOP, tool("add"))
+        server = HubServer(world.hub)
+        async with server.running(), httpx2.AsyncClient(timeout=60) as client:
+            serving = asyncio.create_task(http.serve_http(server, 0))
+            url = ""
+            with anyio.fail_after(60):
+                while not url:
+                    await asyncio.sleep(0.001)
+                    url = capsys.readouterr().out.strip()
+            head = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+
+            async def post(text: str) -> httpx2.Response:
+                return await client.post(url, content=f'{{"jsonrpc":"2.0",{text}}}'.encode(), headers=head)
+
+            begun = await post(f'"id":0.0,"method":"initialize","params":{json.dumps(INITIALIZE)}')
+            assert answers(begun)[-1]["id"] == 0
+            head |= {"mcp-session-id": begun.headers["mcp-session-id"], "mcp-protocol-version": "2025-11-25"}
+            assert answers(await post('"id":1e3,"method":"ping"')) == [{"jsonrpc": "2.0", "id": 1000, "result": {}}]
+            call = f'"id":7,"method":"tools/call","params":{{"name":"{NAME}","arguments":{{}}}}'
+            calling = asyncio.create_task(post(call))
+            with anyio.fail_after(60):
+                while not page.calls:  # noqa: ASYNC110
+                    await asyncio.sleep(0.001)
+            for text in (
+                '"id":7,"method":"ping"',
+                '"id":"7","method":"ping"',
+                '"id":8,"method":"notifications/cancelled"',
+            ):
+                refused = await post(text)
+                assert (refused.status_code, answers(refused)[0]["error"]["code"]) == (400, -32600), text
+            page.answers(text_result("5"))
+            assert answers(await calling)[-1]["result"]["content"][0]["text"] == "5"
+            assert answers(await post('"id":7,"method":"ping"'))[-1]["result"] == {}
+            serving.cancel()
+            await asyncio.wait({serving})
+
+
+def answers(response: httpx2.Response) -> list[Any]:
+    """The messages of a response, which is an event stream or one message."""
+    if "event-stream" not in response.headers["content-type"]:
+        return [response.json()]
+    return [json.loads(line[6:]) for line in response.text.splitlines() if line.startswith("data: ")]
+
+
 async def status(port: int, header: str) -> int:
     """Return the status of a request with a header more."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
