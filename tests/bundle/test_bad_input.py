@@ -62,8 +62,13 @@ exit $status
 """
 
 
-def refused(arguments: list[str], **variables: str) -> str:
-    """Run a program that has to fail with one sentence, and give that."""
+def refused(arguments: list[str], *, steps: list[str] | None = None, **variables: str) -> str:
+    """Run a program that has to fail with one sentence, and give that.
+
+    Args:
+        arguments: The command line.
+        steps: The steps that it may print before; None for any.
+    """
     done = subprocess.run(
         arguments,
         env={**ENVIRONMENT, "MCPFRAME_SNAPSHOT": "0", **variables},
@@ -76,6 +81,7 @@ def refused(arguments: list[str], **variables: str) -> str:
     assert done.stdout == ("unchanged\n" if arguments[0] == "unshare" else "")
     [told] = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
     assert "Traceback" not in done.stderr
+    assert steps is None or done.stderr.splitlines() == [*steps, told]
     return told
 
 
@@ -98,7 +104,7 @@ def changed(adder: Adder, tmp_path: Path) -> Path:
 def test_a_full_disk(adder: Adder, changed: Path, tmp_path: Path) -> None:
     out = tmp_path / "small"
     told = in_file_system(out, "size=1m", ":", [*BUILD, str(changed), "--out", str(out)])
-    assert re.search(r"Cannot write \S+small/\S+: the disk is full; free some space", told)
+    assert re.search(r"Cannot write \S+small/\S+, as the disk is full: free some space, or choose another", told)
 
 
 @needs_mounts
@@ -106,7 +112,7 @@ def test_a_full_disk_leaves_the_bundle_that_was_there(adder: Adder, changed: Pat
     out = tmp_path / "small"
     fill = f'cp -r "{adder.out}/." "$out"; dd if=/dev/zero of="$out/filler" bs=4k 2>/dev/null; true'
     told = in_file_system(out, "size=64m", fill, [*BUILD, str(changed), "--out", str(out)])
-    assert "the disk is full; free some space" in told
+    assert "the disk is full: free some space" in told
 
 
 @needs_mounts
@@ -123,7 +129,7 @@ def test_a_full_disk_with_the_cache_on_it(changed: Path, tmp_path: Path) -> None
 def test_a_read_only_file_system(changed: Path, tmp_path: Path) -> None:
     out = tmp_path / "out-there"
     told = in_file_system(out, "ro", ":", [*BUILD, str(changed), "--out", str(out)])
-    assert "the file system is read-only, or choose another folder" in told
+    assert "as the file system is read-only: choose another folder" in told
 
 
 def _forbidden(tmp_path: Path) -> Path:
@@ -161,9 +167,9 @@ def test_a_folder_that_cannot_be_written(
 ) -> None:
     out = place(tmp_path)
     before = sorted(path.name for path in tmp_path.iterdir())
-    told = refused([*BUILD, str(changed), "--out", str(out)])
-    assert f"Cannot write {out}" in told
-    assert f"{said}, or choose another folder" in told
+    (changed / "mcpframe.lock").unlink()
+    told = refused([*BUILD, str(changed), "--out", str(out)], steps=[])  # before anything is resolved or fetched
+    assert f"Cannot write {out}, as {said}: change that, or choose another folder" in told
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 

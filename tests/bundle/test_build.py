@@ -388,7 +388,8 @@ def test_a_module_that_never_returns_is_named_with_the_limit(adder: Adder, tmp_p
 
 
 def test_what_a_module_says_is_printed_without_escapes(adder: Adder, tmp_path: Path) -> None:
-    loud = write_project(tmp_path / "p", server="raise ValueError('\\x1b]0;title\\x07 \\x9b31m')", lock=adder.lock)
+    raises = "raise ValueError('\\x1b]0;title\\x07 \\x9b31m')\nserver = None"
+    loud = write_project(tmp_path / "p", server=raises, lock=adder.lock)
     with pytest.raises(BuildError) as caught:
         build(loud, tmp_path / "out")
     assert r"ValueError: \x1b]0;title\x07 \x9b31m" in str(caught.value)

@@ -82,7 +82,7 @@ def has_ended(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("server", "told"),
     [
-        ("raise RuntimeError('not today')", "does not start in the page: RuntimeError: not today."),
+        (f"raise RuntimeError('not today')\n{SERVER}", "does not start in the page: RuntimeError: not today."),
         extended(f"{SERVER}\ndef broken(:", "is not valid Python 3.14: "),
     ],
     ids=["raises", "invalid"],
@@ -101,6 +101,7 @@ def test_a_server_that_does_not_start_is_told_as_ever(adder: Adder, tmp_path: Pa
 def interrupted(process: subprocess.Popen[str], said: str) -> None:
     assert process.wait(PATIENCE) == 130, said
     assert "Traceback" not in said
+    assert "never retrieved" not in said
 
 
 def test_ctrl_c_while_the_browser_starts(adder: Adder, tmp_path: Path) -> None:
@@ -123,6 +124,7 @@ def test_a_signal_ends_a_server_that_never_returns(adder: Adder, tmp_path: Path,
     _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == status, said
     assert "Traceback" not in said
+    assert "never retrieved" not in said
     has_ended(tmp_path)
 
 

@@ -20,14 +20,14 @@ _TEMPORARY = re.compile(r"[a-z0-9_]{8}")  # how `tempfile` ends its names
 _PUBLIC_FILE, _PUBLIC_FOLDER = 0o644, 0o755
 
 _REASONS = {
-    errno.ENOSPC: "the disk is full; free some space",
-    errno.EDQUOT: "the disk quota is used up; free some space",
-    errno.EFBIG: "a file may not be that large here; raise the limit (ulimit -f)",
-    errno.EROFS: "the file system is read-only",
-    errno.EACCES: "permission is denied",
-    errno.EPERM: "permission is denied",
-    errno.ENOTDIR: "there is a file where a folder is needed",
-    errno.EEXIST: "there is a file where a folder is needed",
+    errno.ENOSPC: "the disk is full: free some space, or",
+    errno.EDQUOT: "the disk quota is used up: free some space, or",
+    errno.EFBIG: "a file may not be that large here: raise the limit (ulimit -f), or",
+    errno.EROFS: "the file system is read-only:",
+    errno.EACCES: "permission is denied: change that, or",
+    errno.EPERM: "permission is denied: change that, or",
+    errno.ENOTDIR: "there is a file where a folder is needed: move it, or",
+    errno.EEXIST: "there is a file where a folder is needed: move it, or",
 }
 
 
@@ -59,7 +59,19 @@ def writing(place: Path) -> Iterator[None]:
         elsewhere = (
             "another cache folder with MCPFRAME_CACHE" if cache_dir() in (place, *place.parents) else "another folder"
         )
-        raise WriteError(f"Cannot write {place}: {reason}, or choose {elsewhere}.") from error
+        raise WriteError(f"Cannot write {place}, as {reason} choose {elsewhere}.") from error
+
+
+def check_writable(folder: Path) -> None:
+    """Check that a folder can be written or created, before long work whose result goes there.
+
+    Raises:
+        WriteError: It cannot.
+    """
+    with writing(folder):
+        above = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+        with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=above):  # access() is wrong for some systems
+            pass
 
 
 @contextmanager

@@ -20,9 +20,18 @@ class VisibleFormatter(logging.Formatter):
 
 
 def log_visibly() -> None:
-    """Escape control characters in log messages, unless a logging handler is set up."""
+    """Escape control characters in log messages, unless a logging handler is set up.
+
+    What asyncio says about a browser's pending answers, which nobody waits for once Ctrl-C has ended it, is dropped.
+    """
+    logging.getLogger("asyncio").addFilter(_is_of_use)
     if logging.lastResort is not None:
         logging.lastResort.setFormatter(VisibleFormatter())
+
+
+def _is_of_use(record: logging.LogRecord) -> bool:
+    error = record.exc_info[1] if record.exc_info else None
+    return not (type(error).__module__.startswith("playwright.") and "never retrieved" in record.getMessage())
 
 
 def print_any_text() -> None:

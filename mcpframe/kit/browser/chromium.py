@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Sequence
@@ -47,6 +48,7 @@ _PLACES = {
 # Playwright's folders of browsers, unless PLAYWRIGHT_BROWSERS_PATH is set.
 _PLAYWRIGHT_CACHES = {"darwin": "~/Library/Caches/ms-playwright", "win32": "~/AppData/Local/ms-playwright"}
 
+_PLAYWRIGHT = ("-m", "playwright", "install", "chromium")
 _ASK_PLAYWRIGHT = """\
 from playwright.sync_api import sync_playwright
 with sync_playwright() as playwright:
@@ -90,6 +92,11 @@ _OFF_BY_PLAYWRIGHT = (
 _HOW = "install Chromium or Chrome, or set MCPFRAME_CHROMIUM to its program"
 
 
+def _ways() -> str:
+    """Return how to get a Chromium: by a command that works wherever this Python is, or by other means."""
+    return f"run `{shlex.join([sys.executable, *_PLAYWRIGHT])}`, {_HOW}"
+
+
 class LaunchOptions(TypedDict):
     """The arguments of Playwright's `chromium.launch(**options)`."""
 
@@ -130,7 +137,7 @@ def ensure_chromium(*, install: bool = False, progress: Progress = silent) -> Pa
     if found is not None:
         return found
     if not install:
-        raise ChromiumMissing(f"No Chromium was found: {_HOW}.")
+        raise ChromiumMissing(f"No Chromium was found: {_ways()}.")
     failures = []
     for name, commands in _installers():
         try:
@@ -240,7 +247,7 @@ def _system_chromium() -> Path | None:
 
 
 def _installers() -> list[tuple[str, list[list[str]]]]:
-    playwright = [python("-m", "playwright", "install", "chromium")]
+    playwright = [python(*_PLAYWRIGHT)]
     installers = [("Playwright", playwright)]
     if _is_root() and shutil.which("apt-get"):
         update, install = ["apt-get", "update", "-q"], ["apt-get", "install", "-y", "-q", "--no-install-recommends"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mcpframe.frame.core.origins import OriginEntries, OriginLists
 from mcpframe.frame.dialects.available import dialects, entries_of, offered_dialects, offered_names, offers, withheld
 from mcpframe.kit.base.errors import ConfigError
+from mcpframe.kit.bundle.code.entry_object import allows_nobody
 from mcpframe.kit.project.project import Project
 
 
@@ -57,16 +58,22 @@ def without_hosts(setting: Sequence[str], lists: OriginLists) -> list[str]:
     return [name for name in setting if name in spoken and lists.of(name) is None]
 
 
-def check_origins_early(project: Project) -> None:
+def check_origins_early(project: Project, author: Mapping[str, bytes]) -> None:
     """Check `allowed_origins`, as far as known, before the long steps of a build.
+
+    Args:
+        author: The author's files, by path.
 
     Raises:
         ConfigError: No page may embed the server.
     """
     config = project.config
     named = entries_of(config.allowed_origins) or config.options.allow_opaque or not needs_hosts(config.dialects)
-    if config.kind == "server" and not config.inspect and not named:
-        raise ConfigError(_no_origins(project, " (FrameServer's are not known, as inspect is false)"))
+    if config.kind == "server" and not named:
+        if not config.inspect:
+            raise ConfigError(_no_origins(project, " (FrameServer's are not known, as inspect is false)"))
+        if allows_nobody(project.entry, author):
+            raise ConfigError(_no_origins(project, ""))
 
 
 def origins_for(project: Project, of_server: OriginEntries) -> OriginEntries:

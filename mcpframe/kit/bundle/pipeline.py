@@ -17,11 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from mcpframe.frame.core.origins import OriginEntries
+from mcpframe.kit.base.cache import check_writable
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import clear_cache
 from mcpframe.kit.bundle.author_files import author_files, first_paint, page_files
 from mcpframe.kit.bundle.build_warnings import build_warnings
 from mcpframe.kit.bundle.code.console_scripts import entry_code, with_entry
+from mcpframe.kit.bundle.code.entry_object import check_entry_early
 from mcpframe.kit.bundle.code.page_use import can_run_in_worker, check_worker, starts_processes
 from mcpframe.kit.bundle.contents import Parts, Scripts, assemble, runtime_scripts
 from mcpframe.kit.bundle.features import code_of, features_of, written_for_a_process
@@ -113,8 +115,9 @@ def build(
         project = with_distribution(project, distribution)
     if build_sdists:
         project = with_build_sdists(project)
-    check_origins_early(project)
     author = author_files(project, out)
+    check_entry_early(project, author)
+    check_origins_early(project, author)
     check_worker(project, author)
     pyodide_runtime = ensure_runtime(runtime, progress=progress)
     with unpacking(project.config.max_unpacked if max_unpacked is None else max_unpacked):
@@ -133,6 +136,8 @@ def build(
             taking=taking,
             progress=progress,
         )
+        if project.name not in read_manifests(out):  # a bundle may be current, and needs no writing then
+            check_writable(out)
         task.locking.resolve()
         while True:
             try:
@@ -203,6 +208,7 @@ class Build:
         key = self._inputs()
         if not self.upgrade and (manifest := find_current(self.out, self.project.name, key)):
             return self._result(manifest, unchanged=True)
+        check_writable(self.out)
         with nullcontext(self.taking) if self.taking else camera(self.progress) as taking:
             if not self.earlier and not is_compiled(self.author, self.runtime):
                 taking.prepare()  # then the cache has neither a description nor a snapshot of them

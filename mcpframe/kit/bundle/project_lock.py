@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from mcpframe.kit.base.cache import check_writable
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.bundle.author_files import author_files
@@ -72,6 +73,7 @@ class ProjectLock:
                     f"{self.pyodide.source}, or that has changed since: build with the earlier one "
                     "(tool.mcpframe.distribution), or with --upgrade to take the packages of this one."
                 )
+        check_writable(self.given.root)
         with self.progress("Resolving the requirements"):
             previous = None if self.upgrade else known
             self.lock = self._resolve(requested, inputs, previous)

@@ -24,7 +24,8 @@ Headless = Annotated[
 Profile = Annotated[
     Path | None,
     typer.Option(
-        callback=opts.is_folder, help="The folder that keeps what the server stores; by default one of its own."
+        callback=opts.is_writable_folder,
+        help="The folder that keeps what the server stores; by default one of its own.",
     ),
 ]
 

@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from mcpframe.kit.base.terminal import visible
-from mcpframe.kit.cli.common_options import AsJson, Enter, Era, Origin, Setup, Timeout, Where, duration, is_folder
+from mcpframe.kit.cli.common_options import (
+    AsJson,
+    Enter,
+    Era,
+    Origin,
+    Setup,
+    Timeout,
+    Where,
+    duration,
+    is_writable_folder,
+)
 from mcpframe.kit.cli.listing import entries_of
 from mcpframe.kit.cli.output import Meter, err, escape, out, silently, some_of, step
 from mcpframe.kit.cli.served_target import addressed
@@ -45,7 +55,7 @@ def call(
     save: Annotated[
         Path | None,
         typer.Option(
-            callback=is_folder,
+            callback=is_writable_folder,
             metavar="FOLDER",
             help="Save images, sounds and files of the answer there, as new files.",
         ),

@@ -93,6 +93,15 @@ def is_folder(value: Path | None) -> Path | None:
     return value
 
 
+def is_writable_folder(value: Path | None) -> Path | None:
+    """Return a folder like `is_folder`; raises `WriteError` if this program may not write there."""
+    from mcpframe.kit.base.cache import check_writable
+
+    if is_folder(value) is not None and value is not None:
+        check_writable(value)
+    return value
+
+
 def are_packages(values: list[str]) -> list[str]:
     """Return names of packages, or raise `typer.BadParameter`."""
     from packaging.utils import InvalidName, canonicalize_name

@@ -73,7 +73,7 @@ HubProfile = Annotated[
     Path | None,
     typer.Option(
         "--profile",
-        callback=opts.is_folder,
+        callback=opts.is_writable_folder,
         help="The folder of the browser's profile; by default the hub's own.",
     ),
 ]
@@ -97,7 +97,7 @@ def check_choice(sites: list[str], ask: bool, attach: str | None, profile: Path 
                 param_hint="--attach",
             )
     elif ask and headless:
-        raise typer.BadParameter("nobody can be asked in a browser without a window.", param_hint="--ask")
+        raise typer.BadParameter("it needs a browser window.", param_hint="--ask")
 
 
 def hub(
@@ -123,7 +123,7 @@ def hub(
         Path | None,
         typer.Option(
             metavar="DIR",
-            callback=opts.is_folder,
+            callback=opts.is_writable_folder,
             help="Write a browser extension that is a hub itself into a folder, for the sites of --site, and end.",
         ),
     ] = None,

@@ -6,7 +6,7 @@ import errno
 import json
 import os
 import sys
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -196,38 +196,42 @@ def build(
 ) -> None:
     """Build a server into static files that any web server can serve."""
     from mcpframe.kit.bundle import build as build_bundle  # a slow import
+    from mcpframe.kit.project.packaged import default_folder
     from mcpframe.kit.web.named_server import PACKAGE, named_project
 
     progress = _silently if as_json else _step
     if package is None and str(path).startswith(PACKAGE):
         package, path = str(path).removeprefix(PACKAGE), Path()
-    if package is not None:
-        folder = None if path == Path() else path
-        path = packages.make_project(
-            package,
-            folder,
-            args,
-            env or [],
-            origins=allow_origin or [],
-            hosts=connect_src or [],
-            persist=persist or [],
-            leave_out=leave_out or [],
-            ask=ask or [],
-            build_sdists=build_sdists,
-            upgrade=upgrade,
-            progress=progress,
-        )
-        allow_origin = None
-    elif args is not None or env or persist or connect_src or leave_out or ask:
-        raise typer.BadParameter(
-            "only with --package; a project has args, env, visitor_env, persist, leave_out and csp.connect_src in "
-            "[tool.mcpframe].",
-            param_hint="--args",
-        )
-    else:
-        path = named_project(str(path))
+    with ExitStack() as stack:
+        if package is not None:
+            folder = default_folder(package) if path == Path() else path
+            stack.enter_context(packages.removed_without_lock(folder))
+            path = packages.make_project(
+                package,
+                folder,
+                args,
+                env or [],
+                origins=allow_origin or [],
+                hosts=connect_src or [],
+                persist=persist or [],
+                leave_out=leave_out or [],
+                ask=ask or [],
+                build_sdists=build_sdists,
+                upgrade=upgrade,
+                progress=progress,
+            )
+            allow_origin = None
+        elif args is not None or env or persist or connect_src or leave_out or ask:
+            raise typer.BadParameter(
+                "only with --package; a project has args, env, visitor_env, persist, leave_out and csp.connect_src in "
+                "[tool.mcpframe].",
+                param_hint="--args",
+            )
+        else:
+            path = named_project(str(path))
 
-    with packages.explaining(path) if explain else nullcontext():
+        if explain:
+            stack.enter_context(packages.explaining(path))
         result = build_bundle(
             path,
             out,
@@ -332,7 +336,7 @@ def main() -> None:
     log_visibly()
     print_any_text()
     try:
-        status = app(standalone_mode=False)
+        status = app(prog_name="mcpframe", standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)
     except _WrongUsage as error:
         _tell_usage(error)
@@ -353,10 +357,12 @@ def main() -> None:
 def _tell_usage(error: Any) -> None:
     """Print an error in the command line, and how to get help."""
     message = error.format_message().replace("Value error, ", "").rstrip(".")
-    if not error.ctx or type(error).__name__ == "NoArgsIsHelpError":  # its message is the help
+    if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help
         _err.print(escape(message))
         return
-    _err.print(f"[bold red]error:[/] {escape(message)}. See {escape(error.ctx.command_path)} --help.")
+    command = error.ctx.command_path if error.ctx else "mcpframe"
+    end = "" if message.endswith("?") else "."
+    _err.print(f"[bold red]error:[/] {escape(message)}{end} See {escape(command)} --help.")
 
 
 def _tell_system(error: OSError) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -84,6 +84,25 @@ def make_project(
             )
             package_project(package, folder, found)
     return folder
+
+
+@contextmanager
+def removed_without_lock(folder: Path) -> Iterator[None]:
+    """Remove the project of a package again if the block fails before its requirements are locked.
+
+    Then there is no such package, or not for a page: no user has a project of it to edit.
+    """
+    file, was_there = folder / "pyproject.toml", folder.exists()
+    is_new = not file.exists()
+    try:
+        yield
+    except BaseException:
+        if is_new and not (folder / "mcpframe.lock").exists():
+            with suppress(OSError):
+                file.unlink()
+                if not was_there:
+                    folder.rmdir()
+        raise
 
 
 def _sources(hosts: Sequence[str]) -> list[str]:

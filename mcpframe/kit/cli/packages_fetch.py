@@ -23,7 +23,7 @@ def fetch(
     names: Annotated[
         list[str], typer.Argument(metavar="NAME", callback=options.are_packages, help="Packages, such as numpy.")
     ],
-    to: Annotated[Path, typer.Option(callback=options.is_folder, help="The folder to make or to add to.")],
+    to: Annotated[Path, typer.Option(callback=options.is_writable_folder, help="The folder to make or to add to.")],
     distribution: Annotated[
         str | None,
         typer.Option(metavar="FOLDER|ADDRESS", help="The source of the packages; by default Pyodide's CDN."),

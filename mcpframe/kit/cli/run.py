@@ -55,17 +55,19 @@ def run(
     from mcpframe.kit.web.named_server import package_folder
 
     found = [packages.FOUND]
-    folder = packages.make_project(
-        package,
-        package_folder(package),
-        args,
-        env or [],
-        hosts=[*found, *(connect_src or [])],
-        leave_out=leave_out or [],
-        ask=found,
-        build_sdists=build_sdists,
-        progress=step,
-    )
+    folder = package_folder(package)
+    with packages.removed_without_lock(folder):
+        packages.make_project(
+            package,
+            folder,
+            args,
+            env or [],
+            hosts=[*found, *(connect_src or [])],
+            leave_out=leave_out or [],
+            ask=found,
+            build_sdists=build_sdists,
+            progress=step,
+        )
     with packages.explaining(folder):
         result, _ = build_for_tests(folder, progress=step)
     _summarize(result, packages.read_outlook(package, folder), find_project(folder).config)

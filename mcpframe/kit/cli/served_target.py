@@ -36,15 +36,19 @@ def served_bundles(
 
     Raises:
         ConfigError: It is not a server.
+        ChromiumMissing: There is no Chromium for a server that is built first.
         KitError: The project cannot be built.
     """
     named = named_server(word)
     if isinstance(named, Published):
         yield [(named.url, None)]
         return
+    from mcpframe.kit.browser.chromium import ensure_chromium
     from mcpframe.kit.web.bundle_site import BundleSite
     from mcpframe.kit.web.serve import serve_at
 
+    if isinstance(named, Sources) and not pages:
+        ensure_chromium()  # a server is called in one, once it is built
     with ExitStack() as stack:
         folders = bundles_of(named, pages=pages, root=root, progress=progress)
         sites = [BundleSite.of(folder) for folder in folders]

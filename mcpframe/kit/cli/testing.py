@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from mcpframe.kit.base.errors import ConfigError, ToolMissing
+from mcpframe.kit.cli.output import print_error
 
 EXAMPLES = (
     "Examples:  mcpframe test  |  mcpframe test my-server -k add -x  |  mcpframe test tests/test_server.py  |  "
@@ -21,6 +22,7 @@ EXAMPLES = (
 SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Unknown options are passed on to pytest."""
 
+_NO_TESTS = 5  # pytest.ExitCode.NO_TESTS_COLLECTED
 PLUGIN = "mcpframe.kit.testing.plugin"
 
 
@@ -38,7 +40,15 @@ def run_tests(
     if not path.is_dir():
         raise ConfigError(f"{path} is not a folder: give the folder of a project, then pytest's arguments.")
     command = [sys.executable, "-m", "pytest", *plugin_arguments(), *arguments]
-    raise typer.Exit(subprocess.call(command, cwd=path))
+    status = subprocess.call(command, cwd=path)
+    if status == _NO_TESTS:
+        print_error(
+            ConfigError(
+                f"{path.absolute()}: no test was run: write one in tests/test_server.py, as `mcpframe new` does, or "
+                "correct the names given."
+            )
+        )
+    raise typer.Exit(status)
 
 
 def plugin_arguments() -> list[str]:

@@ -76,6 +76,11 @@ class PackageOptions:
         )
 
 
+def default_folder(package: str) -> Path:
+    """Return the folder of a package's project in the current one. Raises `ScaffoldError` for an invalid name."""
+    return Path(canonicalize_name(_requirement(package).name))
+
+
 def package_project(package: str, folder: Path | None = None, options: PackageOptions | None = None) -> Path:
     """Create the project of a package, or add options to one that nobody has edited.
 
@@ -97,7 +102,7 @@ def package_project(package: str, folder: Path | None = None, options: PackageOp
     for key in _LISTS:
         read_config({key: list(getattr(options, key))}, f"what is given to {key}")
     name = canonicalize_name(requirement.name)
-    folder = folder or Path(name)
+    folder = folder or default_folder(package)
     file = folder / "pyproject.toml"
     if file.is_file():
         there = find_project(folder)

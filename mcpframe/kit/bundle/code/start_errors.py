@@ -18,6 +18,7 @@ from mcpframe.kit.bundle.code.stdio_choice import stdio_choice
 
 SETTINGS = "[tool.mcpframe]"
 _MOST_OBJECTS = 3
+_IMPORT_FOLDER = re.compile(r"^(/mcpframe/server|.*/(site-packages|packages))/")
 
 Frame = tuple[str, int, str]
 """A file, a line and a function's name."""
@@ -68,9 +69,9 @@ class Code:
         return ""
 
     def _name(self, path: str) -> str:
-        parts = path.strip("/").split("/")
-        tails = ("/".join(parts[number:]) for number in range(1, len(parts)))
-        return next((tail for tail in tails if tail in self.files), "")
+        """Return a file of this code by its path in a page: the server.py of another package is none."""
+        name = _IMPORT_FOLDER.sub("", path, count=1)
+        return name if name in self.files else ""
 
     @cached_property
     def variables(self) -> tuple[str, ...]:

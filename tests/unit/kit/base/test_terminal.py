@@ -67,3 +67,41 @@ def test_commands_escape_in_one_place_only() -> None:
             for name in node.names
         }
         assert "rich.markup.escape" not in names, path
+
+
+UNREAD = """
+import asyncio, sys
+from playwright.async_api import Error
+from mcpframe.kit.base.terminal import log_visibly
+log_visibly()
+
+async def main():
+    for error in (Error("Connection closed"), ValueError("kept")):
+        asyncio.get_running_loop().create_future().set_exception(error)
+
+asyncio.run(main())
+"""
+
+
+def test_answers_of_a_browser_that_has_ended_are_not_missed() -> None:
+    done = subprocess.run([sys.executable, "-c", UNREAD], capture_output=True, text=True, timeout=60, check=True)
+    assert "Connection closed" not in done.stderr
+    assert "ValueError: kept" in done.stderr
+
+
+# An interrupted import, wherever Ctrl-C meets it.
+INTERRUPTED = """
+import sys
+class Interrupted:
+    def find_spec(self, name, path=None, target=None):
+        if name == "typer":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupted())
+from mcpframe.__main__ import main
+main()
+"""
+
+
+def test_ctrl_c_while_the_command_line_is_imported() -> None:
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (130, "")

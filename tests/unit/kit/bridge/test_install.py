@@ -343,7 +343,7 @@ def test_the_hub_is_installed_and_removed(monkeypatch: pytest.MonkeyPatch, tmp_p
         (("--hub", "--session", "s"), "no sessions"),
         (("--hub", "--attach", "http://127.0.0.1:9222"), "--site"),
         (("--hub", "--attach", "http://127.0.0.1:9222", "--ask", "--headless"), "has its own"),
-        (("--hub", "--ask", "--headless"), "nobody can be asked"),
+        (("--hub", "--ask", "--headless"), "it needs a browser window"),
         (("https://a.example/", "--log", "calls.log"), "only with --hub"),
         (("--hub", "--native", "--longest-name", "64"), "without --native"),
     ],

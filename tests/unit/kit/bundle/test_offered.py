@@ -141,7 +141,7 @@ def test_without_hosts_only_what_serves_its_own_tab_is_built(tmp_path: Path) -> 
             origins_for(project_of(tmp_path, *lines), OriginEntries())
     alone = project_of(tmp_path, 'dialects = ["mcp_b", "webmcp"]', "inspect = false")
     assert not origins_for(alone, OriginEntries())
-    check_origins_early(alone)
+    check_origins_early(alone, {})
 
 
 def test_a_preview_offers_more_than_its_project(tmp_path: Path) -> None:

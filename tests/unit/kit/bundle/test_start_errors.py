@@ -148,6 +148,15 @@ def test_a_variable_that_a_message_names_is_one_to_set() -> None:
     assert explained(raised("ValueError", "WEATHER_KEYS are not set")).todo == ""
 
 
+def test_a_file_of_another_package_is_not_the_author_s() -> None:
+    files = {"server.py": b"", "mcp/server.py": b""}
+    others = (f"{ROOT}/mcpframe/frame/serving/server.py", 151, "open_entry"), (f"{ROOT}/x/mcp/server.py", 9, "run")
+    assert explain([Raised(("ValueError",), "no", others)], files, "server:server").place == ""
+    own = ("/mcpframe/server/server.py", 3, "<module>")
+    found = explain([Raised(("ValueError",), "no", (others[0], own, others[1]))], files, "server:server")
+    assert found.place == "server.py, line 3"
+
+
 def test_the_cause_of_an_error_is_found_with_the_place_of_its_code() -> None:
     outer = Raised(("RuntimeError",), "failed", (OURS,))
     found = explained(outer, raised("OSError", "emscripten does not support processes."))

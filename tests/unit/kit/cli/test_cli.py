@@ -22,6 +22,7 @@ from mcpframe.kit.base import progress
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.errors import BuildError, ConfigError
 from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
+from mcpframe.kit.browser import chromium
 from mcpframe.kit.bundle import BuildResult
 from mcpframe.kit.cli import common_options, output
 from mcpframe.kit.cli.main import main
@@ -167,8 +168,65 @@ def test_a_wrong_argument_is_refused_by_the_manifest_without_a_browser(
         assert why in capsys.readouterr().err
 
 
-def test_wrong_usage_is_status_2(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert run(monkeypatch, "build", "--no-such-option") == 2
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["build", "--no-such-option"], "error: No such option: --no-such-option. See mcpframe build --help."),
+        (["bild"], "error: No such command 'bild'. Did you mean 'build', 'bridge'? See mcpframe --help."),
+        (["build", "--out"], "error: Option '--out' requires an argument. See mcpframe --help."),
+        (["hub", "--ask", "--headless"], "error: Invalid value for --ask: it needs a browser window. See mcpframe"),
+    ],
+)
+def test_wrong_usage_is_one_sentence_and_status_2(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    assert run(monkeypatch, *arguments) == 2
+    assert capsys.readouterr().err.startswith(said)
+
+
+def test_the_project_of_a_package_that_is_not_there_is_removed_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+
+    def build(path: Path, *_: object, **__: object) -> BuildResult:
+        assert (path / "pyproject.toml").is_file()
+        if path.name == "locked":
+            (path / "mcpframe.lock").write_text("")
+        raise BuildError("The requirements cannot be resolved")
+
+    monkeypatch.setattr(bundle, "build", build)
+    for arguments in (["Nope_Nope"], ["nope", "empty"], ["nope", "locked"], ["nope", "locked"]):
+        assert run(monkeypatch, "build", "--package", *arguments) == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "locked"]
+    assert not list((tmp_path / "empty").iterdir())
+    assert len(list((tmp_path / "locked").iterdir())) == 2
+
+
+def test_a_project_without_tests_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "tests").mkdir()
+    assert run(monkeypatch, "test", str(tmp_path)) == 5
+    said = capfd.readouterr()
+    assert f"error: {tmp_path}: no test was run: write one in tests/test_server.py" in said.err
+
+
+@pytest.mark.parametrize("command", [("call", "add"), ("list",)])
+def test_a_missing_browser_is_said_before_a_build(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    built: list[dict[str, Any]],
+    tmp_path: Path,
+    command: tuple[str, ...],
+) -> None:
+    (tmp_path / "here.py").write_text("server = FrameServer('here')\n")
+    monkeypatch.setattr(chromium, "find_chromium", lambda: None)
+    assert run(monkeypatch, command[0], str(tmp_path / "here.py"), *command[1:]) == 1
+    said = capsys.readouterr().err
+    assert f"No Chromium was found: run `{sys.executable} -m playwright install chromium`, install Chromium" in said
+    assert not built
 
 
 def test_serving_what_is_not_there(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
