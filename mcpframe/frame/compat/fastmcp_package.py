@@ -16,6 +16,8 @@ import os
 import weakref
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from functools import wraps
 from importlib import import_module
 from typing import Any
 
@@ -57,8 +59,9 @@ def set_environment() -> None:
 
 
 def fit() -> None:
-    """Adapt the imported package: servers start no worker for tasks, show no banner, and survive failures of tools."""
+    """Adapt the imported package: no worker for tasks, no banner; tools may fail, and ask in every revision."""
     contain_tools()
+    ask_in_every_revision()
     module: Any = import_module(MODULE)
     if hasattr(module, "log_server_banner"):  # of 2.x, which has no setting for `run`
         module.log_server_banner = _show_nothing
@@ -91,6 +94,30 @@ def contain_tools() -> None:
 
     run.mcpframe = True  # type: ignore[attr-defined]
     kind.run = run
+
+
+def ask_in_every_revision() -> None:
+    """Let `Context.elicit` of 4.x ask clients of MCP 2026-07-28, whom its session asks in a way of its own.
+
+    The package refuses, as it knows only requests of a server. See `serving.held_calls`.
+    """
+    context: Any = import_module("fastmcp.server.context").Context
+    is_modern, elicit = getattr(context, "_is_modern_protocol", None), context.elicit
+    if is_modern is None or hasattr(elicit, "mcpframe"):
+        return
+    eliciting: ContextVar[bool] = ContextVar("mcpframe_eliciting", default=False)
+
+    @wraps(elicit)
+    async def ask(self: Any, *args: Any, **options: Any) -> Any:
+        token = eliciting.set(True)
+        try:
+            return await elicit(self, *args, **options)
+        finally:
+            eliciting.reset(token)
+
+    ask.mcpframe = True  # type: ignore[attr-defined]
+    context.elicit = ask
+    context._is_modern_protocol = lambda self: not eliciting.get() and is_modern(self)
 
 
 def _show_nothing(*_: Any, **__: Any) -> None:

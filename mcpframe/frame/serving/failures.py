@@ -16,7 +16,7 @@ import contextvars
 import logging
 import math
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
@@ -27,8 +27,6 @@ from mcp.server.mcpserver.exceptions import UnexpectedResourceError, UnexpectedT
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
-
-from mcpframe.frame.serving.user_input import asking_by, check_can_ask
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel.server import Server
@@ -117,18 +115,9 @@ class _Contained:
         self._target = target
 
     async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        async def elicit(message: str, schema: Mapping[str, Any]) -> types.ElicitResult:
-            check_can_ask(types, ctx.session)
-            if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
-                from mcpframe.frame.serving import held_calls  # late: few servers ask
-
-                return await held_calls.ask(message, schema)
-            return await ctx.session.elicit_form(message, dict(schema), ctx.request_id)
-
         answering = _answering.set(True)
         try:
-            with asking_by(elicit):
-                return await contained(lambda: call_next(ctx))
+            return await contained(lambda: call_next(ctx))
         except (MCPError, ValidationError):
             raise  # answered as protocol errors
         except Exception as error:

@@ -1,4 +1,4 @@
-"""Contain the failures of handlers in programs written for mcp 2.x, which create their server objects themselves.
+"""Contain the failures of handlers, and let them ask, in programs written for mcp 2.x, which create their own servers.
 
 `server.serve` does this for the object it gets; here it is done when the program runs its server.
 """
@@ -12,6 +12,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
 
 from mcpframe.frame.serving.failures import contain_failures
+from mcpframe.frame.serving.held_calls import hold_calls
 
 BUNDLED_WITH = ("mcp2",)
 
@@ -19,7 +20,7 @@ _contained: WeakSet[Any] = WeakSet()
 
 
 def contain() -> None:
-    """Let an exception of a handler end only its request, and send the client its message."""
+    """Let an exception of a handler end only its request, send the client its message, and let handlers ask."""
     if hasattr(Server.run, "mcpframe"):
         return
     run, run_stdio_async = Server.run, MCPServer.run_stdio_async
@@ -27,6 +28,7 @@ def contain() -> None:
     async def run_contained(self: Server[Any], *args: Any, **options: Any) -> None:
         if type(self) is Server:  # derived classes, such as fastmcp's, handle failures themselves
             _contain(self, self)
+        hold_calls(self)
         await run(self, *args, **options)
 
     async def run_stdio_contained(self: MCPServer[Any]) -> None:

@@ -108,6 +108,10 @@ async def serve(
 
 
 async def _serve_stdio(server: Any) -> None:
+    if major() == 2:
+        from mcpframe.frame.serving.held_calls import hold_calls  # of mcp 2.x
+
+        hold_calls(lowlevel(server))
     if is_of_fastmcp(server):
         from mcpframe.frame.compat import fastmcp_package
 

@@ -6,6 +6,7 @@
   with `logging/setLevel` up to 2025-11-25, with `io.modelcontextprotocol/logLevel` in the request's `_meta` from
   2026-07-28 (both: MCP specification, server/utilities/logging). `logging/setLevel` is answered for the author.
 - A client that never sends `initialize` is served (`sdk.accept_without_handshake`).
+- A handler may ask its client in every revision (`held_calls`).
 - Any exception of a handler becomes the answer to its request; a tool's exception reaches the client with its Python
   message (`failures`). The traceback is logged, in a page to its console.
 """
@@ -24,7 +25,6 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.mcpserver import MCPServer, RequestStateSecurity
 from mcp.server.runner import serve_dual_era_loop
-from mcp_types.methods import INPUT_REQUIRED_METHODS
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from typing_extensions import TypeVar
 
@@ -38,17 +38,16 @@ from mcpframe.frame.compat.sdk import (
 )
 from mcpframe.frame.core.errors import EntryError
 from mcpframe.frame.results.tools import convert_results
-from mcpframe.frame.serving import entries, user_input
+from mcpframe.frame.serving import entries
 from mcpframe.frame.serving.failures import contain_failures
 from mcpframe.frame.serving.framed import Framed, unwrapped
+from mcpframe.frame.serving.held_calls import hold_calls
 from mcpframe.frame.serving.lifespan import log_problem, own_lifespan, refuse
 from mcpframe.frame.session.printing import PrintedLines, captured, printing_to
 
 if TYPE_CHECKING:
     from mcp.shared._stream_protocols import ReadStream, WriteStream
     from mcp.shared.message import SessionMessage
-
-    from mcpframe.frame.serving.held_calls import HeldCalls
 
 
 LifespanT = TypeVar("LifespanT", default=Any)
@@ -97,6 +96,7 @@ class FrameServer(Framed, MCPServer[LifespanT]):
         convert_results()
         Framed.__init__(self, allowed_origins, browser)
         MCPServer.__init__(self, name, request_state_security=request_state_security or handle_security(), **options)
+        hold_calls(self._lowlevel_server)  # in plain Python, too, which serves it without `equip`
         answer_subscriptions(self._lowlevel_server, self._subscriptions)
         self._tool_list = ToolListing(self._lowlevel_server, self._subscriptions)
 
@@ -222,7 +222,7 @@ def equip(server: object) -> Server[Any]:
     contain_failures(unwrapped(server), target)
     target.middleware.insert(0, _Logs(limit=not own_levels))
     target.middleware.insert(0, _serve_uninitialized)
-    target.middleware.insert(0, _HoldsAskingCalls(target))
+    hold_calls(target)
     return target
 
 
@@ -234,25 +234,6 @@ async def _serve_uninitialized(ctx: ServerRequestContext[Any, Any], call_next: C
     if ctx.method not in _HANDSHAKE:
         accept_without_handshake(ctx)
     return await call_next(ctx)
-
-
-class _HoldsAskingCalls:
-    """The outermost middleware: lets a handler ask a client of MCP 2026-07-28 by `input()`; see `held_calls`."""
-
-    def __init__(self, target: Server[Any]) -> None:
-        self._target = target
-        self._held: HeldCalls | None = None
-
-    async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS or ctx.method not in INPUT_REQUIRED_METHODS:
-            return await call_next(ctx)
-        if not (user_input.can_ask() and user_input.can_be_asked(types, ctx.session)):
-            return await call_next(ctx)
-        if self._held is None:
-            from mcpframe.frame.serving.held_calls import HeldCalls  # late: few clients can be asked
-
-            self._held = HeldCalls(self._target)
-        return await self._held.run(ctx, call_next)
 
 
 async def _accept_level(ctx: ServerRequestContext[Any, Any], params: types.SetLevelRequestParams) -> types.EmptyResult:

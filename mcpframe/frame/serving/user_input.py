@@ -1,7 +1,7 @@
 """`input()` in a handler: the client's user is asked, by elicitation, while the event loop runs.
 
-It needs a browser with stack switching, and a client with the capability elicitation; see `held_calls` for those of
-MCP 2026-07-28. Elsewhere it reads standard input, which raises an error with advice.
+It needs a browser with stack switching, and a client with the capability elicitation. Elsewhere it reads standard
+input, which raises an error with advice.
 """
 
 from __future__ import annotations
@@ -64,11 +64,6 @@ def replace() -> None:
     builtins.input = _input
 
 
-def can_ask() -> bool:
-    """Return whether `input()` can ask here."""
-    return builtins.input is _input and bool(import_module("mcpframe.frame.browser.stack").is_there())
-
-
 def _input(prompt: object = "", /) -> str:
     stack: Any = import_module("mcpframe.frame.browser.stack")
     if not stack.can_wait() or (question := asking(str(prompt))) is None:
@@ -95,11 +90,13 @@ async def answer_to(prompt: str, elicit: Elicit, task: asyncio.Task[Any]) -> str
         EOFError: the user does not answer, or the call was cancelled.
     """
     asked = asyncio.ensure_future(elicit(prompt.strip() or "The server waits for an input.", _SCHEMA))
-    while not asked.done() and not task.cancelling():
-        await asyncio.wait([asked], timeout=_LOOK_SECONDS)
-    if not asked.done():
+    try:
+        while not asked.done() and not task.cancelling():
+            await asyncio.wait([asked], timeout=_LOOK_SECONDS)
+        if not asked.done():
+            raise EOFError("The call was cancelled.")
+    finally:
         asked.cancel()
-        raise EOFError("The call was cancelled.")
     if error := asked.exception():
         log.info("input() cannot ask the client's user: %s", error)
         return None

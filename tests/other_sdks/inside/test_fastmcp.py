@@ -113,6 +113,30 @@ async def test_a_client_without_a_handshake_of_the_newest_revision(client: Plain
     assert called["result"]["structuredContent"] == {"result": 3}
 
 
+@pytest.mark.skipif(MAJOR != 4, reason="mcp 1.x has the handshake only")
+async def test_the_context_asks_a_client_of_the_newest_revision(client: PlainClient) -> None:
+    meta: dict[str, Any] = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": CLIENT,
+        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}, "sampling": {}},
+    }
+    hm = {"role": "assistant", "model": "m", "content": {"type": "text", "text": "hm"}}
+    for tool, method, given, text in (
+        ("ask", "elicitation/create", {"action": "accept", "content": {"value": "Ada"}}, "accept Ada"),
+        ("think", "sampling/createMessage", hm, "hm"),
+    ):
+        asked = (await client.request("tools/call", name=tool, arguments={}, _meta=meta))["result"]
+        assert asked["resultType"] == "input_required"
+        ((key, request),) = asked["inputRequests"].items()
+        assert request["method"] == method
+        answer = {"inputResponses": {key: given}, "requestState": asked["requestState"]}
+        called = await client.request("tools/call", name=tool, arguments={}, _meta=meta, **answer)
+        assert text_of(called["result"]) == text
+    meta["io.modelcontextprotocol/clientCapabilities"] = {}
+    refused = await client.request("tools/call", name="ask", arguments={}, _meta=meta)
+    assert "the capability elicitation" in str(refused)
+
+
 def text_of(result: dict[str, Any]) -> str:
     return str(result["content"][0]["text"])
 

@@ -2,11 +2,10 @@
 
 import importlib
 import time
-from typing import Annotated
 
 import anyio
 import mcp_types as types
-from mcp.server.mcpserver import Audio, Context, Elicit, ElicitationResult, Image, ListRoots, Resolve, Sample
+from mcp.server.mcpserver import Audio, Context, Image
 from mcp.server.mcpserver.prompts.base import AssistantMessage, UserMessage
 from pydantic import BaseModel, Field
 
@@ -134,39 +133,26 @@ class Booking(BaseModel):
     window: bool = False
 
 
-async def ask_for_booking(train: str) -> Elicit[Booking]:
-    """Ask for the details of a booking."""
-    return Elicit(f"How many seats on {train}?", Booking)
-
-
 @server.tool()
-async def book(train: str, booking: Annotated[ElicitationResult[Booking], Resolve(ask_for_booking)]) -> str:
+async def book(train: str, ctx: Context) -> str:
     """Ask the user for more."""
+    booking = await ctx.elicit(f"How many seats on {train}?", Booking)
     if booking.action != "accept":
         return f"not booked: {booking.action}"
     return f"{booking.data.seats} seats on {train}, window {booking.data.window}"
 
 
-async def ask_for_roots() -> ListRoots:
-    """Ask which folders the client works in."""
-    return ListRoots()
+@server.tool()
+async def roots(ctx: Context) -> list[str]:
+    """List the client's roots."""
+    return [str(root.uri) for root in (await ctx.session.list_roots()).roots]
 
 
 @server.tool()
-async def roots(found: Annotated[types.ListRootsResult, Resolve(ask_for_roots)]) -> list[str]:
-    """List the client's roots."""
-    return [str(root.uri) for root in found.roots]
-
-
-async def ask_the_model(question: str) -> Sample:
+async def sample(question: str, ctx: Context) -> str:
     """Ask the client's model."""
     message = types.SamplingMessage(role="user", content=types.TextContent(type="text", text=question))
-    return Sample([message], max_tokens=50)
-
-
-@server.tool()
-async def sample(question: str, answer: Annotated[types.CreateMessageResult, Resolve(ask_the_model)]) -> str:
-    """Ask the client's model."""
+    answer = await ctx.session.create_message([message], max_tokens=50)
     content = answer.content
     return f"{answer.model}: {content.text if isinstance(content, types.TextContent) else content.type}"
 

@@ -14,7 +14,7 @@ from mcp import Client
 from mcp.server.mcpserver import MCPServer
 from mcp.shared.exceptions import MCPError
 
-from mcpframe.frame.serving import held_calls, user_input
+from mcpframe.frame.serving import held_calls
 from mcpframe.frame.serving.server import equip
 from mcpframe.frame.serving.user_input import asking
 
@@ -25,9 +25,8 @@ DECLINED = types.ElicitResult(action="decline")
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> MCPServer:
+def server() -> MCPServer:
     """A server whose tools ask as `input()` does in a page; only a browser can suspend a synchronous function."""
-    monkeypatch.setattr(user_input, "can_ask", lambda: True)
     server = MCPServer("asking")
     server.ended = []  # type: ignore[attr-defined]
 
