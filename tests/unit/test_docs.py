@@ -118,7 +118,7 @@ def test_every_example_is_a_project_with_its_lock(path: Path) -> None:
 
 
 def test_the_examples_own_tests_pass() -> None:
-    folders = [EXAMPLES / name for name in ("adder", "glossary", "notes", "pictures", "primes")]
+    folders = [EXAMPLES / name for name in ("adder", "glossary", "notes", "pictures", "primes", "tickets")]
     runs = run_projects(folders)
     assert {folder.name: output[-5000:] for folder, (code, output) in runs.items() if code} == {}
     assert [*runs] == folders

@@ -2,8 +2,8 @@
 
 `os._exit`, `os.abort` and a fatal signal to its own process would end the page's Python for all tools; here they raise
 SystemExit, as `sys.exit` does. `breakpoint()`, `pdb` and reading `sys.stdin` would wait for a user who cannot answer;
-here they raise an error with an alternative, and so does `input()` where `serving.user_input` cannot ask. The functions
-of `posix` are unchanged.
+here they raise an error with an alternative, and so does `input()` where `serving.user_input` cannot ask; and so does
+`os.system`, which would return -1. The functions of `posix` are unchanged.
 
 A recursion limit too high for the browser's stack is lowered: a RecursionError can be answered, a stack overflow ends
 Python.
@@ -11,6 +11,7 @@ Python.
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import signal
@@ -18,6 +19,10 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+NO_PROCESSES = (
+    "A page has no processes: call a Python library instead of a program, or leave it to a server that the page "
+    "fetches from."
+)
 _NO_TERMINAL = (
     "A page has no terminal: take what the server needs to know as a tool's argument, or ask the user with "
     "elicitation or an element of the page."
@@ -39,6 +44,7 @@ def outlive_exits() -> None:
         _really_raise = signal.raise_signal
         signal.raise_signal = _raise_signal
     os.kill = _kill
+    os.system = _no_shell
     sys.breakpointhook = _no_debugger
     if sys.setrecursionlimit is not _limit_recursion:
         global _really_limit
@@ -60,6 +66,10 @@ def _kill(pid: int, number: int, /) -> None:
         raise ProcessLookupError(f"There are no other processes in a page: there is none of the number {pid}.")
     if number:
         _raise_signal(number)
+
+
+def _no_shell(command: object) -> NoReturn:
+    raise OSError(errno.ENOSYS, NO_PROCESSES)
 
 
 _really_raise: Callable[[int], None] = signal.raise_signal

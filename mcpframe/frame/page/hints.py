@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
+from mcpframe.frame.compat.process import NO_PROCESSES
 from mcpframe.frame.compat.sdk import in_pyodide
 
 SERVER_FOLDER = "/mcpframe/server"
@@ -73,7 +74,7 @@ def explain_now(error: BaseException, seconds: float = JUST_NOW, browser: PageRe
             explain_now(each, seconds, browser)
         return
     note = hint(error, seconds, browser)
-    if note and note not in getattr(error, "__notes__", ()):
+    if note and note.partition(":")[0] not in _said(error) and note not in getattr(error, "__notes__", ()):
         error.add_note(note)
 
 
@@ -115,10 +116,6 @@ _RENAMED = (
     "`from mcp.server.mcpserver import MCPServer`, or `from mcpframe import FrameServer` for a page's setup and "
     "storage, too. Context and Image are in mcp.server.mcpserver."
 )
-_NO_PROCESSES = (
-    "A page has no processes: call a Python library instead of a program, or leave it to a server that the page "
-    "fetches from."
-)
 _NO_THREADS = (
     "A page has one thread: write an async def tool and await, or use asyncio.to_thread or anyio.to_thread.run_sync, "
     "which run the function in place."
@@ -132,9 +129,9 @@ _NO_SOCKETS = (
 _ABSENT = {
     "mcp_types": "It is part of mcp 2.x, as is all that uses it, such as FrameServer; this bundle has mcp 1.x, as its "
     "requirements or its code ask for it: use mcpframe.wrap, or require 'mcp>=2'.",
-    "_multiprocessing": _NO_PROCESSES,
-    "_posixshmem": _NO_PROCESSES,
-    "_posixsubprocess": _NO_PROCESSES,
+    "_multiprocessing": NO_PROCESSES,
+    "_posixshmem": NO_PROCESSES,
+    "_posixsubprocess": NO_PROCESSES,
     "curses": _NO_TERMINAL,
     "_curses": _NO_TERMINAL,
     "fcntl": _NO_TERMINAL,
@@ -209,7 +206,7 @@ def _time_zone(error: BaseException) -> str | None:
 
 def _processes(error: BaseException) -> str | None:
     absent = isinstance(error, OSError) and ("support processes" in _said(error) or error.errno == errno.ENOSYS)
-    return _NO_PROCESSES if absent or "OS process APIs" in _text(error, NotImplementedError) else None
+    return NO_PROCESSES if absent or "OS process APIs" in _text(error, NotImplementedError) else None
 
 
 def _threads(error: BaseException) -> str | None:

@@ -21,13 +21,11 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, NoReturn
 
+from mcpframe.frame.compat.process import NO_PROCESSES
+
 _NO_SOCKETS = (
     "A page has no sockets: use a library for HTTP, such as httpx or requests, and list the server's origin in "
     "csp.connect_src of [tool.mcpframe]."
-)
-_NO_PROCESSES = (
-    "A page has no processes: call a Python library instead of a program, or leave it to a server that the page "
-    "fetches from."
 )
 
 
@@ -42,7 +40,7 @@ def replace() -> None:
     sockets.connect_ex = _unreachable
     for number, owner, names in _PROCESSES:
         for name in names:
-            setattr(owner, name, _raising(number, _NO_PROCESSES))
+            setattr(owner, name, _raising(number, NO_PROCESSES))
     loop: Any = type(asyncio.get_running_loop())
     loop.add_signal_handler = _accept_handler
     loop.remove_signal_handler = _remove_handler

@@ -58,8 +58,12 @@ class Questions:
 
     def advice(self, text: str) -> str:
         """Return how to answer, for the error of a server that could not ask; empty for other errors."""
-        could_not = self.callback is None and "elicit" in text.lower()
-        return "\nIt asks its user: call it on a terminal, or give --answer KEY=VALUE." if could_not else ""
+        said = text.lower()
+        if self.callback is None and "elicit" in said:
+            return "\nIt asks its user: call it on a terminal, or give --answer KEY=VALUE."
+        if "sampling" in said or "capability roots" in said:
+            return "\n`mcpframe call` has no model and no folders: in `mcpframe inspect` you answer yourself."
+        return ""
 
     def check(self) -> None:
         """Raise the `CallError` for which a question was cancelled."""

@@ -29,6 +29,9 @@ from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.client.setup import HOW, PATIENCE, run_setup
 from mcpframe.kit.web.published import fetch, host_for, not_offered, read_manifest
 
+MOST_QUESTIONS = 1000
+"""Questions of one call to a client of 2026-07-28, each a request of its own; `mcp.Client` allows 10."""
+
 
 @dataclass(frozen=True)
 class Logs:
@@ -112,6 +115,7 @@ async def one_session(
                             outer.connect(place),
                             mode=era,
                             elicitation_callback=elicit,
+                            input_required_max_rounds=MOST_QUESTIONS,
                             logging_callback=logs.callback if logs else None,
                             log_level=logs.level if logs else None,
                         )

@@ -37,6 +37,9 @@ from session.updates import Updates
 
 INFO = types.Implementation(name="mcpframe-inspector", title="mcpframe inspector", version="0.1.0")
 
+MOST_QUESTIONS = 1000
+"""Questions of one call, each a request of its own in the newest revision; `mcp.Client` allows 10."""
+
 _SHOWN_ELSEWHERE = ("notifications/message", "notifications/progress")
 
 
@@ -220,6 +223,7 @@ class Connection:
             client_info=INFO,
             cache=None,  # an inspector shows the current answers of the server
             elicitation_callback=self._on_elicitation,
+            input_required_max_rounds=MOST_QUESTIONS,
             sampling_callback=self._on_sampling,
             list_roots_callback=self._on_roots,
             logging_callback=self._on_log,

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="Pyodide has the signals
 @pytest.fixture(autouse=True)
 def _outliving(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for module, name in (
-        *((os, name) for name in ("_exit", "abort", "kill")),
+        *((os, name) for name in ("_exit", "abort", "kill", "system")),
         *((sys, name) for name in ("breakpointhook", "setrecursionlimit", "stdin")),
         (signal, "raise_signal"),
     ):
@@ -40,6 +40,7 @@ ENDS = {
     "SIGTERM": (lambda: signal.raise_signal(signal.SIGTERM), "SystemExit: SIGTERM was raised"),
     "SIGABRT": (lambda: os.kill(0, signal.SIGABRT), "SystemExit: SIGABRT was raised"),
     "another process": (lambda: os.kill(os.getpid() + 1, 9), "There are no other processes in a page"),
+    "os.system": (lambda: os.system("ls"), "A page has no processes: call a Python library"),
     "breakpoint": (lambda: breakpoint(), "A page has no terminal for a debugger: print what"),
     "pdb": (lambda: pdb.Pdb(nosigint=True).run("1"), "A page has no terminal: take what the server needs"),
     "input": (lambda: input("Name? "), "A page has no terminal: take what the server needs"),

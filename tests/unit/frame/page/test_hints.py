@@ -16,7 +16,9 @@ from zoneinfo import ZoneInfoNotFoundError
 import anyio
 import pytest
 
+from mcpframe.frame.compat import process
 from mcpframe.frame.page import hints, load
+from mcpframe.frame.world import unavailable
 from mcpframe.kit.bundle.packages.layers import SERVER_PATH
 
 
@@ -153,6 +155,14 @@ async def test_an_event_loop_that_runs_already() -> None:
 def test_what_a_page_does_not_have(error: Exception, words: str) -> None:
     assert words in told(lambda: throw(error))
     assert hints.hint(error, hints.JUST_NOW, None) is None  # plain CPython has these
+
+
+async def test_advice_that_the_error_has_is_not_repeated() -> None:
+    for act in (lambda: process._no_shell("ls"), unavailable._raising(errno.ENOSYS, process.NO_PROCESSES)):
+        error = raised(act)
+        await hints.explain(error, browser=FakeRequests())
+        assert not hasattr(error, "__notes__")
+        assert "no processes" in str(error)
 
 
 FAILED = {

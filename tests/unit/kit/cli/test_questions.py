@@ -112,6 +112,8 @@ async def test_a_server_does_not_ask_where_nobody_answers() -> None:
 def test_the_error_of_a_server_that_could_not_ask_has_advice() -> None:
     assert "--answer" in Questions("here", {}).advice("Elicitation not supported")
     assert Questions("here", {}).advice("out of seats") == ""
+    for text in ("has not declared the capability sampling", "Sampling not supported", "the capability roots"):
+        assert "mcpframe inspect" in Questions("here", {"seats": "2"}).advice(text)
     assert Questions("here", {"seats": "2"}).advice("Elicitation not supported") == ""
 
 
