@@ -26,13 +26,21 @@ _METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE"
 _NOT_SENT = frozenset(
     [
         *("connection", "content-length", "cookie", "host", "keep-alive", "origin", "referer", "te", "trailer"),
-        *("transfer-encoding", "upgrade", "forwarded", "via", "accept-encoding"),
+        *("transfer-encoding", "upgrade", "forwarded", "via", "accept-encoding", "proxy-connection"),
+        *("proxy-authorization", "proxy-authenticate", "proxy-authentication-info"),
     ]
 )
 _NOT_RETURNED = frozenset(
     [
         *("connection", "content-encoding", "content-length", "keep-alive", "set-cookie", "set-cookie2", "trailer"),
         *("transfer-encoding", "upgrade", "location", "strict-transport-security", "content-security-policy"),
+        *(
+            "proxy-connection",
+            "proxy-authenticate",
+            "proxy-authentication-info",
+            "date",
+            "server",
+        ),  # the last two: ours
     ]
 )
 
@@ -82,13 +90,15 @@ class CorsProxy:
                 body += part
                 if len(body) > MOST_SENT:
                     return PlainTextResponse(f"The proxy sends bodies of at most {MOST_SENT} bytes.", 413, headers)
-            sent = [(name, value) for name, value in request.headers.items() if name not in _NOT_SENT]
+            kept_out = _NOT_SENT | _hop_by_hop(request.headers)
+            sent = [(name, value) for name, value in request.headers.items() if name not in kept_out]
             asked = self._client.build_request(request.method, target, headers=sent, content=body or None)
             answer = await self._client.send(asked, stream=True)
         except (httpx2.HTTPError, ClientDisconnect) as error:
             return PlainTextResponse(f"{origin_of(target)} gives no answer: {type(error).__name__}.", 502, headers)
         self._client.cookies.clear()
-        kept = {name: value for name, value in answer.headers.items() if _is_returned(name)}
+        hop = _hop_by_hop(answer.headers)
+        kept = {name: value for name, value in answer.headers.items() if _is_returned(name) and name not in hop}
         if place := answer.headers.get("location"):
             place = urljoin(target, place)
             if origin_of(place) not in self._hosts:
@@ -117,6 +127,11 @@ def _is_local(origin: str) -> bool:
     """Return whether an origin is one of this machine's own, which browsers never look up elsewhere."""
     host = urlsplit(origin).hostname or ""
     return host in ("localhost", "127.0.0.1", "::1") or host.endswith(".localhost")
+
+
+def _hop_by_hop(headers: Mapping[str, str]) -> set[str]:
+    """Return the names that the header `Connection` lists: they are for this connection only (RFC 9110, 7.6.1)."""
+    return {name.strip().lower() for name in headers.get("connection", "").split(",")}
 
 
 def _is_returned(name: str) -> bool:

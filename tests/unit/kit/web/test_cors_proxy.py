@@ -10,6 +10,7 @@ import pytest
 
 from mcpframe.kit.web import cors_proxy
 from mcpframe.kit.web.cors_proxy import CorsProxy, origin_of
+from mcpframe.kit.web.serve import serve_app
 
 PAGE = "http://localhost:8000"
 API = "https://api.example"
@@ -52,6 +53,35 @@ async def test_a_request_goes_on_without_what_the_browser_adds() -> None:
     assert (answer.json(), answer.headers["access-control-allow-origin"]) == ({"a": 1}, PAGE)
     assert (answer.headers["x-rate"], answer.headers["access-control-expose-headers"]) == ("9", "*")
     assert {"set-cookie", "access-control-allow-credentials"}.isdisjoint(answer.headers)
+
+
+async def test_headers_of_one_connection_go_no_further() -> None:
+    def answer(_: httpx2.Request) -> httpx2.Response:
+        names = ("connection", "x-hop", "proxy-authenticate", "proxy-connection", "x-kept", "date", "server")
+        return httpx2.Response(200, headers={name: "close, X-Hop" if name == "connection" else "1" for name in names})
+
+    api = Api(answer)
+    hop = {"connection": "keep-alive, X-Secret , te", "x-secret": "1", "x-other": "2"}
+    proxy = {"proxy-authorization": "Basic a", "proxy-connection": "keep-alive", "proxy-authenticate": "Basic"}
+    got = await ask(api, f"{API}/v1", headers={**hop, **proxy})
+    [asked] = api.asked
+    assert asked.headers["x-other"] == "2"
+    assert asked.headers.get("connection") != hop["connection"]
+    assert {"x-secret", *proxy}.isdisjoint(asked.headers)
+    assert got.headers["x-kept"] == "1"
+    assert {"x-hop", "proxy-authenticate", "proxy-connection", "connection"}.isdisjoint(got.headers)
+
+
+async def test_an_answer_has_one_date() -> None:
+    api = httpx2.AsyncClient(
+        transport=httpx2.MockTransport(lambda _: httpx2.Response(200, headers={"date": "then", "server": "theirs"}))
+    )
+    async with api, httpx2.AsyncClient(trust_env=False) as client:
+        with serve_app(CorsProxy([API], client=api)) as served:
+            answer = await client.get(f"{served.origin}/{API}/v1", headers={"origin": PAGE})
+    assert (answer.status_code, len(answer.headers.get_list("date"))) == (200, 1)
+    assert answer.headers["date"] != "then"
+    assert "theirs" not in answer.headers.get_list("server")
 
 
 async def test_a_body_is_sent_and_a_preflight_is_answered_here() -> None:
