@@ -260,7 +260,7 @@ def test_a_lock_with_another_hash_is_refused(adder: Adder, tmp_path: Path) -> No
 def test_a_module_that_raises_is_a_build_error_with_its_traceback(tmp_path: Path, adder: Adder) -> None:
     project, _ = copied(adder, tmp_path)
     (project / "server.py").write_text(
-        'from mcpframe import FrameServer\n\n\ndef fail():\n    raise ValueError("no")\n\n\nfail()\n'
+        'from mcpframe import FrameServer\n\n\ndef fail():\n    raise ValueError("no")\n\n\nserver = fail()\n'
     )
     with pytest.raises(BuildError) as caught:
         build(project, tmp_path / "new")
@@ -291,7 +291,7 @@ def test_what_a_page_does_not_have_is_a_build_error_that_says_what_to_do(
     adder: Adder, tmp_path: Path, server: str, told: str
 ) -> None:
     project, _ = copied(adder, tmp_path)
-    (project / "server.py").write_text(server)
+    (project / "server.py").write_text(f"{server}server = None\n")
     with pytest.raises(BuildError, match=told):
         build(project, tmp_path / "new")
 

@@ -34,13 +34,8 @@ _NOT_RETURNED = frozenset(
     [
         *("connection", "content-encoding", "content-length", "keep-alive", "set-cookie", "set-cookie2", "trailer"),
         *("transfer-encoding", "upgrade", "location", "strict-transport-security", "content-security-policy"),
-        *(
-            "proxy-connection",
-            "proxy-authenticate",
-            "proxy-authentication-info",
-            "date",
-            "server",
-        ),  # the last two: ours
+        *("proxy-connection", "proxy-authenticate", "proxy-authentication-info"),
+        "date",  # the web server sends its own
     ]
 )
 
@@ -130,8 +125,9 @@ def _is_local(origin: str) -> bool:
 
 
 def _hop_by_hop(headers: Mapping[str, str]) -> set[str]:
-    """Return the names that the header `Connection` lists: they are for this connection only (RFC 9110, 7.6.1)."""
-    return {name.strip().lower() for name in headers.get("connection", "").split(",")}
+    """Return the names that headers `Connection` list: those are for this connection only (RFC 9110, 7.6.1)."""
+    values = [value for name, value in headers.items() if name.lower() == "connection"]
+    return {name.strip().lower() for value in values for name in value.split(",")}
 
 
 def _is_returned(name: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from mcpframe.kit.base.errors import ConfigError
+from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.bundle.code.console_scripts import server_objects
 from mcpframe.kit.bundle.code.imports import syntax_tree
 from mcpframe.kit.project.project import Project
@@ -47,10 +47,10 @@ def missing_object(entry: str, files: Mapping[str, bytes]) -> str:
 
 
 def check_entry_early(project: Project, files: Mapping[str, bytes]) -> None:
-    """Raise `ConfigError` if the author's files cannot have the entry's object."""
+    """Raise `BuildError` if the author's files cannot have the entry's object."""
     if missing := missing_object(project.entry, files):
-        raise ConfigError(
-            f"{project.file}: the entry is {project.entry!r}, but {missing}: set tool.mcpframe.entry to "
+        raise BuildError(
+            f"{project.file}: the entry is {project.entry!r}, but {missing}. Set tool.mcpframe.entry to "
             f"'module:object' of the {project.config.kind}."
         )
 

@@ -30,7 +30,9 @@ class Api:
 
 async def ask(api: Api, target: str, method: str = "GET", page: str | None = PAGE, **options: Any) -> httpx2.Response:
     pages = options.pop("pages", ())
-    headers = {"origin": page, **options.pop("headers", {})} if page else {}
+    headers = httpx2.Headers(options.pop("headers", {}))
+    if page:
+        headers["origin"] = page
     behind = httpx2.AsyncClient(transport=httpx2.MockTransport(api))
     app = CorsProxy([API], pages, behind)
     client = httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1:8719")
@@ -61,13 +63,14 @@ async def test_headers_of_one_connection_go_no_further() -> None:
         return httpx2.Response(200, headers={name: "close, X-Hop" if name == "connection" else "1" for name in names})
 
     api = Api(answer)
-    hop = {"connection": "keep-alive, X-Secret , te", "x-secret": "1", "x-other": "2"}
+    hop = [("connection", "keep-alive, X-Secret , te"), ("connection", "x-second")]
+    hop += [("x-secret", "1"), ("x-second", "1"), ("x-other", "2")]
     proxy = {"proxy-authorization": "Basic a", "proxy-connection": "keep-alive", "proxy-authenticate": "Basic"}
-    got = await ask(api, f"{API}/v1", headers={**hop, **proxy})
+    got = await ask(api, f"{API}/v1", headers=[*hop, *proxy.items()])
     [asked] = api.asked
     assert asked.headers["x-other"] == "2"
-    assert asked.headers.get("connection") != hop["connection"]
-    assert {"x-secret", *proxy}.isdisjoint(asked.headers)
+    assert "x-secret" not in asked.headers.get("connection", "").lower()
+    assert {"x-secret", "x-second", *proxy}.isdisjoint(asked.headers)
     assert got.headers["x-kept"] == "1"
     assert {"x-hop", "proxy-authenticate", "proxy-connection", "connection"}.isdisjoint(got.headers)
 
@@ -81,7 +84,7 @@ async def test_an_answer_has_one_date() -> None:
             answer = await client.get(f"{served.origin}/{API}/v1", headers={"origin": PAGE})
     assert (answer.status_code, len(answer.headers.get_list("date"))) == (200, 1)
     assert answer.headers["date"] != "then"
-    assert "theirs" not in answer.headers.get_list("server")
+    assert answer.headers["server"] == "theirs"
 
 
 async def test_a_body_is_sent_and_a_preflight_is_answered_here() -> None:
