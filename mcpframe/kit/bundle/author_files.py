@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from mcpframe.frame.core.limits import FIRST_PAINT_BYTES
 from mcpframe.kit.base.errors import BuildError, ConfigError
 from mcpframe.kit.bundle.packages.npm import npm_files
+from mcpframe.kit.bundle.pyodide.archive import most_unpacked
 from mcpframe.kit.project.project import Project
 
 _NOT_SOURCE = frozenset({"tests", "test", "build", "dist", "docs", "node_modules", "venv", "env", "__pycache__"})
@@ -33,14 +34,14 @@ def author_files(project: Project, out: Path) -> dict[str, bytes]:
         out: The output folder, which may be inside the project.
 
     Raises:
-        BuildError: A file cannot be read.
+        BuildError: A file cannot be read, or they exceed the limits of `unpacking`.
         ConfigError: An asset pattern matches nothing, or a file that must not be published; or a symbolic link leads
             out of the project.
     """
     paths = list(_imported(project) if project.single else _sources(project, project.source, out))
-    files = {path.relative_to(project.source).as_posix(): _read(path) for path in paths}
-    files |= {name: data for name, data in _declared(project, out).items() if not name.endswith(_BROWSERS_ONLY)}
-    return dict(sorted(files.items()))
+    files = {path.relative_to(project.source).as_posix(): path for path in paths}
+    files |= {name: path for name, path in _declared(project, out).items() if not name.endswith(_BROWSERS_ONLY)}
+    return _read_all(project, files)
 
 
 def page_files(project: Project, out: Path) -> dict[str, bytes]:
@@ -50,17 +51,17 @@ def page_files(project: Project, out: Path) -> dict[str, bytes]:
         out: The output folder, which may be inside the project.
 
     Raises:
-        BuildError: A file cannot be read.
+        BuildError: A file cannot be read, or they exceed the limits of `unpacking`.
         ConfigError: A pattern matches nothing, or a file that must not be published.
         DownloadError: An npm package could not be fetched.
         HashMismatch: An npm package is not the one that was pinned.
     """
-    files, packages = _declared(project, out), npm_files(project.config.npm, str(project.file))
-    if both := sorted(files.keys() & packages.keys()):
+    declared, packages = _declared(project, out), npm_files(project.config.npm, str(project.file))
+    if both := sorted(declared.keys() & packages.keys()):
         raise ConfigError(
             f"{project.file}: {both[0]} is both a file of the project and one of tool.mcpframe.npm: rename the folder."
         )
-    files |= packages
+    files = _read_all(project, declared) | packages
     for name in sorted(files):
         for ending in _COMPRESSED:
             if f"{name}{ending}" in files:
@@ -95,12 +96,12 @@ def style_paths(project: Project) -> list[str]:
     return [_name(project, project.root / style) for style in project.config.styles]
 
 
-def _declared(project: Project, out: Path) -> dict[str, bytes]:
+def _declared(project: Project, out: Path) -> dict[str, Path]:
     """Return the files of `assets` and `styles`, by path relative to the source folder, or else to the project's."""
-    found: dict[str, bytes] = {}
+    found: dict[str, Path] = {}
     for key, patterns in (("assets", project.config.assets), ("styles", project.config.styles)):
         for pattern in patterns:
-            found |= {_name(project, path): _read(path) for path in _assets(project, key, pattern, out)}
+            found |= {_name(project, path): path for path in _assets(project, key, pattern, out)}
     return found
 
 
@@ -206,6 +207,34 @@ def _assets(project: Project, key: str, pattern: str, out: Path) -> list[Path]:
     if not found:
         raise ConfigError(f"{project.file}: tool.mcpframe.{key}: {pattern!r} matches no file below {project.root}.")
     return found
+
+
+def _read_all(project: Project, paths: Mapping[str, Path]) -> dict[str, bytes]:
+    """Return the content of files, once their sizes are known to be within the limits of `unpacking`."""
+    limit = max(most_unpacked(), project.config.max_unpacked * 1_000_000)
+    sizes = {name: _size(path) for name, path in paths.items()}
+    largest = max(sizes, key=lambda name: sizes[name], default="")
+    what = ""
+    if sizes and sizes[largest] > limit / 4:
+        what = f"{largest} has {sizes[largest] / 1e6:,.0f} MB, and {limit / 4e6:g} are allowed for a file"
+    elif sum(sizes.values()) > limit:
+        what = (
+            f"its files have {sum(sizes.values()) / 1e6:,.0f} MB together, {largest} the most of them, and "
+            f"{limit / 1e6:g} are allowed"
+        )
+    if what:
+        raise BuildError(
+            f"{project.file}: {what}, as every visitor loads them: leave it out of tool.mcpframe.assets and fetch it "
+            "when it is needed, or allow more with tool.mcpframe.max_unpacked (build --max-unpacked)."
+        )
+    return {name: _read(paths[name]) for name in sorted(paths)}
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError as error:
+        raise BuildError(f"{path} cannot be read: {error.strerror}.") from error
 
 
 def _read(path: Path) -> bytes:

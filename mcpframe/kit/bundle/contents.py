@@ -15,6 +15,7 @@ from mcpframe.frame.core.dialect import SETUP
 from mcpframe.frame.core.origins import OriginEntries
 from mcpframe.frame.dialects.available import dialects, view_dialects
 from mcpframe.kit.base.data import page_dir, static_dir
+from mcpframe.kit.base.progress import count
 from mcpframe.kit.bundle.author_files import style_paths
 from mcpframe.kit.bundle.inbox import inbox_data
 from mcpframe.kit.bundle.offered import embedders, lists_of, offered, ways
@@ -235,6 +236,9 @@ def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset
     assets = [*first_visit, *dict.fromkeys(later), *views, licences, *lazy_files]
 
     def manifest() -> dict[str, Any]:
+        for done, item in enumerate(assets, 1):
+            _ = item.packed  # kept; large files take long
+            count(done, len(assets))
         return {
             "mcpframe_manifest": _MANIFEST_FORMAT,
             "kind": config.kind,

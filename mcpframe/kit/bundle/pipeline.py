@@ -115,12 +115,14 @@ def build(
         project = with_distribution(project, distribution)
     if build_sdists:
         project = with_build_sdists(project)
-    author = author_files(project, out)
+    limit = project.config.max_unpacked if max_unpacked is None else max_unpacked
+    with unpacking(limit):
+        author = author_files(project, out)
     check_entry_early(project, author)
     check_origins_early(project, author)
     check_worker(project, author)
     pyodide_runtime = ensure_runtime(runtime, progress=progress)
-    with unpacking(project.config.max_unpacked if max_unpacked is None else max_unpacked):
+    with unpacking(limit):
         pyodide = PyodidePackages(pyodide_runtime, project.distribution, renewed=upgrade)
         task = Build(
             project,

@@ -175,7 +175,8 @@ def build(
             min=64,
             max=4000,
             metavar="MB",
-            help="What the wheels may unpack to, and each file to a quarter of it; by default the project's, 512.",
+            help="What the wheels may unpack to, and the project's own files may have, and each file a quarter of it; "
+            "by default the project's, 512.",
         ),
     ] = None,
     distribution: Annotated[

@@ -297,7 +297,8 @@ class McpframeConfig(_Section):
         boot_timeout: Seconds after which the page reports that it has not started.
         inspect: Import the server during the build, to check it and to list its tools.
         import_timeout: Seconds for importing the server during the build.
-        max_unpacked: The limit of the unpacked wheels, in MB; a quarter of it for each file.
+        max_unpacked: The limit of the unpacked wheels, and of the project's own files, in MB; a quarter of it for
+            each file.
         script: The console script of the entry's package, if it has several.
         args: The server's `sys.argv`, after the program's name.
         persist: Files and folders to keep in the browser for each session, absolute or below `~`.

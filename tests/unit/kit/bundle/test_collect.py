@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import BuildError, ConfigError
-from mcpframe.kit.bundle.author_files import author_files
+from mcpframe.kit.bundle.author_files import author_files, page_files
+from mcpframe.kit.bundle.pyodide.archive import unpacking
 from mcpframe.kit.project.project import find_project
 
 
@@ -48,6 +49,34 @@ def test_of_a_project_its_python_files_are_carried_and_nothing_private(tmp_path:
     tree(tmp_path, "node_modules/x.py", "__pycache__/x.py", "setup.py", "README.md")
     found = author_files(find_project(tmp_path), tmp_path / "out")
     assert list(found) == ["package/__init__.py", "package/part.py", "server.py"]
+
+
+def test_files_that_are_too_large_are_named_before_they_are_read(tmp_path: Path) -> None:
+    found = project(tree(tmp_path, "server.py", "data/small.bin", "data/video.js"), 'assets = ["data"]')
+    for name, size in (("video.js", 3_000_000_000), ("small.bin", 129_000_000)):
+        with (tmp_path / "data" / name).open("wb") as file:
+            file.truncate(size)  # takes no room
+    out = tmp_path / "dist"
+    with pytest.raises(BuildError, match=r"data/small.bin has 129 MB, and 128 are allowed for a file.*max_unpacked"):
+        author_files(find_project(found), out)
+    with pytest.raises(BuildError, match=r"data/video.js has 3,000 MB, and 128 are allowed for a file"):
+        page_files(find_project(found), out)
+    with unpacking(600), pytest.raises(BuildError, match=r"data/video.js has 3,000 MB, and 150 are allowed"):
+        page_files(find_project(found), out)
+    for number in range(5):
+        with (tmp_path / "data" / f"{number}.bin").open("wb") as file:
+            file.truncate(127_000_000)
+    (tmp_path / "data" / "video.js").unlink()
+    (tmp_path / "data" / "small.bin").unlink()
+    with pytest.raises(BuildError, match=r"its files have 635 MB together, .* and 512 are allowed"):
+        page_files(find_project(found), out)
+
+
+def test_a_project_may_allow_larger_files(tmp_path: Path) -> None:
+    found = project(tree(tmp_path, "server.py", "data.bin"), 'assets = ["data.bin"]\nmax_unpacked = 600')
+    with (tmp_path / "data.bin").open("wb") as file:
+        file.truncate(129_000_000)
+    assert len(author_files(find_project(found), tmp_path / "dist")["data.bin"]) == 129_000_000
 
 
 def test_declared_assets_are_carried(tmp_path: Path) -> None:
