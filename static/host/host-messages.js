@@ -96,6 +96,13 @@ export const unreadableSetup = ({ message }) => ({
   error: { code: "CONFIG_ERROR", message: `How the setup of the page ended cannot be read: ${message}` },
 });
 
+/** Check an id that a host gives: after one that the page refuses, the host would wait for the page. */
+export function checkSessionId(sessionId) {
+  if (isText(sessionId) && sessionId) return;
+  const found = typeof sessionId === "string" ? `one of ${sessionId.length}` : `a ${typeof sessionId}`;
+  throw new FrameError("OriginError", `A session id is a text of 1 to ${MAX_TEXT} characters, not ${found}.`);
+}
+
 export function readAccepted({ sessionId }) {
   if (!isText(sessionId) || !sessionId) throw malformed("MCP_TRANSPORT_ACCEPTED", "sessionId");
   return sessionId;
@@ -144,7 +151,8 @@ function compareVersions(left, right) {
 }
 
 const textOf = (value) => (isText(value) ? value : "");
-const isText = (value) => typeof value === "string" && value.length <= 4096;
+const MAX_TEXT = 4096;
+const isText = (value) => typeof value === "string" && value.length <= MAX_TEXT;
 const isVersion = (value) => typeof value === "string" && /^\d{1,6}\.\d{1,6}$/.test(value);
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 /** Whether it is a string or a safe integer; with any other id, a response could not match its request. */

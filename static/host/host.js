@@ -35,6 +35,7 @@ import {
   FrameError,
   PROTOCOL_VERSION,
   checkContent,
+  checkSessionId,
   isId,
   readAccepted,
   readHandshake,
@@ -409,6 +410,7 @@ export class FrameTransport {
     this.#onWire = onWire;
     this.permissions = [...new Set(permissions.map(checkPermission))];
     this.frameSessionId = sessionId ?? randomId();
+    checkSessionId(this.frameSessionId);
     this.#options = { iframe, popup, url: address, timeout, limits, opaque, unresponsiveAfter, onWire, colorScheme };
     this.#alive = new Alive({
       after: unresponsiveAfter / 2,

@@ -62,6 +62,25 @@ async def test_a_given_session_id_reaches_the_page(outer: JavaScriptOuter, origi
     assert reply["data"]["sessionId"] == "kept from last time"
 
 
+async def test_a_session_id_that_no_page_accepts_is_refused_at_once(outer: JavaScriptOuter, origins: Origins) -> None:
+    made = """async ([url, sessionId]) => {
+        const { FrameTransport } = await import("./host.js");
+        const iframe = document.body.appendChild(document.createElement("iframe"));
+        try {
+            new FrameTransport({ iframe, url, sessionId });
+            return "made";
+        } catch ({ name, message }) {
+            return [name, message];
+        }
+    }"""
+    url = f"{origins.bundle}/page.html"
+    assert await outer.page.evaluate(made, [url, "x" * 4096]) == "made"
+    for session_id in ("x" * 4097, "\U0001f40d" * 2049, "", 7):
+        name, message = await outer.page.evaluate(made, [url, session_id])
+        assert name == "OriginError"
+        assert "1 to 4096 characters" in message
+
+
 async def test_the_iframe_gets_its_sandbox_and_its_permissions(outer: JavaScriptOuter, origins: Origins) -> None:
     await outer.page.evaluate(
         "options => lab.connect(options)",

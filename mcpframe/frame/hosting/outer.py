@@ -142,7 +142,7 @@ class OuterFrame:
                 This has a cost; it is for inspection. For messages of other windows only the origin is reported.
 
         Raises:
-            OriginError: for an address, a sandbox or a permission that cannot work.
+            OriginError: for an address, a sandbox, a session id or a permission that cannot work.
         """
         from mcpframe.frame.session import setup as setup_phase
 
@@ -157,6 +157,7 @@ class OuterFrame:
         if opaque and session_id is not None:
             raise OriginError("A session id is not given to a page of opaque origin: leave out session_id.")
         self.session_id = session_id or str(uuid.uuid4())
+        dialect().host_offer(session_id=self.session_id)  # checks it
         self.title = title
         self.visibility = setup_phase.Visibility(visibility)
         self.permissions = set(permissions)

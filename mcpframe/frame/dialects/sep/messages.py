@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from mcpframe.frame.core import jsonrpc
-from mcpframe.frame.core.errors import MalformedMessage
+from mcpframe.frame.core.errors import MalformedMessage, OriginError
 from mcpframe.frame.core.payload import well_formed
 from mcpframe.frame.core.setup import (
     Permission,
@@ -45,6 +45,7 @@ SETUP_REQUIRED = "MCP_SETUP_REQUIRED"
 MCP_MESSAGE = "MCP_MESSAGE"
 
 _MAX_TEXT = 4096
+"""The longest text of a message, session ids included, in units of UTF-16."""
 _MAX_DIGITS = 6
 PHASES = ("setup", "transport")
 
@@ -112,6 +113,12 @@ def _take(data: Mapping[str, Any], key: str, kind: type[T], default: T | None = 
 def _is_long(text: str) -> bool:
     """Return whether a text is over the limit, counted as JavaScript counts: in units of UTF-16."""
     return len(text) > _MAX_TEXT or (len(text) * 2 > _MAX_TEXT < len(text.encode("utf-16-le", "surrogatepass")) // 2)
+
+
+def check_session_id(session_id: str) -> None:
+    """Raise `OriginError` for a session id that a page would refuse, after which its host would wait for it."""
+    if not session_id or _is_long(session_id):
+        raise OriginError(f"A session id is a text of 1 to {_MAX_TEXT:,} characters, not of {len(session_id):,}.")
 
 
 def _text(value: Any) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.core.setup import Permission
+from mcpframe.frame.dialects.sep.messages import check_session_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +41,7 @@ class HostOffer:
     def __post_init__(self) -> None:
         if not self.session_id:
             raise StateError("An outer frame gives the session its id: pass session_id.")
+        check_session_id(self.session_id)
 
     def undecided(self, permissions: tuple[Permission, ...]) -> tuple[Permission, ...]:
         """Return the permissions that the host has not decided on yet."""

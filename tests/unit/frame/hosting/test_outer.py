@@ -288,6 +288,13 @@ async def test_a_page_cannot_smuggle_a_permission_into_the_name_of_another() -> 
     assert outer.permissions == set()
 
 
+@pytest.mark.parametrize("session_id", ["x" * 4097, "\U0001f40d" * 2049])
+def test_a_session_id_that_no_page_accepts_is_refused_at_once(session_id: str) -> None:
+    with pytest.raises(OriginError, match="1 to 4,096 characters"):
+        OuterFrame(URL, session_id=session_id)
+    assert OuterFrame(URL, session_id=session_id[: len(session_id) - 1]).session_id
+
+
 async def test_a_page_that_asks_for_more_each_time_is_stopped() -> None:
     inner = Inner(result())
 
