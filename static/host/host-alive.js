@@ -2,10 +2,13 @@
  * Detects whether a framed page still answers. A page in an endless loop usually has a process of its own, so its host
  * keeps running and can report it.
  *
- * A page is asked only if requests are pending and it has sent nothing for a while, so idle pages cost nothing. The
- * question is a JSON-RPC `ping`, which every peer answers in every revision of MCP, if only with an error; the answer is
+ * A page is asked only if requests are pending and it has sent nothing for a while, or after a request was cancelled, as it
+ * may hang in it; so idle pages cost nothing. The question is a JSON-RPC `ping`, which every peer answers in every revision of MCP, if only with an error; the answer is
  * not passed on.
  */
+
+/** Milliseconds from the cancellation of a request until the page is asked: most tools end by then. */
+const CANCELLING = 1_000;
 
 export class Alive {
   #after;
@@ -17,6 +20,7 @@ export class Alive {
   #last = 0;
   #asked = false;
   #silent = false;
+  #doubted = false; // since a cancellation, until an answer to our question
 
   /**
    * @param {object} options
@@ -42,16 +46,30 @@ export class Alive {
     this.#wait(this.#after);
   }
 
+  /** Note that a request was cancelled: nobody waits for it any more, but the page may still be computing. */
+  doubt() {
+    if (this.#silent || this.#after === Infinity) return;
+    this.#doubted = true;
+    if (this.#timer !== undefined && this.#asked) return;
+    const until = Math.min(CANCELLING, this.#after);
+    clearTimeout(this.#timer);
+    this.#asked = false;
+    this.#last = performance.now() + until - this.#after;
+    this.#wait(until);
+  }
+
   /** Note a message of the page. Return whether it is the answer to our own question. */
   heard(message) {
     this.#last = performance.now();
     this.#asked = false;
+    const answers = message?.id === this.#id && !("method" in message);
+    if (answers || this.#silent) this.#doubted = false;
     if (this.#silent) {
       this.#silent = false;
       this.#tell(false);
       if (this.#waits()) this.expect();
     }
-    return message?.id === this.#id && !("method" in message);
+    return answers;
   }
 
   /** Whether the page does not answer. */
@@ -62,6 +80,7 @@ export class Alive {
   stop() {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    this.#doubted = false;
   }
 
   #wait(milliseconds) {
@@ -70,7 +89,7 @@ export class Alive {
 
   #due() {
     this.#timer = undefined;
-    if (!this.#waits()) return;
+    if (!this.#waits() && !this.#doubted) return;
     const rest = this.#last + this.#after - performance.now();
     if (rest > 0) {
       this.#wait(rest);

@@ -203,6 +203,8 @@ const POPUP_POLL = 250;
 /** How often one setup may ask for more permissions; the page is loaded again each time. */
 const MOST_DECISIONS = 3;
 
+/** A request that is answered when its subscription ends, which may be never. */
+const STREAM = "subscriptions/listen";
 /** JSON-RPC error codes: the connection was closed (as in both official SDKs), the request is refused, any other error. */
 const CONNECTION_CLOSED = -32000;
 const INVALID_REQUEST = -32600;
@@ -239,7 +241,8 @@ export class FrameTransport {
    */
   onvisibility;
   /**
-   * The page does not answer while requests wait (true), or does again (false): offer `reload()`.
+   * The page does not answer while requests wait, or after one was cancelled (true), or does again (false): offer
+   * `reload()`. Without this function the first is logged as a warning.
    * @type {((unresponsive: boolean) => void) | undefined}
    */
   onunresponsive;
@@ -415,9 +418,9 @@ export class FrameTransport {
     this.#alive = new Alive({
       after: unresponsiveAfter / 2,
       id: `mcpframe-ping-${randomId()}`,
-      waits: () => this.#state === "open" && this.#asked.size > 0,
+      waits: () => this.#state === "open" && [...this.#asked.values()].some((method) => method !== STREAM),
       ask: (payload) => this.#post({ type: "MCP_MESSAGE", payload }),
-      tell: (unresponsive) => this.#attempt(() => this.onunresponsive?.(unresponsive)),
+      tell: (unresponsive) => this.#attempt(() => this.#tellUnresponsive(unresponsive)),
     });
   }
 
@@ -589,6 +592,12 @@ export class FrameTransport {
     act();
   }
 
+  #tellUnresponsive(unresponsive) {
+    if (this.onunresponsive) this.onunresponsive(unresponsive);
+    else if (unresponsive)
+      console.warn(`${this.#address.href} does not answer: end the session, or reload() the page.`);
+  }
+
   /** End a phase whose page does not allow this origin: see `mcpframe.frame.core.refusal`. */
   #refused(data, from) {
     this.#tell("received", () => this.#wireText(data), from);
@@ -705,7 +714,7 @@ export class FrameTransport {
       if (this.#asked.size >= this.#limits.maxPending) throw tooManyPending(this.#limits);
       this.#asked.set(payload.id, payload.method);
       this.#cancelled.delete(payload.id);
-      this.#alive.expect();
+      if (payload.method !== STREAM) this.#alive.expect();
     } else if (!("method" in payload)) {
       this.#owed.delete(payload.id);
     } else if (payload.method === "notifications/cancelled") {
@@ -716,6 +725,7 @@ export class FrameTransport {
 
   #noteCancelled(id) {
     if (!this.#asked.delete(id)) return;
+    this.#alive.doubt();
     this.#cancelled.add(id);
     if (this.#cancelled.size > this.#limits.maxPending) this.#cancelled.delete(this.#cancelled.values().next().value);
   }

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
 from typing import Any
 
 import anyio
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
-from playwright.async_api import Page, expect
+from playwright.async_api import BrowserContext, Page, expect
 
 from mcpframe.frame.core.events import Opened, Unresponsive
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.frame.session.setup import SetupErrorCode
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
+from mcpframe.kit.dev.inspector import serve_inspector
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import BundleOf, Troubles
+from tests.browser.inspecting import InspectorPage
 from tests.support.suites import extended
 
 PATIENCE = 2 * BOOT_PATIENCE
@@ -138,6 +142,28 @@ async def test_a_host_in_javascript_reloads_a_page_that_computes_for_ever(page: 
     with anyio.fail_after(PATIENCE):
         got = await page.evaluate(RELOADED, ending)
     assert got == {"told": True, "code": -32000, "text": "again", "said": [1, 2, 3], "same": True}
+
+
+async def test_a_user_of_the_inspector_ends_a_page_that_hangs_in_a_cancelled_call(
+    context: BrowserContext, troubles: Troubles, bundle_of: BundleOf
+) -> None:
+    folder = bundle_of("everything").folder / "everything"
+    with anyio.fail_after(PATIENCE), serve_inspector(bundles=[folder]) as served:
+        address = served.url_with(served.servers["everything"], "2026-07-28")
+        inspector = await InspectorPage.open(context, served, address)
+        server = await inspector.server("Everything")
+        [frame] = [frame for frame in inspector.page.frames if frame.url.endswith("/everything/")]
+        await server.call("compute", seconds="3600")
+        with suppress(TimeoutError):
+            while True:  # until it computes
+                await asyncio.wait_for(frame.evaluate("1"), 1)
+        await server.button("Cancel").click()
+        await expect(server.state).to_have_text("Not responding")
+        await expect(server.view.get_by_role("alert").filter(has_text="does not answer")).to_be_visible()
+        await server.button("End and reopen").click()
+        await expect(server.state).to_contain_text("Connected", timeout=BOOT_PATIENCE * 1000)
+        await server.call("echo", text="again")
+        await server.answers("again")
 
 
 @pytest.mark.extended

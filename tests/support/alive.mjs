@@ -64,8 +64,23 @@ const told = [...silent.events];
 silent.alive.heard({ id: "ours", result: {} });
 silent.alive.stop();
 
+const cancelled = page(10_000);
+cancelled.request();
+cancelled.waiting = false;
+cancelled.alive.doubt();
+pass(999);
+const before = [...cancelled.events];
+pass(10_001);
+
+const spared = page(10_000);
+spared.alive.doubt();
+pass(1_000);
+spared.alive.heard({ id: "ours", result: {} });
+pass(1e6);
+
 const never = page(Infinity);
 never.request();
+never.alive.doubt();
 pass(1e6);
 
 console.log(
@@ -75,6 +90,8 @@ console.log(
     answering: [...answering.events, swallowed, others],
     told,
     silent: silent.events,
+    cancelled: [before, cancelled.events],
+    spared: spared.events,
     never: never.events,
     left: timers.length,
   }),

@@ -47,6 +47,8 @@ def test_a_page_is_asked_only_while_it_is_silent_and_waited_for() -> None:
         "answering": ["ping ours", True, False],
         "told": ["ping ours", True],
         "silent": ["ping ours", True, False],
+        "cancelled": [[], ["ping ours", True]],
+        "spared": ["ping ours"],
         "never": [],
         "left": 0,
     }

@@ -201,15 +201,18 @@ class Connection:
             raise StateError(f"Cannot {act} now: nobody has answered yet.")
         return self._adopted.act(act, body, now=now)
 
-    def stop_calls(self, reason: str) -> list[Output]:
+    def stop_calls(self, reason: str, now: float) -> list[Output]:
         """Cancel the calls of tools that the peer has not answered: each fails at once, with -32000.
 
         Args:
             reason: a sentence for both sides.
+            now: the time in seconds.
         """
         if self._adopted is None or self._adopted.state is not State.OPEN:
             return []
-        return self._adopted.exchange.stop_calls(reason)
+        outputs = self._adopted.exchange.stop_calls(reason)
+        self._adopted.exchange.expect(now)
+        return outputs
 
     def peer_gone(self, departure: Departure, now: float) -> list[Output]:
         """Handle the replacement of the peer's document, or the removal of its window."""

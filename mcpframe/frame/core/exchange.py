@@ -45,6 +45,7 @@ class Exchange:
         self._asked_by_peer = jsonrpc.Pending(options.max_pending, shared=shared)
         self._asked_by_us = jsonrpc.Pending(options.max_pending)
         self._alive = Alive(options.unresponsive_after if asks else None)
+        self._cancels = False  # a request of ours, since the last `expect`
 
     @property
     def deadline(self) -> float | None:
@@ -53,7 +54,7 @@ class Exchange:
 
     def tick(self, now: float) -> list[Output]:
         """Send the peer a `ping`, or report that it is unresponsive, once that is due."""
-        found = self._alive.tick(now, waits=bool(self._asked_by_us))
+        found = self._alive.tick(now, waits=self._asked_by_us.due)
         if isinstance(found, Unresponsive):
             return [found]
         return [] if found is None else self._say(found)
@@ -64,7 +65,10 @@ class Exchange:
 
     def expect(self, now: float) -> None:
         """Note the time at which messages passed: from now on the peer should answer pending requests."""
-        if self._asked_by_us:
+        if self._cancels:
+            self._cancels = False
+            self._alive.doubt(now)
+        if self._asked_by_us.due:
             self._alive.expect(now)
 
     def stop(self) -> None:
@@ -73,7 +77,7 @@ class Exchange:
 
     def deliver(self, message: Mapping[str, Any], origin: str | None) -> list[Output]:
         """Hand a well-formed message of the peer to the session."""
-        if self._alive.is_answer(message):
+        if self._alive.takes(message):
             return []
         try:
             self._asked_by_peer.asked(message)
@@ -109,6 +113,7 @@ class Exchange:
                     raise MalformedMessage(
                         f"The id {message['id']!r} would not come back as it is: take a smaller one."
                     )
+            self._cancels = self._cancels or jsonrpc.cancelled_id(message) in self._asked_by_us
             self._asked_by_us.asked(message)
         except MessageError as error:
             return [Wire("sent", wrapped, origin or "", str(error)), *self._not_sent(message, error)]
@@ -134,6 +139,7 @@ class Exchange:
         for id_ in self._asked_by_us.calls:
             cancelled = jsonrpc.cancellation(id_, reason)
             self._asked_by_us.asked(cancelled)
+            self._cancels = True
             failed = jsonrpc.error_response(id_, jsonrpc.CONNECTION_CLOSED, reason, {"reason": "stopped"})
             outputs += [*self._say(cancelled), Received(failed)]
         return outputs

@@ -210,6 +210,10 @@ def id_in_use(id_: RequestId) -> UnexpectedMessage:
     return UnexpectedMessage(f"The id {shown} is in use: choose another one.")
 
 
+_STREAMS = ("subscriptions/listen",)
+"""Requests that are answered when their subject ends, which may be never."""
+
+
 class Pending:
     """The unanswered requests of one direction, in order.
 
@@ -235,6 +239,14 @@ class Pending:
 
     def __iter__(self) -> Iterator[RequestId]:
         return iter(tuple(self._ids))
+
+    def __contains__(self, id_: object) -> bool:
+        return id_ in self._ids
+
+    @property
+    def due(self) -> bool:
+        """Whether a request waits that is to be answered soon: not the stream of a subscription alone."""
+        return any(method not in _STREAMS for method, _ in self._ids.values())
 
     @property
     def calls(self) -> tuple[RequestId, ...]:

@@ -1,7 +1,8 @@
 """Detection of an unresponsive peer, without I/O. A page that computes for ever usually has a process of its own.
 
-A `ping` is sent only while requests are pending and the peer has been silent for a while: an idle session sets no
-timer. Every peer answers it, in every revision of MCP, if only with an error. The answer is not passed on.
+A `ping` is sent only while requests are pending and the peer has been silent for a while, or after a request was
+cancelled, as the peer may hang in it: an idle session sets no timer. Every peer answers it, in every revision of MCP,
+if only with an error. The answer is not passed on.
 `static/host/host-alive.js` is the same in JavaScript.
 """
 
@@ -12,6 +13,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from mcpframe.frame.core.events import Unresponsive
+
+_CANCELLING = 1.0
+"""Seconds from the cancellation of a request until the peer is asked: most tools end by then."""
 
 
 class Alive:
@@ -33,6 +37,7 @@ class Alive:
         self._half = None if after is None else after / 2
         self._last = 0.0
         self._asked = False
+        self._doubted = False  # since a cancellation, until an answer to a ping
         self._pings = 0
         self._prefix = f"mcpframe-ping-{os.urandom(16).hex()}-"
 
@@ -42,18 +47,29 @@ class Alive:
             self._last, self._asked = now, False
             self.deadline = now + self._half
 
+    def doubt(self, now: float) -> None:
+        """Note that a request was cancelled. Nobody waits for it any more, but the peer may still be computing."""
+        if self._half is None or self._silent:
+            return
+        self._doubted = True
+        if self.deadline is None or not self._asked:
+            self._asked, self._last = False, now + min(_CANCELLING, self._half) - self._half
+            self.deadline = self._last + self._half
+
     def heard(self, now: float) -> list[Unresponsive]:
         """Note that the peer has sent something; return the event if it responds again."""
         self._last, self._asked = now, False
         if not self._silent:
             return []
-        self._silent = False
+        self._silent = self._doubted = False
         return [Unresponsive(False)]
 
-    def is_answer(self, message: Mapping[str, Any]) -> bool:
-        """Return whether a well-formed message answers one of these pings."""
+    def takes(self, message: Mapping[str, Any]) -> bool:
+        """Note a well-formed message; return whether it answers one of these pings."""
         id_ = message.get("id")
-        return isinstance(id_, str) and id_.startswith(self._prefix) and "method" not in message
+        answers = isinstance(id_, str) and id_.startswith(self._prefix) and "method" not in message
+        self._doubted = self._doubted and not answers
+        return answers
 
     def tick(self, now: float, *, waits: bool) -> dict[str, Any] | Unresponsive | None:
         """Act on the deadline, if it has passed.
@@ -68,7 +84,7 @@ class Alive:
         if self._half is None or self.deadline is None or now < self.deadline:
             return None
         self.deadline = None
-        if not waits:
+        if not (waits or self._doubted):
             return None
         if now < self._last + self._half:  # it has sent something since: one timer serves any number of messages
             self.deadline = self._last + self._half
@@ -83,4 +99,4 @@ class Alive:
 
     def stop(self) -> None:
         """Stop sending pings."""
-        self.deadline = None
+        self.deadline, self._doubted = None, False

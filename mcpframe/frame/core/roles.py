@@ -65,7 +65,8 @@ class Options:
             covers starting the inner page, which may send its handshake before.
         setup_timeout: the longest that a setup may take once agreed. The user may be filling in a form.
         unresponsive_after: outer: how long the peer may be silent while requests are pending, before an `Unresponsive`
-            event. A `ping` is sent after half of that; None disables this.
+            event. A `ping` is sent after half of that, and one second after a request was cancelled; None disables
+            this.
         repeat_interval: between repetitions of an inner frame's handshake; after 30 seconds it becomes 10 seconds.
         max_message_bytes: the largest message, in bytes of JSON in UTF-8, in either direction.
         max_nesting: the deepest nesting of arrays and objects in one message, in either direction; at most 1,000.

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from mcpframe.frame.core.connection import Candidate, Options
 from mcpframe.frame.core.dialect import SETUP, TRANSPORT
 from mcpframe.frame.core.errors import OriginError, PermissionsDenied, StateError
-from mcpframe.frame.core.events import Closed, Event
+from mcpframe.frame.core.events import Closed, Event, Unresponsive
 from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.core.roles import State
 from mcpframe.frame.dialects.available import dialect
@@ -330,6 +330,8 @@ class OuterFrame:
             return  # not the end: `setup` asks the host
         if self._on_event:
             self._on_event(event)
+        elif event == Unresponsive(True):
+            log.warning("%s does not answer: end the session, and connect again to reload the page.", self.url)
 
     def _hint(self) -> None:
         if self._frame.session.connection.state is not State.AWAITING:

@@ -60,7 +60,7 @@ class Driver:
 
     def stop_calls(self, reason: str) -> None:
         """Cancel the unanswered calls of tools; see `Connection.stop_calls`."""
-        self._carry_out(self.connection.stop_calls(reason))
+        self._carry_out(self.connection.stop_calls(reason, self._clock.now()))
 
     def close(self) -> None:
         """End the connection. Closing again does nothing."""

@@ -34,6 +34,11 @@ _STATES = {
     "ending": "Disconnecting …",
     "failed": "Not connected",
 }
+_UNRESPONSIVE = "Not responding"
+_HANGS = (
+    "The server's page does not answer: a tool may compute without an end. Wait, or end the session and open the page "
+    "anew; its calls fail then. A server in a worker (runs_in) can be stopped instead."
+)
 
 
 class ServerView:
@@ -102,7 +107,7 @@ class ServerView:
         self._show.on("click", self._toggle)
         self._connect.on("click", self._on_connect)
         set_up.on("click", lambda: self._run(setup=True))
-        self._retry.on("click", lambda: self._run(setup=self.connection.setup_required is not None))
+        self._retry.on("click", self._on_retry)
         self.changed()
 
     def _build_tabs(self, place: Any) -> None:
@@ -166,9 +171,10 @@ class ServerView:
         self._view.set("data-state", state)
         self._title.text = server.name
         version = f" · {connection.client.protocol_version}" if connection.client and state == "connected" else ""
-        if self._state.text != _STATES[state] + version:  # setting a text announces it, even if it is the same
-            self._state.text = _STATES[state] + version
-        self._state.set("data-state", state)
+        told = _UNRESPONSIVE if connection.unresponsive else _STATES[state] + version
+        if self._state.text != told:  # setting a text announces it, even if it is the same
+            self._state.text = told
+        self._state.set("data-state", "failed" if connection.unresponsive else state)
         self._connect.text = "Disconnect" if connection.busy else "Connect"
         shown = bool(connection.outer and connection.outer.visible)
         popup = server.place == "popup"
@@ -242,6 +248,10 @@ class ServerView:
         else:
             await self._run(setup=False)
 
+    async def _on_retry(self) -> None:
+        connection = self.connection
+        await self._run(setup=connection.setup_required is not None and not connection.unresponsive)
+
     async def _choose_era(self, era: str) -> None:
         self.server.era = era
         self._changed()
@@ -261,7 +271,10 @@ class ServerView:
     def _tell_problem(self) -> None:
         connection = self.connection
         required = connection.setup_required
-        if required is not None and connection.state in ("connected", "idle", "failed"):
+        if connection.unresponsive:
+            told = _HANGS
+            self._retry.text = "End and reopen"
+        elif required is not None and connection.state in ("connected", "idle", "failed"):
             told = f"The server asks for its setup: {required.message}"
             self._retry.text = "Run its setup"
         else:

@@ -246,6 +246,8 @@ class Shell:
                 button.on("click", lambda server=server: self._select(server))
             view = self._views.get(server.session_id)
             state = view.connection.state if view else "idle"
+            if view and view.connection.unresponsive:
+                state = "failed"
             item.set("data-state", state)
             for selector, text in ((".insp-name", server.name), (".insp-hidden", f", {state}")):
                 if item.element(selector).text != text:

@@ -25,6 +25,7 @@ from mcpframe import (
     Refused,
     SetupRequired,
     SetupStarted,
+    Unresponsive,
     Visibility,
     Wire,
 )
@@ -40,6 +41,10 @@ INFO = types.Implementation(name="mcpframe-inspector", title="mcpframe inspector
 MOST_QUESTIONS = 1000
 """Questions of one call, each a request of its own in the newest revision; `mcp.Client` allows 10."""
 
+_SILENCE = 10.0
+"""Seconds until a silent page counts as not responding: its author should see that soon."""
+_ENDING = 2.0
+"""Seconds for a session to end; then it is cut off, as its page may never answer."""
 _SHOWN_ELSEWHERE = ("notifications/message", "notifications/progress")
 
 
@@ -85,6 +90,7 @@ class Connection:
         outer: the outer frame, from the first attempt on.
         log_level: the log level requested from the server.
         updates: the subscriptions at the server.
+        unresponsive: whether the page does not answer.
     """
 
     def __init__(self, page: Page, server: Server, place: Element, origin: str, watcher: Watcher) -> None:
@@ -104,6 +110,7 @@ class Connection:
         self.outer: OuterFrame | None = None
         self.log_level: types.LoggingLevel | None = None
         self.updates = Updates(watcher.list_changed)
+        self.unresponsive = False
         self._page = page
         self._place = place
         self._origin = origin
@@ -155,14 +162,22 @@ class Connection:
         self._stop.set()
         if self.state != "connected":
             task.cancel()
+        elif self.unresponsive or not (await asyncio.wait([task], timeout=_ENDING))[0]:
+            self._cut_off()
         with contextlib.suppress(asyncio.CancelledError):
             await task
         if self._task is task:  # it was cancelled before it began
             self._task = None
             self._become("idle")
 
+    def _cut_off(self) -> None:
+        """End the session without the page: the requests that wait for it fail."""
+        if self.outer is not None and self.outer.session is not None:
+            self.outer.session.close()
+
     async def _run(self, setup: bool) -> None:
         self.problem, self.hint, after = "", "", "failed"
+        self.unresponsive = False
         try:
             outer = self.outer = self._frame()
             if setup:
@@ -178,6 +193,7 @@ class Connection:
         finally:
             self.client = self._task = None
             self.hint = ""
+            self.unresponsive = False
             self._become(after)
 
     def _frame(self) -> OuterFrame:
@@ -190,8 +206,7 @@ class Connection:
             sandbox=server.sandbox,
             permissions=server.permissions,
             on_permissions=lambda asked: ask_for_permissions(self._page, server.name, asked),
-            # No pings: with a subscription always pending, they would fill an idle server's wire log.
-            options=Options(handshake_timeout=server.timeout, unresponsive_after=None),
+            options=Options(handshake_timeout=server.timeout, unresponsive_after=_SILENCE),
             on_event=self._on_event,
             on_wire=self._watcher.wired,
         )
@@ -266,6 +281,8 @@ class Connection:
             self.hint = f"{event.hint} This is {self._origin}."
         elif isinstance(event, Opened | SetupStarted):
             self.hint = ""
+        elif isinstance(event, Unresponsive):
+            self.unresponsive = event.unresponsive
         if not isinstance(event, Refused):  # these have no effect, and their number is unlimited
             self._watcher.changed()
 

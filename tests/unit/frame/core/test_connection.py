@@ -404,7 +404,7 @@ def test_calls_of_tools_are_stopped_and_their_late_answers_dropped() -> None:
     for message in (REQUEST | {"id": 1}, call | {"id": 2}, call | {"id": 3}, call | {"id": "four"}):
         made.send(json.dumps(message), message, 0.0)
     hear(made, {"type": "MCP_MESSAGE", "payload": RESPONSE | {"id": 3}})
-    outputs = made.stop_calls("Enough.")
+    outputs = made.stop_calls("Enough.", 0.0)
     told = [json.loads(output.text)["payload"] for output in outputs if isinstance(output, Send)]
     assert [(each["method"], each["params"]) for each in told] == [
         ("notifications/cancelled", {"requestId": 2, "reason": "Enough."}),
@@ -413,7 +413,7 @@ def test_calls_of_tools_are_stopped_and_their_late_answers_dropped() -> None:
     failed = [output.payload for output in outputs if isinstance(output, Received)]
     error = {"code": -32000, "message": "Enough.", "data": {"reason": "stopped"}}
     assert [(each["id"], each["error"]) for each in failed] == [(2, error), ("four", error)]
-    assert made.stop_calls("Again.") == []
+    assert made.stop_calls("Again.", 0.0) == []
     assert hear(made, {"type": "MCP_MESSAGE", "payload": RESPONSE | {"id": 2}}) == []
     [still] = hear(made, {"type": "MCP_MESSAGE", "payload": RESPONSE | {"id": 1}})
     assert isinstance(still, Received)
@@ -424,7 +424,7 @@ def test_calls_of_tools_are_stopped_and_their_late_answers_dropped() -> None:
 
 @pytest.mark.parametrize("state", [State.IDLE, State.AWAITING, State.CLOSED])
 def test_nothing_is_stopped_outside_of_a_session(state: State) -> None:
-    assert connection_in(sep.OUTER_TRANSPORT, state).stop_calls("Enough.") == []
+    assert connection_in(sep.OUTER_TRANSPORT, state).stop_calls("Enough.", 0.0) == []
 
 
 @pytest.mark.parametrize("role", TRANSPORT_ROLES, ids=lambda role: role.name)

@@ -64,13 +64,67 @@ def test_an_idle_session_sets_no_timer() -> None:
     assert made.deadline is None
 
 
-def test_a_cancelled_request_does_not_wait() -> None:
+CANCEL = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
+
+
+def cancel(made: Connection, now: float, how: str = "cancelled") -> None:
+    if how == "stopped":
+        made.stop_calls("enough", now)
+    else:
+        made.send(json.dumps(CANCEL), CANCEL, now)
+
+
+@pytest.mark.parametrize("how", ["cancelled", "stopped"])
+def test_a_page_that_hangs_in_a_cancelled_request_is_found(how: str) -> None:
+    made = opened()
+    call = REQUEST | {"method": "tools/call"}
+    made.send(json.dumps(call), call, 0.0)
+    cancel(made, 3.0, how)
+    assert pass_to(made, 3.9) == []
+    asked(pass_to(made, 4.0))
+    assert pass_to(made, 4.0 + HALF) == [Unresponsive(True)]
+    assert made.deadline is None
+    assert say(made, NOTIFICATION, 100.0)[0] == Unresponsive(False)
+    assert pass_to(made, 1e6) == []
+
+
+def test_a_page_that_answers_after_a_cancellation_is_left_alone() -> None:
     made = opened()
     request(made, 0.0)
-    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
-    made.send(json.dumps(cancel), cancel, 1.0)
+    cancel(made, 3.0)
+    say(made, NOTIFICATION, 3.5)  # may have been posted before it hung
+    id_ = asked(pass_to(made, 3.5 + HALF))
+    assert say(made, {"jsonrpc": "2.0", "id": id_, "error": {"code": -32601, "message": "no"}}, 14.0) == []
     assert pass_to(made, 1e6) == []
     assert made.deadline is None
+
+
+def test_a_page_that_was_asked_before_a_cancellation_is_not_asked_again() -> None:
+    made = opened()
+    request(made, 0.0)
+    asked(pass_to(made, HALF))
+    cancel(made, HALF + 5)
+    assert pass_to(made, AFTER) == [Unresponsive(True)]
+
+
+def test_a_cancellation_of_what_does_not_wait_asks_nobody() -> None:
+    made = opened()
+    cancel(made, 1.0)
+    assert made.deadline is None
+    off = opened(None)
+    request(off, 0.0)
+    cancel(off, 1.0)
+    assert off.deadline is None
+
+
+def test_a_subscription_alone_is_no_request_that_waits() -> None:
+    made = opened()
+    stream = REQUEST | {"method": "subscriptions/listen", "id": 7}
+    made.send(json.dumps(stream), stream, 0.0)
+    assert made.deadline is None
+    request(made, 1.0)
+    say(made, RESPONSE, 2.0)
+    assert pass_to(made, 1e6) == []
 
 
 def test_a_page_that_speaks_is_not_asked() -> None:

@@ -28,7 +28,7 @@ class View:
     def __init__(self, _page: Page, server: Server, _origin: str, **_told: Any) -> None:
         self.server = server
         self.started = False
-        self.connection = SimpleNamespace(state="idle")
+        self.connection = SimpleNamespace(state="idle", unresponsive=False)
 
     async def start(self) -> None:
         self.started = True
