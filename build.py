@@ -13,7 +13,7 @@
     python3 build.py survey [NAMES]      build public packages by their names, and call a tool of each
     python3 build.py docs [--check]      write the generated parts of docs/ (or only compare them), and build its site
     python3 build.py screenshots [NAMES] renew the documentation's pictures
-    python3 build.py scripts             bundle the scripts of static/page and static/app, after a change
+    python3 build.py scripts             bundle the scripts of static/page, static/app and static/host, after a change
     python3 build.py host                pack the npm package @mcpframe/host into dist/
     python3 build.py release [--final]   build the wheel, the sdist, the npm package and the extension into dist/, check
                                          them, and use them as their users do; publishes nothing
@@ -70,7 +70,7 @@ def main(arguments: Sequence[str]) -> int:
     verbs.add_parser("check", help="lint and type checks")
     docs_options = verbs.add_parser("docs", help="the documentation's generated parts, and its site in site/")
     docs_options.add_argument("--check", action="store_true", help="only complain where a generated part is stale")
-    verbs.add_parser("scripts", help="bundle the scripts of static/page and static/app, after a change")
+    verbs.add_parser("scripts", help="bundle the scripts of static/page, static/app and static/host, after a change")
     verbs.add_parser("host", help="pack the npm package @mcpframe/host into dist/")
     verbs.add_parser("fixtures", help="build the bundles that tests serve, once")
     verbs.add_parser("lock", help="renew the lock files")
@@ -115,10 +115,11 @@ def main(arguments: Sequence[str]) -> int:
             lock()
         elif options.verb == "scripts":
             from mcpframe.kit.base.node import install_locked
+            from mcpframe.kit.publish.host_package import write_client
             from mcpframe.kit.publish.page_script import write_page_scripts, write_view_module
 
             modules = install_locked(ROOT, progress=step)
-            for path in (*write_page_scripts(modules), write_view_module(modules)):
+            for path in (*write_page_scripts(modules), write_view_module(modules), *write_client(modules)):
                 print(path.relative_to(ROOT))
         elif options.verb == "host":
             from mcpframe.kit.base.node import install_locked

@@ -21,10 +21,8 @@ from playwright.async_api import BrowserContext, Error, Frame, Page, Route, expe
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.frame.session.setup import SetupErrorCode
-from mcpframe.kit.base.data import checkout_dir
-from mcpframe.kit.base.node import install_locked
+from mcpframe.kit.base.data import checkout_dir, static_dir
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace, PlaywrightWindow
-from mcpframe.kit.publish.host_package import stage_host_package
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Troubles
@@ -58,13 +56,10 @@ async def publish(context: BrowserContext, request: pytest.FixtureRequest) -> Pu
 
 @pytest.fixture
 def host_folder(tmp_path: Path) -> Path:
-    """The host in one HTML file, with the one module of the npm package beside it."""
-    folder, staged = tmp_path / "host", tmp_path / "package"
-    folder.mkdir()
-    staged.mkdir()
-    stage_host_package(staged, install_locked(checkout_dir()))
+    """The host in one HTML file, with the folder beside it that the wheel has."""
+    folder = tmp_path / "host"
+    shutil.copytree(static_dir() / "host", folder / "host")
     shutil.copy(EXAMPLES / "host" / "index.html", folder)
-    shutil.copy(staged / "bundled.js", folder)
     return folder
 
 

@@ -12,7 +12,7 @@ import pytest
 from mcpframe.kit.base.data import checkout_dir, static_dir
 from mcpframe.kit.base.errors import ToolFailed
 from mcpframe.kit.base.node import find_node, install_locked
-from mcpframe.kit.publish.host_package import pack_host_package
+from mcpframe.kit.publish.host_package import CLIENT, client_files, pack_host_package
 from mcpframe.kit.web.host_page import HOST_MODULES, bundle_module
 
 ROOT = checkout_dir()
@@ -71,6 +71,12 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     find_node().npm("install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund", str(archive), cwd=folder)
     assert sorted(path.name for path in (folder / "node_modules").iterdir() if path.name[0] != ".") == ["@mcpframe"]
     return folder
+
+
+def test_the_client_in_the_repository_is_that_of_the_lock() -> None:
+    script, licenses = client_files(install_locked(ROOT))
+    assert CLIENT.read_text("utf-8") == script, "run `python3 build.py scripts`"
+    assert CLIENT.with_name("client.licenses.txt").read_text("utf-8") == licenses
 
 
 def test_it_holds_what_it_says_and_nothing_else(installed: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from mcpframe.kit.base.data import checkout_dir, static_dir
 from mcpframe.kit.base.node import find_node
+from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.web.host_page import HOST_MODULES, bundle_module
 
 _EXPORTED = ("host.js", "bundled.js", "page-server.js", "app-hub.js")
@@ -18,6 +19,8 @@ HUB_SCRIPTS = "hub-scripts.js"
 """The module for app-hub.js, generated from scripts of `static/hub` by `hub_scripts`."""
 _PAGE_SCRIPTS = {"pageHalf": "page.js", "documentTools": "document-tools.js"}
 """Its exports, and the scripts, each of which is one function."""
+CLIENT = static_dir() / "host" / "bundled" / "client.js"
+"""The SDK's `Client` as one file."""
 _FILES = (*HOST_MODULES, "README.md", "page-server.js", "app-hub.js", "app-port.js")
 _METADATA = "package.json"
 _LICENSE = re.compile("licen[cs]e", re.IGNORECASE)
@@ -45,6 +48,34 @@ def stage_host_package(folder: Path, modules: Path) -> None:
     inputs = json.loads(record.read_text("utf-8"))["inputs"]
     record.unlink()
     (folder / "bundled.licenses.txt").write_text(_licenses(list(inputs), modules), "utf-8", newline="\n")
+
+
+def write_client(modules: Path) -> list[Path]:
+    """Write the SDK's `Client` as one file into `static/host/bundled`, for a host without a bundler, and its licenses.
+
+    It is in the repository, and in the wheel: it changes only with the SDK's version.
+
+    Args:
+        modules: As for `stage_host_package`.
+
+    Raises:
+        KitError: esbuild is missing or fails.
+    """
+    script, licenses = client_files(modules)
+    CLIENT.parent.mkdir(exist_ok=True)
+    CLIENT.write_text(script, "utf-8", newline="\n")
+    beside = CLIENT.with_name("client.licenses.txt")
+    beside.write_text(licenses, "utf-8", newline="\n")
+    return [CLIENT, beside]
+
+
+def client_files(modules: Path) -> tuple[str, str]:
+    """Return the texts of these two files."""
+    with scratch("bundling") as folder:
+        made, record = folder / "client.js", folder / "inputs.json"
+        bundle_module(str(static_dir() / "host" / "client.js"), made, modules, record=record)
+        inputs = json.loads(record.read_text("utf-8"))["inputs"]
+        return made.read_text("utf-8"), _licenses(list(inputs), modules)
 
 
 def write_types(folder: Path, modules: Path) -> None:
