@@ -91,6 +91,9 @@ function add(parent, tag, text, attributes = {}) {
   return child;
 }
 
+/** The entries of `allowed_origins` that let `mcpframe bridge` frame the page: see `HOST_ORIGIN` in kit/bridge. */
+const BRIDGES = new Set(["*", "http://mcpframe-bridge.localhost"]);
+
 /** Returns the iframe element for a host page, as HTML to copy. */
 function embedding(url) {
   return `<iframe src="${url}" title="${config.title.replaceAll('"', "&quot;")}"></iframe>`;
@@ -268,8 +271,13 @@ export const page = {
     }
     if (hosts.length) {
       add(about, "h2", "Embed it");
-      add(about, "p", "An MCP host adds it by its address, or a page frames it:");
-      add(add(about, "pre", ""), "code", embedding(location.href.split("#")[0]));
+      const address = location.href.split("#")[0];
+      add(about, "p", "A page frames it:");
+      add(add(about, "pre", ""), "code", embedding(address));
+      if (hosts.some(({ dialect, commands }) => commands && allowedIn(dialect).some((origin) => BRIDGES.has(origin)))) {
+        add(about, "p", "An MCP client such as Claude Desktop runs it in a browser of its own:");
+        add(add(about, "pre", ""), "code", `pip install mcpframe\nmcpframe install ${address}`);
+      }
       const lists = new Set(hosts.map(({ dialect }) => embedders(allowedIn(dialect))));
       if (lists.size === 1) add(about, "p", ...lists);
       const ways = add(about, "ul", "");

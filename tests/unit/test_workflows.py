@@ -13,7 +13,7 @@ from mcpframe.kit.base.data import checkout_dir, static_dir
 from mcpframe.kit.base.node import find_node, install_locked
 
 OURS = sorted((checkout_dir() / ".github" / "workflows").glob("*.yml"))
-WORKFLOWS = [*OURS, static_dir() / "new" / "workflow.yml"]
+WORKFLOWS = [*OURS, *sorted((static_dir() / "new").glob("*.yml"))]
 _ZIZMOR = str(Path(sysconfig.get_path("scripts"), "zizmor"))
 TOOLS = checkout_dir() / "tests" / "release"
 

@@ -6,7 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mcpframe.frame.core.origins import OriginEntries, OriginLists
-from mcpframe.frame.dialects.available import dialects, entries_of, offered_dialects, offered_names, offers, withheld
+from mcpframe.frame.dialects.available import (
+    dialect,
+    dialects,
+    entries_of,
+    offered_dialects,
+    offered_names,
+    offers,
+    withheld,
+)
 from mcpframe.kit.base.errors import ConfigError
 from mcpframe.kit.bundle.code.entry_object import allows_nobody
 from mcpframe.kit.project.project import Project
@@ -112,6 +120,7 @@ def ways(names: Sequence[str]) -> list[dict[str, Any]]:
             "hosts": each.for_hosts,
             "tab": each.serves_tabs,
             "property": each.document_property,
+            "commands": each.name == dialect().name,
         }
         for each in offered_dialects()
         if each.name in names

@@ -14,8 +14,10 @@ from mcpframe.kit.cli.output import escape, out, silently, step
 from mcpframe.kit.cli.served_target import served, served_bundles
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mcpframe.kit.base.progress import Progress
-    from mcpframe.kit.publish.bundle_checks import Report
+    from mcpframe.kit.publish.bundle_checks import Finding, Report
     from mcpframe.kit.publish.view_checks.run import ViewReport
 
 EXAMPLES = (
@@ -114,19 +116,39 @@ def _print_views(report: ViewReport) -> None:
 
 
 def _print(report: Report) -> None:
+    from mcpframe.kit.publish.bundle_checks.findings import HEADERS
+
     out.print(f"[bold]{escape(report.url)}[/]")
     if report.dialects:
         from mcpframe.frame.dialects.available import dialect
 
         untried = "" if report.session else f"; no session was opened, as that needs {dialect().name}"
         out.print(f"  offers  {', '.join(report.dialects)}{untried}")
-    # The same finding often applies to many files.
-    groups: dict[tuple[str, str, str], list[str]] = {}
+    by_project: list[Finding] = []
+    by_headers: list[Finding] = []
     for finding in report.findings:
+        of_server = finding.severity == "warning" and finding.needs_headers
+        (by_headers if of_server else by_project).append(finding)
+    counts = _print_groups(by_project)
+    if by_headers:
+        out.print(f"[bold]What your web server's headers would mend[/] [dim]({escape(HEADERS)})[/]")
+        counts += _print_groups(by_headers, mend=False)
+        out.print("  [dim]A host without headers of your own, such as GitHub Pages, cannot: it works there, too.[/]")
+    out.print(", ".join(f"{counts[kind]} {kind}{'' if counts[kind] == 1 else 's'}" for kind in _COLOURS))
+
+
+def _print_groups(findings: Sequence[Finding], *, mend: bool = True) -> Counter[str]:
+    """Print findings, the same one of many files once, and return their numbers by severity.
+
+    Args:
+        mend: Whether to print the remedies.
+    """
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for finding in findings:
         groups.setdefault((finding.severity, finding.message, finding.remedy), []).append(finding.subject)
     for (severity, message, remedy), subjects in groups.items():
         more = f" and {len(subjects) - 1} more" if len(subjects) > 1 else ""
         out.print(f"[{_COLOURS[severity]}]{severity}:[/] {escape(subjects[0])}{more}: {escape(message)}")
-        out.print(f"  [dim]mend it:[/] {escape(remedy)}")
-    counts = Counter[str](finding.severity for finding in report.findings)
-    out.print(", ".join(f"{counts[kind]} {kind}{'' if counts[kind] == 1 else 's'}" for kind in _COLOURS))
+        if mend:
+            out.print(f"  [dim]mend it:[/] {escape(remedy)}")
+    return Counter(severity for severity, _, _ in groups)

@@ -32,7 +32,7 @@ def new(
         typer.Option("--view", help="A server in plain Python with a view, a page in Python that hosts show."),
     ] = False,
 ) -> None:
-    """Create a project: a server, its tests, a README, a lock and a CI file."""
+    """Create a project: a server, its tests, a README, a lock, and workflows for CI and GitHub Pages."""
     if view and template not in (DEFAULT, VIEW):
         raise typer.BadParameter(f"--view is a template of its own: leave out --template {template}, or --view.")
     folder = scaffold(name, template=VIEW if view else template)
@@ -48,4 +48,4 @@ def new(
     if (folder / "src" / "view.py").is_file():
         out.print("  publish it   mcpframe build, upload dist/, and put its address into server.py")
         return
-    out.print("  publish it   mcpframe build, and upload dist/")
+    out.print("  publish it   mcpframe build, and upload dist/; or push it to GitHub: .github/workflows/pages.yml")

@@ -1,4 +1,4 @@
-"""Create a project from a template: its files under a new name, a lock and a CI workflow."""
+"""Create a project from a template: its files under a new name, a lock, and workflows that test and publish it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ VIEW = "view"
 
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?\Z")
 _LEFT_OUT = ("__pycache__", "*.pyc", "dist", "mcpframe-results", ".*")
-_ADDED = {"workflow.yml": ".github/workflows/test.yml", "gitignore.txt": ".gitignore"}
+_ADDED = {
+    "workflow.yml": ".github/workflows/test.yml",
+    "pages.yml": ".github/workflows/pages.yml",
+    "gitignore.txt": ".gitignore",
+}
 
 
 def template_names() -> list[str]:

@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/workers.js", "page/zstd.js"], "sha256": "7e3b01934fd800a024ab931316d6b4681d172785562b494fb38c2bcdc86689a2"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/workers.js", "page/zstd.js"], "sha256": "c77c7c8f504f2907cb0e62e7682062742a2222b9053ff88407fce96fabd3f1ad"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -818,6 +818,7 @@ function add(parent2, tag, text, attributes = {}) {
   parent2.append(child);
   return child;
 }
+var BRIDGES = /* @__PURE__ */ new Set(["*", "http://mcpframe-bridge.localhost"]);
 function embedding(url) {
   return `<iframe src="${url}" title="${config2.title.replaceAll('"', "&quot;")}"></iframe>`;
 }
@@ -962,8 +963,14 @@ var page = {
     }
     if (hosts.length) {
       add(about, "h2", "Embed it");
-      add(about, "p", "An MCP host adds it by its address, or a page frames it:");
-      add(add(about, "pre", ""), "code", embedding(location.href.split("#")[0]));
+      const address = location.href.split("#")[0];
+      add(about, "p", "A page frames it:");
+      add(add(about, "pre", ""), "code", embedding(address));
+      if (hosts.some(({ dialect, commands }) => commands && allowedIn(dialect).some((origin) => BRIDGES.has(origin)))) {
+        add(about, "p", "An MCP client such as Claude Desktop runs it in a browser of its own:");
+        add(add(about, "pre", ""), "code", `pip install mcpframe
+mcpframe install ${address}`);
+      }
       const lists = new Set(hosts.map(({ dialect }) => embedders(allowedIn(dialect))));
       if (lists.size === 1) add(about, "p", ...lists);
       const ways = add(about, "ul", "");

@@ -11,10 +11,9 @@ from urllib.parse import urlsplit
 from mcpframe.frame.core.origins import ANY, OPAQUE
 from mcpframe.kit.bundle.offered import embedders, without_use
 from mcpframe.kit.bundle.output.write import origins_of
-from mcpframe.kit.publish.bundle_checks.findings import Finding, error, warning
+from mcpframe.kit.publish.bundle_checks.findings import HEADERS, Finding, error, warning
 from mcpframe.kit.web.published import offered_by
 
-_HEADERS = "upload the header file that the build wrote for your host (_headers, .htaccess, vercel.json, …)"
 _LARGE = 15_000_000
 _HOUR = 3600
 
@@ -46,7 +45,7 @@ def check_page(url: str, headers: Mapping[str, str], manifest: Mapping[str, Any]
             "Remove it: frame-ancestors of the Content-Security-Policy lists who may frame the page.",
         )
     if headers.get("x-content-type-options", "").lower() != "nosniff":
-        yield warning("X-Content-Type-Options", "The header is missing.", f"Set it to nosniff: {_HEADERS}.")
+        yield warning("X-Content-Type-Options", "The header is missing.", f"Set it to nosniff: {HEADERS}.")
     origins = origins_of(manifest)
     built = manifest.get("csp")
     opaque = built is not None and "frame-ancestors" not in built
@@ -57,7 +56,7 @@ def check_page(url: str, headers: Mapping[str, str], manifest: Mapping[str, Any]
         yield warning(
             "Cache-Control",
             f"Browsers keep the page for {int(age[1]) // _HOUR} hours, and get an update only then.",
-            f"Send the page with no-cache: {_HEADERS}.",
+            f"Send the page with no-cache: {HEADERS}.",
         )
     yield from check_origins(origins.common, published=not _is_local(url))
     for dialect, own in origins.own.items():
@@ -123,7 +122,7 @@ def _policy(policy: str | None, allowed: Sequence[str], *, opaque: bool) -> Iter
         yield warning(
             subject,
             "The header is missing; the policy in the page cannot restrict who may frame it.",
-            f"Send the policy in the manifest's csp: {_HEADERS}.",
+            f"Send the policy in the manifest's csp: {HEADERS}.",
         )
         return
     directives = {part.split()[0].lower(): part.split()[1:] for part in policy.split(";") if part.strip()}
@@ -132,7 +131,7 @@ def _policy(policy: str | None, allowed: Sequence[str], *, opaque: bool) -> Iter
         yield error(
             subject,
             "Its script-src does not allow WebAssembly, so Python cannot start.",
-            f"Add 'wasm-unsafe-eval' to it: {_HEADERS}.",
+            f"Add 'wasm-unsafe-eval' to it: {HEADERS}.",
         )
     ancestors = directives.get("frame-ancestors")
     if opaque:  # covered by the findings about the origins
@@ -140,17 +139,17 @@ def _policy(policy: str | None, allowed: Sequence[str], *, opaque: bool) -> Iter
             yield error(
                 subject,
                 "Its frame-ancestors keep pages from framing it that allowed_origins allows.",
-                f"Send the policy in the manifest's csp: {_HEADERS}.",
+                f"Send the policy in the manifest's csp: {HEADERS}.",
             )
     elif ancestors is None:
-        yield warning(subject, "It does not restrict who may frame the page.", f"Add frame-ancestors: {_HEADERS}.")
+        yield warning(subject, "It does not restrict who may frame the page.", f"Add frame-ancestors: {HEADERS}.")
     elif ANY not in ancestors:
         for origin in allowed:
             if origin not in (ANY, OPAQUE) and origin not in ancestors:
                 yield error(
                     subject,
                     f"Its frame-ancestors keep {origin} from framing the page, although allowed_origins has it.",
-                    f"Send the policy in the manifest's csp: {_HEADERS}.",
+                    f"Send the policy in the manifest's csp: {HEADERS}.",
                 )
 
 

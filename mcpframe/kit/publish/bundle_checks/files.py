@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urljoin
 
 from mcpframe.kit.base.progress import count
-from mcpframe.kit.publish.bundle_checks.findings import Finding, error, warning
+from mcpframe.kit.publish.bundle_checks.findings import HEADERS, Finding, error, warning
 from mcpframe.kit.web.published import Fetched, fetch
 
 _TYPES = {
@@ -26,7 +26,6 @@ _WORTH = 100_000  # bytes: less saved by compression is not worth a warning
 _HASHED = re.compile(r"[.-][0-9a-f]{8,}([./]|$)")
 _AT_ONCE = 6
 _LIMIT = 512 * 1024 * 1024
-_HEADERS = "upload the header file that the build wrote for your host (_headers, .htaccess, vercel.json, …)"
 
 
 def check_files(url: str, manifest: Mapping[str, Any]) -> Iterator[Finding]:
@@ -83,7 +82,7 @@ def check_file(entry: Mapping[str, Any], answer: Fetched) -> Iterator[Finding]:
         yield warning(
             path,
             "It cannot be read from a sandboxed page, as Access-Control-Allow-Origin is not *.",
-            f"Set that header: {_HEADERS}.",
+            f"Set that header: {HEADERS}.",
         )
     packed = entry.get("gzip_bytes")
     if packed is not None and not encoding and entry["bytes"] - packed > _WORTH:
@@ -96,7 +95,7 @@ def check_file(entry: Mapping[str, Any], answer: Fetched) -> Iterator[Finding]:
         yield warning(
             path,
             "Browsers ask for it again on every visit, though it never changes.",
-            f"Send it with Cache-Control: public, max-age=31536000, immutable: {_HEADERS}.",
+            f"Send it with Cache-Control: public, max-age=31536000, immutable: {HEADERS}.",
         )
 
 

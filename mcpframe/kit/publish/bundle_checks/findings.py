@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+HEADERS = "upload the header file that the build wrote for your host (_headers, .htaccess, vercel.json, …)"
+"""The remedy for what only the web server's settings can mend."""
+
 Severity = Literal["error", "warning"]
 
 
@@ -23,6 +26,11 @@ class Finding:
     subject: str
     message: str
     remedy: str
+
+    @property
+    def needs_headers(self) -> bool:
+        """Whether the web server has to send other headers, which some hosts, such as GitHub Pages, do not offer."""
+        return HEADERS in self.remedy
 
 
 def error(subject: str, message: str, remedy: str) -> Finding:

@@ -16,7 +16,9 @@ from mcpframe.frame.dialects.available import (
     spoken_names,
     withheld,
 )
+from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import ConfigError
+from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
 from mcpframe.kit.bundle.inbox import inbox_data
 from mcpframe.kit.bundle.offered import (
     check_origins_early,
@@ -25,6 +27,7 @@ from mcpframe.kit.bundle.offered import (
     needs_hosts,
     offered,
     origins_for,
+    ways,
     without_hosts,
     without_use,
 )
@@ -156,3 +159,8 @@ def test_a_test_s_client_needs_its_dialect() -> None:
     served.check_offered("mcp_apps")
     with pytest.raises(ConfigError, match="'sep', only mcp_apps"):
         served.check_offered("sep")
+
+
+def test_the_page_names_the_bridge_s_origin() -> None:
+    assert f'new Set(["*", "{HOST_ORIGIN}"])' in (static_dir() / "page" / "page.js").read_text("utf-8")
+    assert [way["commands"] for way in ways(["sep", "mcp_apps"])] == [True, False]

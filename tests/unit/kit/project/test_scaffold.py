@@ -27,6 +27,9 @@ def test_a_project_with_everything_in_it(template: str, tmp_path: Path) -> None:
     assert read_lock(folder / "mcpframe.lock")
     assert list((folder / "tests").glob("test_*.py"))
     assert "mcpframe test" in (folder / ".github" / "workflows" / "test.yml").read_text()
+    pages = (folder / ".github" / "workflows" / "pages.yml").read_text()
+    assert "mcpframe build" in pages
+    assert "path: dist" in pages
     assert "mcpframe-results/" in (folder / ".gitignore").read_text()
     assert not list(folder.rglob("__pycache__"))
 
