@@ -7,6 +7,7 @@ from typing import Any
 import typer.main
 
 from docs.generate.docstrings import table as as_table
+from mcpframe.kit.cli.examples import commands_in
 from mcpframe.kit.cli.main import app
 
 
@@ -22,15 +23,12 @@ def _section(name: str, command: Any) -> str:
     shown = [part for part in command.params if not part.hidden]
     arguments = [part for part in shown if part.param_type_name == "argument"]
     usage = " ".join(["mcpframe", name, "[OPTIONS]", *(_name(part) for part in arguments)])
-    meaning, _, examples = command.help.partition("Examples:")
-    parts = [f"## {name}", _text(meaning), f"```console\n$ {usage}\n```"]
+    parts = [f"## {name}", _text(command.help), f"```console\n$ {usage}\n```"]
     rows = [[f"`{_name(part)}`", _text(part.help), _default(part)] for part in shown if part.help]
     if rows:
         parts.append(as_table(["argument or option", "meaning", "by default"], rows))
-    examples = examples.strip().replace("\n", "|") or (command.epilog or "").partition(":")[2]
-    if examples:
-        lines = [" ".join(line.split()) for line in examples.split("|")]
-        parts.append("```console\n" + "\n".join(f"$ {line}" for line in lines if line) + "\n```")
+    if examples := commands_in(command.epilog or ""):
+        parts.append("```console\n" + "\n".join(f"$ {line}" for line in examples) + "\n```")
     return "\n\n".join(parts)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from mcpframe.kit.cli import common_options as opts
+from mcpframe.kit.cli.examples import examples
 
 Session = Annotated[
     str | None,
@@ -51,14 +52,7 @@ def bridge(
         ),
     ] = 60.0,
 ) -> None:
-    """Run a framed server in Chromium, for any MCP client: over stdio, or over Streamable HTTP.
-
-    Examples:
-
-        mcpframe bridge https://tools.example/pi-calculator/
-
-        mcpframe bridge . --http --port 8717
-    """
+    """Run a framed server in Chromium, for any MCP client: over stdio, or over Streamable HTTP."""
     from mcpframe.kit.base.progress import step
 
     opts.check_system("The bridge")
@@ -74,4 +68,6 @@ def bridge(
 
 def register(app: typer.Typer) -> None:
     """Add the command to the command line."""
-    app.command()(bridge)
+    app.command(
+        epilog=examples("mcpframe bridge https://tools.example/pi-calculator/", "mcpframe bridge . --http --port 8717")
+    )(bridge)

@@ -23,6 +23,7 @@ from mcpframe.kit.cli.common_options import (
     duration,
     is_writable_folder,
 )
+from mcpframe.kit.cli.examples import examples
 from mcpframe.kit.cli.listing import entries_of
 from mcpframe.kit.cli.output import Meter, err, escape, out, silently, some_of, step
 from mcpframe.kit.cli.served_target import addressed
@@ -34,12 +35,12 @@ if TYPE_CHECKING:
     from mcpframe.kit.cli.questions import Questions
     from mcpframe.kit.client.session import Logs
 
-EXAMPLES = (
-    "Examples:  mcpframe call https://tools.example/pi/ calculate_pi iterations=1000  |  "
-    "mcpframe call . add a=1 b=2  |  "
-    "mcpframe call URL search --args '{\"where\": [1, 2]}' --json  |  "
-    "mcpframe call URL book train=night --answer seats=2 --save tickets  |  "
-    "mcpframe call URL find name=Ada --enter 'Choose a file=@people.json' --enter 'Use this document'"
+EXAMPLES = examples(
+    "mcpframe call https://tools.example/pi/ calculate_pi iterations=1000",
+    "mcpframe call . add a=1 b=2",
+    "mcpframe call URL search --args '{\"where\": [1, 2]}' --json",
+    "mcpframe call URL book train=night --answer seats=2 --save tickets",
+    "mcpframe call URL find name=Ada --enter 'Choose a file=@people.json' --enter 'Use this document'",
 )
 
 Level = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency", "none"]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mcpframe.kit.cli.common_options import AsJson, Origin, Timeout, Where, words_of
+from mcpframe.kit.cli.examples import examples
 from mcpframe.kit.cli.output import escape, out, silently, step
 from mcpframe.kit.cli.served_target import served, served_bundles
 
@@ -20,9 +21,12 @@ if TYPE_CHECKING:
     from mcpframe.kit.publish.bundle_checks import Finding, Report
     from mcpframe.kit.publish.view_checks.run import ViewReport
 
-EXAMPLES = (
-    "Examples:  mcpframe check  |  mcpframe check dist  |  mcpframe check https://tools.example/pi/ --json  |  "
-    'mcpframe check --views  |  mcpframe check --views --server "python server.py"'
+EXAMPLES = examples(
+    "mcpframe check",
+    "mcpframe check dist",
+    "mcpframe check https://tools.example/pi/ --json",
+    "mcpframe check --views",
+    'mcpframe check --views --server "python server.py"',
 )
 Views = Annotated[
     bool,

@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mcpframe.kit.cli import common_options as options
+from mcpframe.kit.cli.examples import examples
 from mcpframe.kit.cli.output import escape, out, print_error, step
 
 if TYPE_CHECKING:
     from mcpframe.frame.core.errors import McpFrameError
 
-EXAMPLES = "Examples:  mcpframe dev  |  mcpframe dev my-server --port 9000 --no-open"
+EXAMPLES = examples(
+    "mcpframe dev",
+    "mcpframe dev my-server --port 9000 --no-open",
+)
 
 
 def dev(

@@ -10,6 +10,7 @@ import typer
 
 from mcpframe.kit.cli import common_options as opts
 from mcpframe.kit.cli import native_messaging as natives
+from mcpframe.kit.cli.examples import examples
 
 _SHORTEST_NAME, USUAL_NAME = 40, 128
 
@@ -130,16 +131,7 @@ def hub(
     native: natives.Native = False,
     connect: natives.Connect = False,
 ) -> None:
-    """Offer the tools of the pages in a browser, of MCP-B and of WebMCP, to any MCP client, over stdio or HTTP.
-
-    Examples:
-
-        mcpframe hub https://shop.example/ --site https://shop.example
-
-        mcpframe hub --attach http://127.0.0.1:9222 --ask --http
-
-        mcpframe hub --extension hub-extension --site https://shop.example
-    """
+    """Offer the tools of the pages in a browser, of MCP-B and of WebMCP, to any MCP client, over stdio or HTTP."""
     if extension is not None:
         from mcpframe.kit.cli.output import escape, out, step
         from mcpframe.kit.hub.extension.build import build_extension
@@ -203,4 +195,10 @@ def hub_command(
 
 def register(app: typer.Typer) -> None:
     """Add the command to the command line."""
-    app.command()(hub)
+    app.command(
+        epilog=examples(
+            "mcpframe hub https://shop.example/ --site https://shop.example",
+            "mcpframe hub --attach http://127.0.0.1:9222 --ask --http",
+            "mcpframe hub --extension hub-extension --site https://shop.example",
+        )
+    )(hub)

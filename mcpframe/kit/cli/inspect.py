@@ -12,6 +12,7 @@ import typer
 
 from mcpframe.kit.cli import common_options as options
 from mcpframe.kit.cli import hub as hubs
+from mcpframe.kit.cli.examples import examples
 from mcpframe.kit.cli.output import escape, out, step
 from mcpframe.kit.cli.served_target import addressed
 
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
     from mcpframe.kit.dev.inspector import Inspecting
     from mcpframe.kit.hub.run import HubSettings
 
-EXAMPLES = (
-    "Examples:  mcpframe inspect my-server  |  mcpframe inspect https://tools.example/pi/  |  "
-    "mcpframe inspect --hub my-shop https://shop.example/"
+EXAMPLES = examples(
+    "mcpframe inspect my-server",
+    "mcpframe inspect https://tools.example/pi/",
+    "mcpframe inspect --hub my-shop https://shop.example/",
 )
 
 _PAGES_PORT = 8730

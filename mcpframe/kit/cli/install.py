@@ -13,12 +13,14 @@ from mcpframe.kit.cli import common_options as opts
 from mcpframe.kit.cli import hub as hubs
 from mcpframe.kit.cli import native_messaging as natives
 from mcpframe.kit.cli.bridge import Profile, Session
+from mcpframe.kit.cli.examples import examples
 from mcpframe.kit.cli.output import err, step
 
 if TYPE_CHECKING:
     from mcpframe.kit.bridge.install.clients import Client, Places
     from mcpframe.kit.bridge.install.config_files import Change
     from mcpframe.kit.web.named_server import Named
+
 
 Clients = Annotated[
     list[str] | None, typer.Option(help="The client; may be repeated. By default all that are found here.")
@@ -66,16 +68,6 @@ def install(
 
     A project is built first, so that the client does not wait for it. The entry keeps this shell's variables for
     proxies, certificates, caches and the browser.
-
-    Examples:
-
-        mcpframe install https://tools.example/pi-calculator/ --client claude-desktop
-
-        mcpframe install . --client vscode --name my-server --yes
-
-        mcpframe install --hub --site https://shop.example --client cursor
-
-        mcpframe install --hub --native --client claude-desktop
     """
     from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
     from mcpframe.kit.bridge.install.clients import CLIENTS, Places
@@ -140,14 +132,7 @@ def uninstall(
     native: natives.UninstallNative = False,
     profile: Profile = None,
 ) -> None:
-    """Remove a server from the configuration of MCP clients, if `mcpframe install` has added it.
-
-    Examples:
-
-        mcpframe uninstall pi-calculator
-
-        mcpframe uninstall my-server --client vscode --yes
-    """
+    """Remove a server from the configuration of MCP clients, if `mcpframe install` has added it."""
     from mcpframe.kit.base.errors import InstallError
     from mcpframe.kit.bridge.install.clients import CLIENTS, Places
     from mcpframe.kit.bridge.install.config_files import installed, plan_removal
@@ -241,5 +226,14 @@ def _may_write(title: str) -> bool:
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
-    app.command()(install)
-    app.command()(uninstall)
+    app.command(
+        epilog=examples(
+            "mcpframe install https://tools.example/pi-calculator/ --client claude-desktop",
+            "mcpframe install . --client vscode --name my-server --yes",
+            "mcpframe install --hub --site https://shop.example --client cursor",
+            "mcpframe install --hub --native --client claude-desktop",
+        )
+    )(install)
+    app.command(
+        epilog=examples("mcpframe uninstall pi-calculator", "mcpframe uninstall my-server --client vscode --yes")
+    )(uninstall)

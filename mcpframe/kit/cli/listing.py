@@ -8,10 +8,15 @@ from typing import Any
 import typer
 
 from mcpframe.kit.cli.common_options import AsJson, Enter, Era, Origin, Setup, Timeout, Where
+from mcpframe.kit.cli.examples import examples
 from mcpframe.kit.cli.output import escape, out, silently, step
 from mcpframe.kit.cli.served_target import addressed
 
-EXAMPLES = "Examples:  mcpframe list https://tools.example/pi/  |  mcpframe list .  |  mcpframe list dist/pi --json"
+EXAMPLES = examples(
+    "mcpframe list https://tools.example/pi/",
+    "mcpframe list .",
+    "mcpframe list dist/pi --json",
+)
 
 
 def list_server(

@@ -36,6 +36,7 @@ from mcpframe.kit.cli import (
 from mcpframe.kit.cli import common_options as options
 from mcpframe.kit.cli import hub as commands_hub
 from mcpframe.kit.cli import package as packages
+from mcpframe.kit.cli.examples import examples
 from mcpframe.kit.cli.output import err as _err
 from mcpframe.kit.cli.output import escape, print_error, some_of
 from mcpframe.kit.cli.output import out as _out
@@ -92,8 +93,11 @@ def _version(wanted: bool) -> None:
 
 
 @app.command(
-    epilog="Examples:  mcpframe build  |  mcpframe build my-server --out public --json  |  "
-    "mcpframe build --package mcp-server-time"
+    epilog=examples(
+        "mcpframe build",
+        "mcpframe build my-server --out public --json",
+        "mcpframe build --package mcp-server-time",
+    )
 )
 def build(
     path: Annotated[Path, typer.Argument(help="A server's folder, its pyproject.toml, or its Python file.")] = Path(),

@@ -6,12 +6,15 @@ from typing import Annotated
 
 import typer
 
+from mcpframe.kit.cli.examples import examples
 from mcpframe.kit.cli.output import escape, out
 from mcpframe.kit.project.project import find_project
 from mcpframe.kit.project.scaffold import DEFAULT, VIEW, scaffold, template_names
 
-EXAMPLES = (
-    "Examples:  mcpframe new my-server  |  mcpframe new draw --template mermaid-editor  |  mcpframe new dice --view"
+EXAMPLES = examples(
+    "mcpframe new my-server",
+    "mcpframe new draw --template mermaid-editor",
+    "mcpframe new dice --view",
 )
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from mcpframe.kit.cli import common_options as options
+from mcpframe.kit.cli.examples import examples
 from mcpframe.kit.cli.output import escape, out, step
 
 app = typer.Typer(name="packages", help="Packages with native code, such as numpy.", no_args_is_help=True)
@@ -18,7 +19,7 @@ def packages() -> None:
     """Packages with native code, such as numpy."""
 
 
-@app.command(epilog="Examples:  mcpframe packages fetch numpy pandas --to mirror")
+@app.command(epilog=examples("mcpframe packages fetch numpy pandas --to mirror"))
 def fetch(
     names: Annotated[
         list[str], typer.Argument(metavar="NAME", callback=options.are_packages, help="Packages, such as numpy.")

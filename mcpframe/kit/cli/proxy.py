@@ -8,11 +8,12 @@ from typing import Annotated
 import typer
 
 from mcpframe.kit.cli import common_options as options
+from mcpframe.kit.cli.examples import examples
 from mcpframe.kit.cli.output import escape, out
 
-EXAMPLES = (
-    "Examples:  mcpframe proxy --allow-host api.example  |  "
-    "mcpframe proxy --allow-host api.example --allow-origin https://tools.example --name proxy.example"
+EXAMPLES = examples(
+    "mcpframe proxy --allow-host api.example",
+    "mcpframe proxy --allow-host api.example --allow-origin https://tools.example --name proxy.example",
 )
 
 

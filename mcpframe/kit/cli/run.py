@@ -8,6 +8,7 @@ import typer
 
 from mcpframe.kit.cli import common_options as options
 from mcpframe.kit.cli import package as packages
+from mcpframe.kit.cli.examples import examples
 from mcpframe.kit.cli.inspect import keep_inspecting
 from mcpframe.kit.cli.output import escape, out, some_of, step
 
@@ -16,9 +17,10 @@ if TYPE_CHECKING:
     from mcpframe.kit.bundle.code.code_limits import Outlook
     from mcpframe.kit.project.pyproject import McpframeConfig
 
-EXAMPLES = (
-    "Examples:  mcpframe run mcp-server-time  |  mcpframe run excel-mcp-server --args stdio  |  "
-    "uvx mcpframe run mcp-server-time==2026.10.19"
+EXAMPLES = examples(
+    "mcpframe run mcp-server-time",
+    "mcpframe run excel-mcp-server --args stdio",
+    "uvx mcpframe run mcp-server-time==2026.10.19",
 )
 
 

@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mcpframe.kit.cli import common_options as options
+from mcpframe.kit.cli.examples import examples
 from mcpframe.kit.cli.output import escape, out, step
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-EXAMPLES = "Examples:  mcpframe serve  |  mcpframe serve public --port 8000 --port 8001  |  mcpframe serve adder.py"
+EXAMPLES = examples(
+    "mcpframe serve",
+    "mcpframe serve public --port 8000 --port 8001",
+    "mcpframe serve adder.py",
+)
 
 
 def serve(

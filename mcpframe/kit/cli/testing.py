@@ -12,11 +12,14 @@ from typing import Annotated
 import typer
 
 from mcpframe.kit.base.errors import ConfigError, ToolMissing
+from mcpframe.kit.cli.examples import examples
 from mcpframe.kit.cli.output import print_error
 
-EXAMPLES = (
-    "Examples:  mcpframe test  |  mcpframe test my-server -k add -x  |  mcpframe test tests/test_server.py  |  "
-    "mcpframe test . --mcpframe-memory"
+EXAMPLES = examples(
+    "mcpframe test",
+    "mcpframe test my-server -k add -x",
+    "mcpframe test tests/test_server.py",
+    "mcpframe test . --mcpframe-memory",
 )
 
 SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}

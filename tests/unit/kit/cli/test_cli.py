@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import typer.main
 from rich.console import Console
 
 from mcpframe.kit import bundle
@@ -25,7 +27,8 @@ from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
 from mcpframe.kit.browser import chromium
 from mcpframe.kit.bundle import BuildResult
 from mcpframe.kit.cli import common_options, output
-from mcpframe.kit.cli.main import main
+from mcpframe.kit.cli.examples import commands_in, examples
+from mcpframe.kit.cli.main import app, main
 from mcpframe.kit.dev.server import check_path
 from mcpframe.kit.project.scaffold import template_names
 from tests.support.bundles import write_bundle
@@ -256,6 +259,34 @@ def test_each_command_explains_itself_with_an_example(
 ) -> None:
     assert run(monkeypatch, command, "--help") == 0
     assert f"mcpframe {command}" in capsys.readouterr().out
+
+
+def test_examples_are_lines_that_can_be_copied(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    group: Any = typer.main.get_command(app)
+    inner = {f"packages {name}": each for name, each in group.commands["packages"].commands.items()}
+    for name, command in {**group.commands, **inner}.items():
+        if name == "packages":
+            continue
+        assert run(monkeypatch, *name.split(), "--help") == 0
+        shown = "\n".join(line.rstrip() for line in capsys.readouterr().out.splitlines())
+        listed = commands_in(command.epilog)
+        assert listed
+        assert commands_in(shown) == listed
+        assert all(
+            shlex.split(each)[: 1 + len(name.split())][-1] == name.split()[-1] for each in listed if "uvx" not in each
+        )
+
+
+def test_a_long_example_breaks_between_its_options() -> None:
+    long = "mcpframe call URL find name=Ada --enter 'Choose a file=@people.json' --enter 'Use this document'"
+    assert examples(long).splitlines()[2:] == [
+        "  mcpframe call URL find name=Ada --enter 'Choose a file=@people.json' \\",
+        "      --enter 'Use this document'",
+    ]
+    assert commands_in(examples(long, "mcpframe dev")) == [long, "mcpframe dev"]
 
 
 def test_the_shell_completes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
