@@ -287,8 +287,8 @@ async function run(job, { startPython, restorePython }) {
 
 const STEPS = { start, take, check, run };
 
-/** Runs the build's job and sends the outcome. */
-export async function make(starts) {
+/** Runs the build's job and sends the outcome; called by loader.js. */
+globalThis.mcpframeSnapshotMaker = async function make(starts) {
   const job = await (await fetch("job.json")).json();
   let outcome;
   try {
@@ -297,4 +297,4 @@ export async function make(starts) {
     outcome = { failure: String(error?.message ?? error), stack: String(error?.stack) };
   }
   await fetch("outcome", { method: "POST", body: JSON.stringify(outcome) });
-}
+};

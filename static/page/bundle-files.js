@@ -5,6 +5,7 @@ import { page as shown } from "./page.js";
 import { verify } from "./restore.js";
 import { absolute, config, given } from "./surroundings.js";
 import { workerPage } from "./worker-page.js";
+import { workerProgram } from "./worker-program.js";
 
 const files = config.files;
 /** What a person sees of the start. */
@@ -83,16 +84,38 @@ async function unreachable(file, url, options, error) {
   );
 }
 
-/** Imports a script of the bundle. Its `modulepreload` link in the page has checked its hash. */
-export async function script(file) {
-  try {
-    return await import(absolute(file.url));
-  } catch (error) {
-    throw new BootError(
-      `${file.url} is missing or is not the file that was built: upload the whole folder again, unchanged.`,
-      String(error),
-    );
-  }
+const scripts = new Map();
+
+/**
+ * Runs a script of the bundle, once, and returns the global that it sets. Each way of running it checks its hash: the
+ * element has the hash, and the program of a worker (worker-program.js) holds scripts that were checked. `import` has none.
+ * @param file its entry in the boot config
+ * @param {string} name the global
+ */
+export function script(file, name) {
+  if (!given && !scripts.has(name)) scripts.set(name, run(file));
+  return Promise.resolve(scripts.get(name)).then(() => globalThis[name]);
+}
+
+/** Runs a script of the bundle in this page. */
+function run({ url, integrity }) {
+  const element = document.createElement("script");
+  Object.assign(element, { type: "module", crossOrigin: "anonymous", integrity, src: absolute(url) });
+  return new Promise((done, failed) => {
+    element.onload = done;
+    element.onerror = () =>
+      failed(
+        new BootError(`${url} is missing or is not the file that was built: upload the whole folder again, unchanged.`),
+      );
+    document.head.append(element);
+  });
+}
+
+/** Returns the program of this page's workers, with the same scripts. */
+export async function program() {
+  if (given) return given.program;
+  const texts = [files.pyodide, files.asm, files.loader].map(async (file) => (await get(file)).blob());
+  return workerProgram(await Promise.all(texts));
 }
 
 /** Fetches one file, and returns its bytes. */

@@ -2,7 +2,7 @@
 // mcpframe.frame.boot. It knows nothing of MCP. What a person sees while the server starts, or if it cannot, is in page.js.
 import { textOrReason } from "../host/host-json.js";
 import { BackgroundFiles } from "./background-files.js";
-import { BootError, bytes, bytesInBackground, compile, get, page, script } from "./bundle-files.js";
+import { BootError, bytes, bytesInBackground, compile, get, page, program, script } from "./bundle-files.js";
 import { DeferredModules } from "./deferred-modules.js";
 import { Ending } from "./ending.js";
 import { asWasm, hasCopies, headOf, replaceCopies, settleLibraries } from "./linking.js";
@@ -18,7 +18,7 @@ const files = config.files;
 const ending = new Ending((title, detail) => page.fail(title, detail));
 const isServed = config.runs_in === "worker" && !given; // in a worker of this page
 const isSetup = isServed && new RegExp(config.setup_hash).test(location.hash); // then Python needs no worker
-const workers = isServed || (config.processes && given?.kind !== "process") ? new Workers(import.meta.url) : null;
+const workers = isServed || (config.processes && given?.kind !== "process") ? new Workers(program) : null;
 
 // A zip file without members.
 const EMPTY_ZIP = new Uint8Array([0x50, 0x4b, 5, 6, ...new Array(18).fill(0)]);
@@ -79,7 +79,9 @@ class Arrivals {
     const compiled = (file) => ({ ...file, library: this.watched(compile(file)) });
     this.linked = files.libraries.slice(0, linked).map(compiled);
     this.others = files.libraries.slice(linked).map((file) => ({ ...file, data: this.watched(bytes(file)) }));
-    this.scripts = this.watched(Promise.all([script(files.pyodide), script(files.asm)]));
+    this.scripts = this.watched(
+      Promise.all([script(files.pyodide, "mcpframePyodide"), script(files.asm, "mcpframePyodideModule")]),
+    );
   }
 
   /** Returns everything compiled, by URL. */
@@ -104,7 +106,7 @@ class Arrivals {
    * @param {(module: any) => any} [how.finish] is called with Pyodide's module in place of starting Python, to put a snapshot into its memory
    */
   async start({ fsInit, more = {}, begun = () => {}, finish = () => {} }) {
-    const [{ loadPyodide }, { default: createPyodideModule }] = await this.scripts;
+    const [loadPyodide, createPyodideModule] = await this.scripts;
     const noStdlib = absolute("no-stdlib.zip"); // `fsInit` unpacks Python's library; Pyodide insists on a zip file
     const libraries = new Map();
     const linking = async ({ library, own }) => {
@@ -275,7 +277,7 @@ const builder = {
 
 async function main() {
   page.start(config);
-  if (files.snapshot_maker) return (await script(files.snapshot_maker)).make(builder);
+  if (files.snapshot_maker) return (await script(files.snapshot_maker, "mcpframeSnapshotMaker"))(builder);
   if (isServed && !isSetup) workers.prepare(isChosen(files));
   if (workers) page.start_worker = (kind, onText, onEnd) => workers.start(kind, onText, onEnd);
   const pyodide = await start();

@@ -2,9 +2,9 @@
 
 /**
  * What the page gives a worker: its kind, the boot config, the base of its addresses, what it cannot see of the page,
- * whether it starts from a snapshot, the texts that have come for its Python, and promises of what is compiled, by URL, and
- * of the unpacked snapshot.
- * @type {{ kind: "server" | "process", config: any, base: string, ofPage: OfPage, restores: boolean, came: string[], compiled: Promise<Map<string, WebAssembly.Module>>, image: Promise<any> } | null}
+ * whether it starts from a snapshot, its program for workers of its own, the texts that have come for its Python, and
+ * promises of what is compiled, by URL, and of the unpacked snapshot.
+ * @type {{ kind: "server" | "process", config: any, base: string, ofPage: OfPage, restores: boolean, program: Blob, came: string[], compiled: Promise<Map<string, WebAssembly.Module>>, image: Promise<any> } | null}
  */
 export const given = globalThis.mcpframeGiven ?? null;
 

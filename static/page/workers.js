@@ -1,35 +1,35 @@
 // Workers of this page: in each, Python serves from the same files, so that the page's own Python stays free for its host.
 import { absolute, config, ofPage, withResolvers } from "./surroundings.js";
 
-// A worker from a blob's URL has this page's Content Security Policy; one from a file of the bundle would have none. And a
-// page of opaque origin can have one, too, if it is a classic one (Chromium 156).
 const NOT_ALLOWED = "the browser or this page's policy allows no worker";
-const BEGUN = '["begun"]\n'; // a text: see mcpframe.frame.worker.port
-const PROGRAM = `
-postMessage(${JSON.stringify(BEGUN)});
-const came = [];
-const give = {};
-const arrives = (name) => new Promise((resolve) => (give[name] = resolve));
-addEventListener("message", ({ data }) => {
-  if (typeof data === "string") came.push(data);
-  else if (data.loader) {
-    globalThis.mcpframeGiven = { ...data, compiled: arrives("compiled"), image: arrives("image"), came };
-    import(data.loader).catch((error) => postMessage({ title: String(error) }));
-  } else for (const name in data) give[name](data[name]);
-});
-`;
 
-/** One worker. What it reports before somebody handles that is kept. */
+/** One worker. What it reports before somebody handles that is kept, and what it is sent before it can be created. */
 class One {
   #worker = null;
-  #url = URL.createObjectURL(new Blob([PROGRAM], { type: "text/javascript" }));
+  #url = "";
   #begun = false;
   #over = false;
   #kept = [];
+  #unsent = [];
   #onText = (text) => this.#kept.push(() => this.#onText(text));
   #onEnd = (...reason) => this.#kept.push(() => this.#onEnd(...reason));
 
-  constructor(kind, loader, restores, compiled, image) {
+  /**
+   * @param {Promise<Blob>} program
+   * @param {object} given what it is given first: see surroundings.js
+   * @param {Promise<Map<string, WebAssembly.Module>>} compiled
+   * @param {Promise<Uint8Array>} image
+   */
+  constructor(program, given, compiled, image) {
+    program.then(
+      (blob) => this.#create(blob, given, compiled, image),
+      (error) => this.#ended(error.message, error.detail, true), // workers are allowed, but this one's scripts are not right
+    );
+  }
+
+  #create(program, given, compiled, image) {
+    if (this.#over) return;
+    this.#url = URL.createObjectURL(program);
     try {
       this.#worker = new Worker(this.#url, { name: config.name });
     } catch (error) {
@@ -47,14 +47,8 @@ class One {
       event.preventDefault();
       this.#ended(event.message || NOT_ALLOWED);
     };
-    this.#worker.postMessage({
-      kind,
-      loader,
-      config,
-      base: absolute(""),
-      ofPage: ofPage(),
-      restores,
-    });
+    this.#worker.postMessage({ ...given, program });
+    for (const text of this.#unsent.splice(0)) this.#worker.postMessage(text);
     compiled.then((modules) => this.#worker.postMessage({ compiled: modules }));
     image.then((unpacked) => this.#sendImage(unpacked));
   }
@@ -68,12 +62,14 @@ class One {
   handle(onText, onEnd) {
     this.#onText = onText;
     this.#onEnd = onEnd;
-    for (const report of this.#kept.splice(0)) report();
+    // Not at once: whoever starts this worker does not have it yet.
+    for (const report of this.#kept.splice(0)) queueMicrotask(report);
   }
 
   /** Sends its Python a text. */
   post(text) {
-    this.#worker?.postMessage(text);
+    if (this.#worker) this.#worker.postMessage(text);
+    else if (!this.#over) this.#unsent.push(text);
   }
 
   /** Ends it at once. */
@@ -83,24 +79,25 @@ class One {
     URL.revokeObjectURL(this.#url);
   }
 
-  #ended(title, detail = "") {
+  #ended(title, detail = "", begun = this.#begun) {
     if (this.#over) return;
     this.end();
-    this.#onEnd(title, detail, this.#begun);
+    this.#onEnd(title, detail, begun);
   }
 }
 
 /** Whether this page's policy and browser allow such workers is seen when one starts or fails. */
 export class Workers {
-  #loader;
+  #fetchProgram;
+  #program = null;
   #restores = false;
   #next = null;
   #compiled = withResolvers();
   #image = withResolvers();
 
-  /** @param loader the URL of the page's script */
-  constructor(loader) {
-    this.#loader = loader;
+  /** @param {() => Promise<Blob>} fetchProgram returns the program of a worker */
+  constructor(fetchProgram) {
+    this.#fetchProgram = fetchProgram;
   }
 
   /**
@@ -139,6 +136,11 @@ export class Workers {
   }
 
   #create(kind) {
-    return new One(kind, this.#loader, this.#restores, this.#compiled.promise, this.#image.promise);
+    if (!this.#program) {
+      this.#program = this.#fetchProgram();
+      this.#program.catch(() => (this.#program = null)); // the next worker tries again
+    }
+    const given = { kind, config, base: absolute(""), ofPage: ofPage(), restores: this.#restores };
+    return new One(this.#program, given, this.#compiled.promise, this.#image.promise);
   }
 }

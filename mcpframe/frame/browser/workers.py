@@ -39,7 +39,7 @@ def start(
         loader: the loader's callbacks.
         kind: `"server"`, or `"process"` for functions.
         heard: called with each text of the worker's Python.
-        ended: called once if the worker has ended by itself: with a sentence, its details, and whether it had begun.
+        ended: called once if the worker has ended by itself; see `StartWorker`.
     """
     proxies = create_proxy(heard), create_proxy(ended)
     return WorkerHandle(loader.start_worker(kind, *proxies), proxies)

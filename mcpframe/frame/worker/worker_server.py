@@ -37,7 +37,7 @@ class RunningWorker(Protocol):
 
 StartWorker = Callable[[Callable[[str], None], Callable[[str, str, bool], None]], RunningWorker]
 """Starts a worker. It calls the first function with each text of the worker's Python, and the second once if the worker
-has ended by itself: with a sentence, its details, and whether it had begun to run at all."""
+has ended by itself: with a sentence, its details, and False if this page can have no worker."""
 
 
 class NoWorker(Exception):
@@ -135,9 +135,11 @@ class WorkerServer(Framed):
         def ended(title: str, detail: str, begun: bool) -> None:
             if not is_current():
                 return
-            if not begun and not self._begun.done():
-                self._begun.set_exception(NoWorker(title))
-                return
+            if not self._begun.done():
+                if not begun:
+                    self._begun.set_exception(NoWorker(title))
+                    return
+                self._begun.set_result(None)  # clients can be served: with the reason, or by a later worker
             self._known.set()
             self._on_problem(title, detail)
             self._carry_out(self._supervisor.ended(title, self._clock.now()))

@@ -41,6 +41,7 @@ from mcpframe.kit.bundle.page.scripts import inbox_script, loader_script
 from mcpframe.kit.bundle.page.view_files import starter, view_files
 from mcpframe.kit.bundle.patches import SCRIPT, Patched, patch_script
 from mcpframe.kit.bundle.pyodide.archive import Files, pack
+from mcpframe.kit.bundle.pyodide.plain_script import GLOBALS, plain_script
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
 from mcpframe.kit.bundle.pyodide.version import ABI, PLATFORM, PYTHON_VERSION, VERSION
 from mcpframe.kit.bundle.server_import import Inspected
@@ -56,8 +57,9 @@ _MANIFEST_FORMAT = 1
 _LICENCES = b"""\
 The licences of the packages in this folder, as distributed with them.
 """
-_PATCHED = b"""\
-mcpframe has changed pyodide.asm.mjs of Pyodide (Mozilla Public License 2.0): see mcpframe/kit/bundle/patches.
+_CHANGED = b"""\
+mcpframe has changed pyodide.mjs and pyodide.asm.mjs of Pyodide (Mozilla Public License 2.0): see
+mcpframe/kit/bundle/pyodide/plain_script.py and mcpframe/kit/bundle/patches.
 """
 
 
@@ -130,7 +132,7 @@ def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset
     at_start = not config.inspect or needs_deferred(inspected.modules, layers.deferred)
     image, header = _snapshot(snapshot, name, layers, inspected, len(libraries))
     decoder = hashed(f"{SHARED}/{DECODER}", (page_dir() / DECODER).read_bytes())
-    licences = hashed(f"{SHARED}/licences.txt", _licence_text(layers, scripts.patched))
+    licences = hashed(f"{SHARED}/licences.txt", _licence_text(layers))
     lazy_files, lazy = _lazy(project, parts.lock, parts.wheels)
     title = config.title or inspected.title or inspected.name
     folder, author_assets = _author_assets(name, parts.page_files)
@@ -176,6 +178,7 @@ def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset
         "files": {
             "pyodide": link(scripts.pyodide, name),
             "asm": link(scripts.asm, name),
+            "loader": link(scripts.loader, name),  # for workers
             "wasm": link(scripts.wasm, name),
             "archives": [
                 {**link(archives[layer.name], name), "to": layer.to, "own": layer.own, "apart": layer.apart}
@@ -357,6 +360,7 @@ def runtime_scripts(runtime: Runtime) -> Scripts:
     data = {item: (runtime.folder / item).read_bytes() for item in ("pyodide.mjs", SCRIPT, "pyodide.asm.wasm")}
     patched = patch_script(data[SCRIPT])
     data[SCRIPT] = patched.script
+    data.update({item: plain_script(item, data[item]) for item in GLOBALS})
     folder = f"{SHARED}/pyodide-{VERSION}-{content_hash(*data.values())}"
     return Scripts(
         pyodide=asset(f"{folder}/pyodide.mjs", data["pyodide.mjs"]),
@@ -388,8 +392,8 @@ def _lazy(
     return [assets[key] for key in sorted(assets)], lazy
 
 
-def _licence_text(layers: Layers, patched: Patched) -> bytes:
-    parts = [_LICENCES, *([_PATCHED] if patched.applied else [])]
+def _licence_text(layers: Layers) -> bytes:
+    parts = [_LICENCES, _CHANGED]
     decoder = {"zstddec/LICENSE": (page_dir() / "zstd.licence.txt").read_bytes()}
     for path, text in sorted({**layers.licences, **decoder}.items()):
         parts.append(f"\n{'=' * 20} {path}\n\n".encode() + text.rstrip() + b"\n")

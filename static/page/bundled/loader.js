@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/workers.js", "page/zstd.js"], "sha256": "c77c7c8f504f2907cb0e62e7682062742a2222b9053ff88407fce96fabd3f1ad"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "015a62c60c6f881bc2faef258ad19f77792fe17712b36748157183c2aa95aedd"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -389,7 +389,7 @@ var QUIET = 2e3;
 var IDLE_OPTIONS = { timeout: 3e3 };
 function whenQuiet(act) {
   const idle = globalThis.requestIdleCallback ?? /** @type {any} */
-  ((run) => run());
+  ((run2) => run2());
   setTimeout(() => idle(() => act().catch((error) => console.debug(error)), IDLE_OPTIONS), QUIET);
 }
 async function verify(data, integrity) {
@@ -1023,6 +1023,32 @@ var workerPage = {
   }
 };
 
+// static/page/worker-program.js
+var BEGUN = '["begun"]\n';
+var LISTENING = `
+postMessage(${JSON.stringify(BEGUN)});
+const came = [];
+const give = {};
+const arrives = (name) => new Promise((resolve) => (give[name] = resolve));
+addEventListener("message", ({ data }) => {
+  if (typeof data === "string") came.push(data);
+  else if (data.config) {
+    globalThis.mcpframeGiven = { ...data, compiled: arrives("compiled"), image: arrives("image"), came };
+    try {
+      load();
+    } catch (error) {
+      postMessage({ title: String(error) });
+    }
+  } else for (const name in data) give[name](data[name]);
+});
+`;
+function workerProgram(scripts2) {
+  const within = scripts2.flatMap((script2) => ['(function () {"use strict";\n', script2, "\n})"]);
+  const loader = within.splice(-3);
+  const called = within.map((part) => part === "\n})" ? "\n})();\n" : part);
+  return new Blob([LISTENING, ...called, "const load = ", ...loader, ";\n"], { type: "text/javascript" });
+}
+
 // static/page/bundle-files.js
 var files = config.files;
 var page2 = given ? workerPage : page;
@@ -1079,15 +1105,26 @@ async function unreachable(file, url, options, error) {
     String(error)
   );
 }
-async function script(file) {
-  try {
-    return await import(absolute(file.url));
-  } catch (error) {
-    throw new BootError(
-      `${file.url} is missing or is not the file that was built: upload the whole folder again, unchanged.`,
-      String(error)
+var scripts = /* @__PURE__ */ new Map();
+function script(file, name2) {
+  if (!given && !scripts.has(name2)) scripts.set(name2, run(file));
+  return Promise.resolve(scripts.get(name2)).then(() => globalThis[name2]);
+}
+function run({ url, integrity }) {
+  const element2 = document.createElement("script");
+  Object.assign(element2, { type: "module", crossOrigin: "anonymous", integrity, src: absolute(url) });
+  return new Promise((done, failed2) => {
+    element2.onload = done;
+    element2.onerror = () => failed2(
+      new BootError(`${url} is missing or is not the file that was built: upload the whole folder again, unchanged.`)
     );
-  }
+    document.head.append(element2);
+  });
+}
+async function program() {
+  if (given) return given.program;
+  const texts = [files.pyodide, files.asm, files.loader].map(async (file) => (await get(file)).blob());
+  return workerProgram(await Promise.all(texts));
 }
 var bytes = async (file) => new Uint8Array(await (await get(file)).arrayBuffer());
 async function bytesInBackground(file) {
@@ -1181,29 +1218,31 @@ function reasonOf({ message, status }) {
 
 // static/page/workers.js
 var NOT_ALLOWED = "the browser or this page's policy allows no worker";
-var BEGUN = '["begun"]\n';
-var PROGRAM = `
-postMessage(${JSON.stringify(BEGUN)});
-const came = [];
-const give = {};
-const arrives = (name) => new Promise((resolve) => (give[name] = resolve));
-addEventListener("message", ({ data }) => {
-  if (typeof data === "string") came.push(data);
-  else if (data.loader) {
-    globalThis.mcpframeGiven = { ...data, compiled: arrives("compiled"), image: arrives("image"), came };
-    import(data.loader).catch((error) => postMessage({ title: String(error) }));
-  } else for (const name in data) give[name](data[name]);
-});
-`;
 var One = class {
   #worker = null;
-  #url = URL.createObjectURL(new Blob([PROGRAM], { type: "text/javascript" }));
+  #url = "";
   #begun = false;
   #over = false;
   #kept = [];
+  #unsent = [];
   #onText = (text) => this.#kept.push(() => this.#onText(text));
   #onEnd = (...reason) => this.#kept.push(() => this.#onEnd(...reason));
-  constructor(kind, loader, restores, compiled, image) {
+  /**
+   * @param {Promise<Blob>} program
+   * @param {object} given what it is given first: see surroundings.js
+   * @param {Promise<Map<string, WebAssembly.Module>>} compiled
+   * @param {Promise<Uint8Array>} image
+   */
+  constructor(program2, given2, compiled, image) {
+    program2.then(
+      (blob) => this.#create(blob, given2, compiled, image),
+      (error) => this.#ended(error.message, error.detail, true)
+      // workers are allowed, but this one's scripts are not right
+    );
+  }
+  #create(program2, given2, compiled, image) {
+    if (this.#over) return;
+    this.#url = URL.createObjectURL(program2);
     try {
       this.#worker = new Worker(this.#url, { name: config.name });
     } catch (error) {
@@ -1221,14 +1260,8 @@ var One = class {
       event.preventDefault();
       this.#ended(event.message || NOT_ALLOWED);
     };
-    this.#worker.postMessage({
-      kind,
-      loader,
-      config,
-      base: absolute(""),
-      ofPage: ofPage(),
-      restores
-    });
+    this.#worker.postMessage({ ...given2, program: program2 });
+    for (const text of this.#unsent.splice(0)) this.#worker.postMessage(text);
     compiled.then((modules) => this.#worker.postMessage({ compiled: modules }));
     image.then((unpacked) => this.#sendImage(unpacked));
   }
@@ -1240,11 +1273,12 @@ var One = class {
   handle(onText, onEnd) {
     this.#onText = onText;
     this.#onEnd = onEnd;
-    for (const report of this.#kept.splice(0)) report();
+    for (const report of this.#kept.splice(0)) queueMicrotask(report);
   }
   /** Sends its Python a text. */
   post(text) {
-    this.#worker?.postMessage(text);
+    if (this.#worker) this.#worker.postMessage(text);
+    else if (!this.#over) this.#unsent.push(text);
   }
   /** Ends it at once. */
   end() {
@@ -1252,21 +1286,22 @@ var One = class {
     this.#worker?.terminate();
     URL.revokeObjectURL(this.#url);
   }
-  #ended(title, detail = "") {
+  #ended(title, detail = "", begun = this.#begun) {
     if (this.#over) return;
     this.end();
-    this.#onEnd(title, detail, this.#begun);
+    this.#onEnd(title, detail, begun);
   }
 };
 var Workers = class {
-  #loader;
+  #fetchProgram;
+  #program = null;
   #restores = false;
   #next = null;
   #compiled = withResolvers();
   #image = withResolvers();
-  /** @param loader the URL of the page's script */
-  constructor(loader) {
-    this.#loader = loader;
+  /** @param {() => Promise<Blob>} fetchProgram returns the program of a worker */
+  constructor(fetchProgram) {
+    this.#fetchProgram = fetchProgram;
   }
   /**
    * Starts a worker with the server, for the first `start`.
@@ -1303,7 +1338,12 @@ var Workers = class {
     return one;
   }
   #create(kind) {
-    return new One(kind, this.#loader, this.#restores, this.#compiled.promise, this.#image.promise);
+    if (!this.#program) {
+      this.#program = this.#fetchProgram();
+      this.#program.catch(() => this.#program = null);
+    }
+    const given2 = { kind, config, base: absolute(""), ofPage: ofPage(), restores: this.#restores };
+    return new One(this.#program, given2, this.#compiled.promise, this.#image.promise);
   }
 };
 
@@ -1314,7 +1354,7 @@ var files2 = config.files;
 var ending = new Ending((title, detail) => page2.fail(title, detail));
 var isServed = config.runs_in === "worker" && !given;
 var isSetup = isServed && new RegExp(config.setup_hash).test(location.hash);
-var workers = isServed || config.processes && given?.kind !== "process" ? new Workers(import.meta.url) : null;
+var workers = isServed || config.processes && given?.kind !== "process" ? new Workers(program) : null;
 var EMPTY_ZIP = new Uint8Array([80, 75, 5, 6, ...new Array(18).fill(0)]);
 async function withLoaded(responses, module, libraries, constructors, start2) {
   const { fetch: originalFetch } = globalThis;
@@ -1362,7 +1402,9 @@ var Arrivals = class {
     const compiled = (file) => ({ ...file, library: this.watched(compile(file)) });
     this.linked = files2.libraries.slice(0, linked).map(compiled);
     this.others = files2.libraries.slice(linked).map((file) => ({ ...file, data: this.watched(bytes(file)) }));
-    this.scripts = this.watched(Promise.all([script(files2.pyodide), script(files2.asm)]));
+    this.scripts = this.watched(
+      Promise.all([script(files2.pyodide, "mcpframePyodide"), script(files2.asm, "mcpframePyodideModule")])
+    );
   }
   /** Returns everything compiled, by URL. */
   async compiled() {
@@ -1386,7 +1428,7 @@ var Arrivals = class {
   async start({ fsInit, more = {}, begun = () => {
   }, finish = () => {
   } }) {
-    const [{ loadPyodide }, { default: createPyodideModule }] = await this.scripts;
+    const [loadPyodide, createPyodideModule] = await this.scripts;
     const noStdlib = absolute("no-stdlib.zip");
     const libraries = /* @__PURE__ */ new Map();
     const linking = async ({ library, own }) => {
@@ -1544,7 +1586,7 @@ var builder = {
 };
 async function main() {
   page2.start(config);
-  if (files2.snapshot_maker) return (await script(files2.snapshot_maker)).make(builder);
+  if (files2.snapshot_maker) return (await script(files2.snapshot_maker, "mcpframeSnapshotMaker"))(builder);
   if (isServed && !isSetup) workers.prepare(isChosen(files2));
   if (workers) page2.start_worker = (kind, onText, onEnd) => workers.start(kind, onText, onEnd);
   const pyodide = await start();

@@ -230,6 +230,33 @@ async def test_a_page_that_can_have_no_worker() -> None:
         await server.begun()
 
 
+class Changed(Rig):
+    """A page whose worker never runs, as one of its scripts has been changed."""
+
+    def _start(self, heard: Callable[[str], None], ended: Callable[[str, str, bool], None]) -> Any:
+        asyncio.get_running_loop().call_soon(ended, "loader.js is not the file that was built.", "", True)
+        return self
+
+    def post(self, text: str) -> None:
+        pytest.fail("It never runs.")
+
+    def end(self) -> None:
+        """It never runs."""
+
+
+async def test_a_worker_whose_script_is_changed_is_reported_and_tried_again_for_the_next_request() -> None:
+    rig = Changed()
+    with anyio.fail_after(PATIENCE):
+        await rig.server.begun()  # and does not raise NoWorker: then the page would serve in its place
+        await rig.server.known()
+        for attempt in (1, 2):
+            refused = pytest.RaisesExc(MCPError, match="not the file that was built")
+            with pytest.RaisesGroup(refused, flatten_subgroups=True):
+                async with Client(rig.transport(), mode="legacy"):
+                    pytest.fail("It was initialized.")
+            assert len(rig.problems) == 1 + attempt
+
+
 async def test_a_client_that_comes_before_a_server_that_cannot_be_imported() -> None:
     rig = Rig(entry="missing")
     try:

@@ -1,0 +1,36 @@
+// The program of a worker: one text with all scripts, whose hashes the page has checked. A worker's own imports have no
+// hash in any browser. The URL of a blob gives a worker the page's Content Security Policy; one of a file would give it none.
+// And a page of opaque origin can have such a worker if it is a classic one (Chromium 156).
+
+const BEGUN = '["begun"]\n'; // a text: see mcpframe.frame.worker.port
+
+// What the page sends: texts for Python, what every worker is given (surroundings.js), and what arrives later.
+const LISTENING = `
+postMessage(${JSON.stringify(BEGUN)});
+const came = [];
+const give = {};
+const arrives = (name) => new Promise((resolve) => (give[name] = resolve));
+addEventListener("message", ({ data }) => {
+  if (typeof data === "string") came.push(data);
+  else if (data.config) {
+    globalThis.mcpframeGiven = { ...data, compiled: arrives("compiled"), image: arrives("image"), came };
+    try {
+      load();
+    } catch (error) {
+      postMessage({ title: String(error) });
+    }
+  } else for (const name in data) give[name](data[name]);
+});
+`;
+
+/**
+ * Returns the program of a worker.
+ * @param {Blob[]} scripts those that run before the loader, and the loader: modules that neither import nor export
+ */
+export function workerProgram(scripts) {
+  // Each in a function, as the scope and the strictness of a module; in parentheses, so that it is parsed only once.
+  const within = scripts.flatMap((script) => ['(function () {"use strict";\n', script, "\n})"]);
+  const loader = within.splice(-3);
+  const called = within.map((part) => (part === "\n})" ? "\n})();\n" : part));
+  return new Blob([LISTENING, ...called, "const load = ", ...loader, ";\n"], { type: "text/javascript" });
+}
