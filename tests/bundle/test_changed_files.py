@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import fnmatch
+import functools
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,8 +34,27 @@ CACHING = {
     "immutable": "public, max-age=31536000, immutable",
 }
 SCRIPTS = ("pyodide.mjs", "pyodide.asm.mjs", "loader.*.js")
-OTHERS = ("pyodide.asm.wasm", "_pydantic_core.*.wasm", "zstd.*.wasm", "snapshot.*.bin", "frame.*.css")
-PLAIN = ("stdlib.*.zip", "base.*.zip", "server.*.zip", "pyodide.asm.mjs")
+ARCHIVES = ("stdlib.*.zip", "base.*.zip", "server.*.zip")
+SERVING = (
+    SERVER.replace("https://chat.example", "*")
+    + '''
+
+@server.tool()
+def rare() -> str:
+    """Imports what no start needs."""
+    import xmlrpc.client
+
+    return xmlrpc.client.__name__
+
+
+@server.tool()
+def crash() -> None:
+    """End Python."""
+    import posix
+
+    posix.abort()
+'''
+)
 
 TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -65,6 +85,7 @@ class Case:
         caching: The header `Cache-Control`; None for none.
         name: A pattern of the changed file's name.
         first: The number of the first request that gets the changed file.
+        other: The content in its place, if it is not the file with an addition.
         ran: Whether the changed script has run.
     """
 
@@ -72,6 +93,7 @@ class Case:
     caching: str | None
     name: str = ""
     first: int = 1
+    other: bytes | None = None
     requests: dict[str, int] = field(default_factory=dict)
     ran: bool = False
 
@@ -102,7 +124,7 @@ class ChangingSite:
         with self._lock:
             case.requests[file.name] = count = case.requests.get(file.name, 0) + (request.method == "GET")
         if case.name and fnmatch.fnmatch(file.name, case.name) and count >= case.first:
-            data = changed(file.name, data, f"/{number}/ran")
+            data = changed(file.name, data, f"/{number}/ran") if case.other is None else case.other
         caching = {} if case.caching is None else {"cache-control": case.caching}
         kind = TYPES.get(file.suffix, "application/octet-stream")
         return Response(data, media_type=kind, headers={"access-control-allow-origin": "*", **caching})
@@ -172,20 +194,23 @@ def running(name: str, folder: Path) -> Iterator[Browser]:
         yield engine
 
 
+Bundles = Callable[[str], Path]
+
+
 @pytest.fixture(scope="module")
-def bundles(tmp_path_factory: pytest.TempPathFactory, adder: Adder) -> Mapping[str, Path]:
-    """The output roots of one server: in its page and in a worker, and without a snapshot. Not to be changed."""
+def bundles(tmp_path_factory: pytest.TempPathFactory, adder: Adder) -> Bundles:
+    """Returns the output root of a server in its page or in a worker, with a snapshot or without. Not to be changed."""
     folder = tmp_path_factory.mktemp("changing")
-    roots = {}
-    for place in ("page", "worker"):
-        project = write_project(
-            folder / place, f'runs_in = "{place}"', SERVER.replace("https://chat.example", "*"), lock=adder.lock
-        )
-        for name, snapshot in ((place, True), (f"{place}, plain", False)):
-            roots[name] = folder / name
-            build(project, roots[name], snapshot=snapshot)
-            (roots[name] / "host.html").write_text(HOST)
-    return roots
+
+    @functools.cache
+    def root(place: str) -> Path:
+        table = f'runs_in = "{place.partition(",")[0]}"'
+        project = write_project(folder / "projects" / place, table, SERVING, lock=adder.lock)
+        build(project, folder / place, snapshot="plain" not in place)
+        (folder / place / "host.html").write_text(HOST)
+        return folder / place
+
+    return root
 
 
 @pytest.fixture(scope="module")
@@ -203,7 +228,7 @@ def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         yield engine
 
 
-Play = Callable[[Case], Any]
+Play = Callable[..., Any]
 
 
 @pytest.fixture
@@ -211,10 +236,9 @@ def play(engine: Browser, site: tuple[ChangingSite, str]) -> Play:
     """Starts the page of a case and calls its tool; returns the outcome."""
     app, origin = site
 
-    def start(case: Case) -> Any:
+    def start(case: Case, tool: str = 'add&arguments={"a":2,"b":3}') -> Any:
         app.cases.append(case)
-        query = 'frame=adder/&tool=add&arguments={"a":2,"b":3}'
-        engine.open(f"{origin}/{len(app.cases) - 1}/host.html?{query}")
+        engine.open(f"{origin}/{len(app.cases) - 1}/host.html?frame=adder/&tool={tool}")
         return engine.run(OUTCOME)
 
     return start
@@ -225,9 +249,9 @@ PLACES = except_for(["page", "worker", "page, plain", "worker, plain"], "page", 
 
 @pytest.mark.parametrize("caching", except_for(CACHING, "no-store"))
 @pytest.mark.parametrize("place", PLACES)
-def test_a_changed_script_never_runs(bundles: Mapping[str, Path], play: Play, place: str, caching: str) -> None:
+def test_a_changed_script_never_runs(bundles: Bundles, play: Play, place: str, caching: str) -> None:
     for script in SCRIPTS:
-        case = Case(bundles[place], CACHING[caching], script)
+        case = Case(bundles(place), CACHING[caching], script)
         outcome = play(case)
         assert not case.ran, script
         assert outcome["answer"] is None
@@ -241,10 +265,98 @@ def test_a_changed_script_never_runs(bundles: Mapping[str, Path], play: Play, pl
 @pytest.mark.parametrize("caching", except_for(CACHING, "no-store"))
 @pytest.mark.parametrize("place", except_for(PLACES[:2], PLACES[1]))
 def test_a_script_that_changes_between_two_requests_never_runs(
-    bundles: Mapping[str, Path], play: Play, place: str, caching: str
+    bundles: Bundles, play: Play, place: str, caching: str
 ) -> None:
     for script in SCRIPTS:
-        case = Case(bundles[place], CACHING[caching], script, first=2)
+        case = Case(bundles(place), CACHING[caching], script, first=2)
         outcome = play(case)
         assert not case.ran, script
         assert outcome["answer"] == 5 or "is not the file that was built" in outcome["error"]
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("caching", CACHING)
+@pytest.mark.parametrize("place", ["page, plain", "worker, plain"])
+@pytest.mark.parametrize("first", [1, 2])
+def test_a_changed_archive_is_not_used(bundles: Bundles, play: Play, place: str, caching: str, first: int) -> None:
+    for archive in ARCHIVES:
+        outcome = play(Case(bundles(place), CACHING[caching], archive, first))
+        told = archive.partition("*")[0] in outcome["error"] and "is not the file that was built" in outcome["error"]
+        if first == 1:
+            assert (outcome["answer"], told) == (None, True)
+        else:  # the worker's own request, if it is not answered from the cache
+            assert outcome["answer"] == 5 or told
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("caching", CACHING)
+@pytest.mark.parametrize("place", ["page", "worker"])
+def test_a_changed_snapshot_or_style_sheet_is_not_used(bundles: Bundles, play: Play, place: str, caching: str) -> None:
+    outcome = play(Case(bundles(place), CACHING[caching], "snapshot.*.bin"))
+    assert (outcome["answer"], outcome["restored"]) == (5, 0)
+    outcome = play(Case(bundles(place), CACHING[caching], "frame.*.css"))
+    assert (outcome["answer"], outcome["styled"]) == (5, False)
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("place", ["page", "worker"])
+def test_files_of_two_bundles_are_not_mixed(bundles: Bundles, play: Play, place: str) -> None:
+    """Each file of one bundle in the place of one of another, or of another kind."""
+    root = bundles(place)
+    there = {name: next(root.rglob(name)).read_bytes() for name in (*SCRIPTS, *ARCHIVES, "snapshot.*.bin")}
+    for name, other in (
+        ("pyodide.mjs", "loader.*.js"),
+        ("loader.*.js", "pyodide.mjs"),
+        ("pyodide.asm.mjs", "pyodide.mjs"),
+    ):
+        outcome = play(Case(root, "no-store", name, other=there[other]))
+        assert outcome["answer"] is None
+        assert outcome["error"] or outcome["state"] == "loading"
+    outcome = play(Case(root, "no-store", "snapshot.*.bin", other=there["stdlib.*.zip"]))
+    assert (outcome["answer"], outcome["restored"]) == (5, 0)
+    for name, other in (("server.*.zip", "base.*.zip"), ("stdlib.*.zip", "server.*.zip")):
+        outcome = play(Case(bundles(f"{place}, plain"), "no-store", name, other=there[other]))
+        assert outcome["answer"] is None
+        assert "is not the file that was built" in outcome["error"]
+
+
+CALLED = """
+const frame = document.querySelector("iframe");
+const id = Math.random();
+const answered = new Promise((resolve) => addEventListener("message", ({ data }) => {
+    if (data.payload?.id === id) resolve(JSON.stringify(data.payload.result ?? data.payload.error));
+}));
+say({ jsonrpc: "2.0", id, method: "tools/call", params: { name: "NAME", arguments: ARGUMENTS } });
+return answered;
+"""
+
+
+def called(engine: Browser, name: str, arguments: str = "{}") -> str:
+    """Call a tool of the page that is open; its result, or its error, as JSON."""
+    return str(engine.run(CALLED.replace("NAME", name).replace("ARGUMENTS", arguments)))
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("place", ["page", "worker"])
+def test_a_page_outlives_two_deploys(bundles: Bundles, play: Play, engine: Browser, tmp_path: Path, place: str) -> None:
+    """All files of the open page are gone from the web server: it goes on, and reports what it then cannot have."""
+    case = Case(bundles(place), "no-store")
+    assert play(case)["answer"] == 5
+    for deploy in ("first", "second"):
+        case.root = tmp_path / deploy
+        case.root.mkdir()
+        assert '"isError":true' in called(engine, "rare")
+        assert '"result":7' in called(engine, "add", '{ "a": 3, "b": 4 }')
+        if place == "worker":
+            assert "while it handled this request" in called(engine, "crash")
+            assert '"result":9' in called(engine, "add", '{ "a": 4, "b": 5 }')
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("name", [*SCRIPTS[:2], "loader.*.js"])
+def test_a_worker_whose_script_is_missing_is_reported(bundles: Bundles, play: Play, name: str) -> None:
+    """The page has its own; what the worker is made of comes with a request of its own, and is empty, or cut off."""
+    for other in (b"", next(bundles("worker").rglob(name)).read_bytes()[:1000]):
+        outcome = play(Case(bundles("worker"), "no-store", name, first=2, other=other))
+        assert outcome["answer"] is None
+        assert f"{name.partition('*')[0]}" in outcome["error"]
