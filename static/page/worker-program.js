@@ -29,8 +29,9 @@ addEventListener("message", ({ data }) => {
  */
 export function workerProgram(scripts) {
   // Each in a function, as the scope and the strictness of a module; in parentheses, so that it is parsed only once.
-  const within = scripts.flatMap((script) => ['(function () {"use strict";\n', script, "\n})"]);
-  const loader = within.splice(-3);
-  const called = within.map((part) => (part === "\n})" ? "\n})();\n" : part));
-  return new Blob([LISTENING, ...called, "const load = ", ...loader, ";\n"], { type: "text/javascript" });
+  const wrapped = (script) => ['(function () {"use strict";\n', script, "\n})"];
+  const first = scripts.slice(0, -1).flatMap((script) => [...wrapped(script), "();\n"]);
+  return new Blob([LISTENING, ...first, "const load = ", ...wrapped(scripts.at(-1)), ";\n"], {
+    type: "text/javascript",
+  });
 }

@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "015a62c60c6f881bc2faef258ad19f77792fe17712b36748157183c2aa95aedd"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "75ddf9698c40d54e92fb3f18a0a97c06be061a80ed5f0012ec25a884e997a0a4"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -1043,10 +1043,11 @@ addEventListener("message", ({ data }) => {
 });
 `;
 function workerProgram(scripts2) {
-  const within = scripts2.flatMap((script2) => ['(function () {"use strict";\n', script2, "\n})"]);
-  const loader = within.splice(-3);
-  const called = within.map((part) => part === "\n})" ? "\n})();\n" : part);
-  return new Blob([LISTENING, ...called, "const load = ", ...loader, ";\n"], { type: "text/javascript" });
+  const wrapped = (script2) => ['(function () {"use strict";\n', script2, "\n})"];
+  const first = scripts2.slice(0, -1).flatMap((script2) => [...wrapped(script2), "();\n"]);
+  return new Blob([LISTENING, ...first, "const load = ", ...wrapped(scripts2.at(-1)), ";\n"], {
+    type: "text/javascript"
+  });
 }
 
 // static/page/bundle-files.js
