@@ -37,8 +37,7 @@ class FakeWindow:
         self.posted: list[tuple[Any, str]] = []
         self.inbox = Inbox()
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
-        self._deliver: Callable[[Inbound], None] | None = None
-        self._gone: Callable[[Departure], None] | None = None
+        self._listeners: list[tuple[Callable[[Inbound], None], Callable[[Departure], None]]] = []
 
     @classmethod
     def pair(cls, outer: str, inner: str) -> tuple[FakeWindow, FakeWindow]:
@@ -55,10 +54,12 @@ class FakeWindow:
         return window
 
     def listen(self, deliver: Callable[[Inbound], None], gone: Callable[[Departure], None]) -> Callable[[], None]:
-        self._deliver, self._gone = deliver, gone
+        listener = deliver, gone
+        self._listeners.append(listener)
 
         def stop() -> None:
-            self._deliver = self._gone = None
+            if listener in self._listeners:
+                self._listeners.remove(listener)
 
         return stop
 
@@ -83,15 +84,15 @@ class FakeWindow:
 
     def take(self, event: Inbound) -> None:
         """Receive a message event from any source."""
-        if self._deliver:
-            self._deliver(event)
+        for deliver, _ in tuple(self._listeners):
+            deliver(event)
 
     def peer_departs(self, departure: Departure) -> None:
         """Report that the peer's document was replaced."""
-        if self._gone:
-            self._gone(departure)
+        for _, gone in tuple(self._listeners):
+            gone(departure)
 
     @property
     def listening(self) -> bool:
         """Whether there is a listener."""
-        return self._deliver is not None
+        return bool(self._listeners)

@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 import traceback
-from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.boot.author_page import end_tasks, open_storage, running_for
 from mcpframe.frame.boot.reporter import Reporter
 from mcpframe.frame.compat import sdk
-from mcpframe.frame.core.connection import Candidate, Connection
+from mcpframe.frame.core.connection import AllowedOrigins, Candidate, Connection, Options
 from mcpframe.frame.core.dialect import TRANSPORT
 from mcpframe.frame.core.errors import SessionError
+from mcpframe.frame.core.origins import ANY, OPAQUE
 from mcpframe.frame.dialects.available import offered_dialects
 from mcpframe.frame.serving.framed import Framed, browser_capability
 from mcpframe.frame.serving.server_module import server_module
@@ -26,11 +29,15 @@ if TYPE_CHECKING:
     from mcpframe.frame.core.origins import OriginLists
     from mcpframe.frame.serving.author import UiFunction
     from mcpframe.frame.serving.server import ServerObject
+    from mcpframe.frame.session.host_messages import HostMessages
     from mcpframe.frame.session.interfaces import Messages
     from mcpframe.frame.session.session import EventHook, Session
 
 BOOT_CAPABILITY = "mcpframe/boot"
 """The experimental capability with the timing of this page's start for the host: see `interfaces.Loader.timing`."""
+
+_LATER_INTERVAL = 2.0
+"""`Options.repeat_interval` of the openings for a later host."""
 
 
 async def serve_host(
@@ -43,7 +50,7 @@ async def serve_host(
     *,
     on_event: EventHook | None = None,
 ) -> None:
-    """Serve until the session ends.
+    """Serve until the session ends; if its dialect is shared by clients, also a host of another that comes meanwhile.
 
     Args:
         target: the author's server.
@@ -58,25 +65,54 @@ async def serve_host(
         SessionError: the error that ended it.
     """
     from mcpframe.frame.host_api import by_dialect as hosts
-    from mcpframe.frame.session.host_messages import HostMessages
+    from mcpframe.frame.session import host_messages
     from mcpframe.frame.session.session import open_session
 
-    servers = server_module(config.program, target)
+    messages = server_module(config.program, target).messages()
     framed = candidates[0].role.phase == TRANSPORT
     connection = Connection(candidates, options=config.connection_options, names_refusal=framed)
-    others = HostMessages(hosts.host_api)
-    messages = servers.messages()
-    hooks: dict[str, Any] = {
-        "on_event": on_event,
+    others = host_messages.HostMessages(hosts.host_api)
+    hooks: dict[str, Any] = {"on_event": on_event, "messages": messages}
+    first: dict[str, Any] = {
         "take_inbox": host.take_inbox,
-        "messages": messages,
-        "intercept": others,
         "waiting": waiting_for_host(config, offering),
+        "intercept": others,
     }
-    async with (
-        open_session(connection, host, **hooks) as session,
-        _files_of(target, session, messages, config, loader) as streams,
-    ):
+    serve = partial(_serve_session, target, messages=messages, config=config, loader=loader, offering=offering)
+    async with open_session(connection, host, **hooks, **first) as session:
+        if not session.connection.role.shared:
+            await serve(session, others)
+            return
+        async with _later_host(session, candidates, host, config.connection_options, hooks) as later:
+            serving = asyncio.create_task(serve(session, others))
+            coming = asyncio.create_task(later[0].begun()) if later else None
+            try:
+                await asyncio.wait([serving, *([coming] if coming else [])], return_when=asyncio.FIRST_COMPLETED)
+                came = coming is not None and coming.done() and coming.exception() is None
+                if came:
+                    session.close()  # its clients are notified
+                await serving
+            finally:
+                await end_tasks([serving, *([coming] if coming else [])])
+            if came and later:
+                await serve(*later)
+
+
+async def _serve_session(
+    target: ServerObject,
+    session: Session,
+    others: HostMessages,
+    *,
+    messages: Any,
+    config: BootConfig,
+    loader: Loader,
+    offering: OfferedTools | None,
+) -> None:
+    """Serve an open session until it ends. Raises the `SessionError` that ended it."""
+    from mcpframe.frame.host_api import by_dialect as hosts
+
+    servers = server_module(config.program, target)
+    async with _files_of(target, session, messages, config, loader) as streams:
         its_host = others.handler
         with hosts.fitted(its_host), running_for(target, session, "transport", config, loader, its_host):
             tasks: list[asyncio.Task[None]] = []
@@ -118,6 +154,44 @@ async def serve_host(
                 await end_tasks(tasks)
     if closed.error:
         raise closed.error
+
+
+@asynccontextmanager
+async def _later_host(
+    session: Session, candidates: Sequence[Candidate], host: InnerWindow, options: Options, hooks: Mapping[str, Any]
+) -> AsyncIterator[tuple[Session, HostMessages] | None]:
+    """Call the host in the other dialects, beside a session whose clients may be strangers in the host's window.
+
+    A hub is such a client. The page's own host may begin later, and hears of this page by its opening only. Nobody but
+    the window and the origin of the session is called and heard.
+
+    Yields:
+        A session that has not begun, and what takes its host's messages; None if no other dialect allows this origin.
+    """
+    from mcpframe.frame.host_api import by_dialect as hosts
+    from mcpframe.frame.session import host_messages
+    from mcpframe.frame.session import session as sessions
+
+    origin = session.origin
+    opaque = origin == OPAQUE
+    only = AllowedOrigins(frozenset() if opaque else frozenset({origin}), opaque=opaque)
+    rest = [
+        replace(each, allowed_origins=only, target=ANY if opaque else origin)
+        for each in candidates
+        if each.role.phase == TRANSPORT and not each.role.shared and origin in each.allowed_origins
+    ]
+    if not rest:
+        yield None
+        return
+    patient = replace(options, handshake_timeout=None, repeat_interval=_LATER_INTERVAL)
+    others = host_messages.HostMessages(hosts.host_api)
+    later = sessions.Session(Connection(rest, options=patient), host, **hooks, intercept=others)
+    try:
+        later.start()
+        yield later, others
+    finally:
+        later.close()
+        later.streams[0].close()
 
 
 async def set_up(

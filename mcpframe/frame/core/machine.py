@@ -33,11 +33,13 @@ class Candidate:
         role: the half of a dialect.
         allowed_origins: the allowed origins of the peer; for an outer frame the one origin it loads.
         offer: the content of the role's own messages, of the class `Role.offers`; None for its defaults.
+        target: the origin that a handshake is posted to; `"*"` while the peer is unknown.
     """
 
     role: Role
     allowed_origins: AllowedOrigins
     offer: Any = None
+    target: str = ANY
 
 
 class Machine:
@@ -69,6 +71,7 @@ class Machine:
         self.role = candidate.role
         self.allowed = candidate.allowed_origins
         self.offer = _offer_of(candidate)
+        self._target = candidate.target
         self.options = options
         self.state = State.IDLE
         self.session_id: str | None = None
@@ -85,7 +88,7 @@ class Machine:
         return self._post(payload.encode(message))
 
     def call_out(self, message: Mapping[str, Any]) -> Send:
-        return Send(payload.encode(message), ANY)
+        return Send(payload.encode(message), self._target)
 
     def pin(self, origin: str, session_id: str | None = None) -> None:
         self.origin, self.session_id = origin, session_id

@@ -218,14 +218,12 @@ async def test_ten_thousand_tools_and_floods_of_signals(record_property: Record)
         server.lies = lie
         assert (await client.call_tool("any", {})).content == []
         listed = {"tools": [{"name": f"tool_{number}", **tool} for number in range(10_000)], "nextCursor": "again"}
-        hear, server.window._deliver = server.window._deliver, None
-        assert hear is not None
 
         def forged(inbound: Inbound) -> None:
             payload = json.loads(inbound.read())["payload"]
             server.say({"jsonrpc": "2.0", "id": payload["id"], "result": listed})
 
-        server.window._deliver = forged
+        server.window._listeners = [(forged, lambda _: None)]
         for cursor in (None, "again"):
             page = await client.list_tools(cursor=cursor)
             assert (len(page.tools), page.next_cursor) == (10_000, "again")

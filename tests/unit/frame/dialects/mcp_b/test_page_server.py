@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from mcp.server.mcpserver import MCPServer
 from mcpframe.frame.core.errors import OriginError
 from mcpframe.frame.page_server.server import page_server
 from mcpframe.frame.serving.server import FrameServer
-from tests.support.fake_window import FakeWindow
+from tests.support.fake_window import STRANGER, FakeWindow, inbound
 from tests.support.mcpb import CHANNEL, to_client, to_server
 from tests.support.page_rig import Rig, rig
 from tests.support.sep import FRAME, HOST
@@ -235,3 +236,37 @@ async def test_a_page_that_is_left_answers_what_it_was_asked(rig: Rig) -> None:
     task.cancel()
     await asyncio.wait([task])
     assert rig.leaving == []
+
+
+# Framed, with a host that comes later
+
+
+async def test_a_host_of_another_dialect_may_come_after_a_client_such_as_a_hub(rig: Rig) -> None:
+    """A hub is a client in the host's window. The host of the view, which waits for the page's call, begins later."""
+    rig.write(SERVER, "authored_late_host")
+    task = rig.start("authored_late_host:server", allowed_origins=[HOST], dialect_origins={"mcp_apps": ["*"]})
+    answer = {"jsonrpc": "2.0", "id": "mcpframe/initialize", "result": {"protocolVersion": "2026-01-26"}}
+
+    async def posted(wanted: Callable[[Any], bool], target: str) -> Any:
+        while not (found := [each for each, to in rig.inner.posted if to == target and wanted(each)]):
+            await rig.inner.when_posted(len(rig.inner.posted) + 1)
+        return found[0]
+
+    async with asyncio.timeout(60):
+        await posted(lambda message: message.get("method") == "ui/initialize", "*")
+        rig.inner.take(inbound(to_server(INITIALIZE), origin=HOST))
+        await posted(lambda message: message.get("payload") == to_client("mcp-server-ready")["payload"], "*")
+        await posted(lambda message: isinstance(message.get("payload"), dict), HOST)
+        await posted(lambda message: message.get("method") == "ui/initialize", HOST)
+        openings = len(rig.inner.posted)
+        rig.inner.take(inbound(answer, origin=STRANGER))  # which any origin is allowed to be, without a session
+        await asyncio.sleep(0)
+        assert len(rig.inner.posted) == openings
+        rig.inner.take(inbound(answer, origin=HOST))
+        await posted(lambda message: message.get("method") == "ui/notifications/initialized", HOST)
+        await posted(lambda message: message == to_client("mcp-server-stopped"), HOST)  # for the hub
+    later = [target for _, target in rig.inner.posted[openings:]]
+    assert set(later) == {HOST}
+    assert rig.loader.last == ("ready", json.dumps({"state": "connected", "origin": HOST}))
+    task.cancel()
+    await asyncio.wait([task])
