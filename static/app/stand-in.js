@@ -1,6 +1,8 @@
 // Stands in for a view that cannot run, towards a host of MCP Apps: the view is initialized, so that the host shows it,
 // reports its size, so that its message can be read, and shows the text of the tool's result.
 
+import { contentHeight, watchSize } from "./size.js";
+
 const SIZE = "ui/notifications/size-changed";
 const NOTE = "font-size:13px;color:var(--color-text-secondary,color-mix(in srgb,CanvasText 70%,Canvas))";
 
@@ -76,6 +78,7 @@ export function standIn(body, why, post, { id, answer, initialized, url }) {
   const result = add(box, "pre", "", "margin:0;white-space:pre-wrap;font:inherit");
   let opened = false;
   let last = 0;
+  let unfollow = () => {};
   const show = (text) => {
     result.textContent = text;
     box.hidden = false;
@@ -96,21 +99,15 @@ export function standIn(body, why, post, { id, answer, initialized, url }) {
         post({ jsonrpc: "2.0", id: "mcpframe/open", method: "ui/open-link", params: { url } }),
       );
     }
-    report();
+    unfollow = watchSize(report, box);
   };
 
   const report = () => {
-    const root = document.documentElement;
-    root.style.height = "max-content";
-    const height = Math.ceil(root.getBoundingClientRect().height);
-    root.style.height = "";
-    if (!opened || height === last) return;
+    const height = contentHeight();
+    if (height === last) return;
     last = height;
     post({ jsonrpc: "2.0", method: SIZE, params: { width: Math.ceil(innerWidth), height } });
   };
-  const observer = new ResizeObserver(() => requestAnimationFrame(report));
-  observer.observe(body);
-  observer.observe(box);
 
   const hear = (message) => {
     const { method, params = {} } = message;
@@ -132,7 +129,7 @@ export function standIn(body, why, post, { id, answer, initialized, url }) {
     }
   };
   const stop = () => {
-    observer.disconnect();
+    unfollow();
     opened = false;
     box.remove();
   };

@@ -38,9 +38,10 @@
       this.drawn = new Map(); // the time of the last report that the author's page has content, by window
       this.heard = null;
       this.changes = [];
+      this.heights = []; // as reported
       this.frame = document.createElement("iframe");
       this.frame.title = "Sandbox";
-      this.frame.style.cssText = "display: block; width: 100%; height: 200px; border: 0";
+      this.frame.style.cssText = `display: block; width: 100%; height: ${call.height ?? 200}px; border: 0`;
       if (isHidden) this.frame.style.visibility = "hidden";
       this.frame.src = sandboxUrl;
       this.initialized = new Promise((resolve) => (this.onInitialized = resolve));
@@ -49,6 +50,7 @@
       setTimeout(this.finish, within);
       addEventListener("message", (event) => this.onMessage(event));
       document.body.append(this.frame);
+      this.frame.scrollIntoView(); // browsers draw no frame that is out of sight
     }
 
     post(message) {
@@ -86,8 +88,9 @@
         this.onInitialized();
         this.frame.style.visibility = "";
         if (!isEarly) this.tell();
-      } else if (method === "ui/notifications/size-changed" && params.height > 0) {
-        this.frame.style.height = `${Math.min(params.height, 2000)}px`;
+      } else if (method === "ui/notifications/size-changed" && params.height >= 0) {
+        this.heights.push(params.height);
+        this.frame.style.height = `${Math.min(params.height, context.containerDimensions.maxHeight)}px`;
       }
     }
 

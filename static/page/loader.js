@@ -5,6 +5,7 @@ import { BackgroundFiles } from "./background-files.js";
 import { BootError, bytes, bytesInBackground, compile, get, page, program, script } from "./bundle-files.js";
 import { DeferredModules } from "./deferred-modules.js";
 import { Ending } from "./ending.js";
+import { followSize } from "./fitting.js";
 import { asWasm, hasCopies, headOf, replaceCopies, settleLibraries } from "./linking.js";
 import { Snapshot, fetchForNextTime, fetchSnapshot, isChosen, unused } from "./restore.js";
 import { absolute, config, given, ofPage, withResolvers } from "./surroundings.js";
@@ -12,6 +13,7 @@ import { settle, unpack } from "./unzip.js";
 import { Workers } from "./workers.js";
 
 globalThis.mcpframeText = textOrReason; // mcpframe.frame.browser.window reads messages with it
+globalThis.mcpframeFollowSize = (report, isDrawn) => followSize(report, config.size, isDrawn);
 globalThis.mcpframeOfPage = ofPage; // for mcpframe.frame.browser.fetching
 
 const files = config.files;

@@ -1,6 +1,7 @@
 // Everything a person sees: progress while Python starts, errors that say what to do, and a description of the server if
 // the page is opened by itself. mcpframe.frame.boot.boot calls these functions, too; all arguments are strings.
 
+import { FILLS } from "./fitting.js";
 import { ofPage } from "./surroundings.js";
 
 const element = (id) => /** @type {any} */ (document.getElementById(`mcpframe-${id}`));
@@ -151,6 +152,7 @@ export const page = {
   start(bootConfig) {
     config = bootConfig;
     element("stalled").hidden = true;
+    if (config.size) document.documentElement.setAttribute(FILLS, "page");
     show("booting");
     new MutationObserver(giveWay).observe(element("app"), { childList: true });
     deadline = setTimeout(() => {

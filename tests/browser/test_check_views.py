@@ -13,7 +13,8 @@ from mcpframe.kit.bundle import BuildResult
 from mcpframe.kit.publish.view_checks.run import Row, ViewText, check_view, read_view
 from mcpframe.kit.publish.view_checks.sample_call import SampleCall, call_to_show
 from mcpframe.kit.web.serve import serve_folder
-from tests.support.built import OWN, built
+from mcpframe.views.html import view_html, view_meta
+from tests.support.built import OWN, SERVERS, built
 from tests.support.host_profiles import allows_frames, allows_scripts, allows_wasm
 
 ORIGIN = "https://skies.example"
@@ -57,6 +58,16 @@ async def test_a_view_that_never_starts_is_blank(forecast: tuple[Path, BuildResu
         [row] = await check_view(view, call, bundle=forecast[1].folder, profiles=[HOST_PROFILES["chatgpt"]], patience=1)
         assert (row.outcome, row.initialized, row.drawn, row.failed) == ("blank", None, None, True)
     assert Row("chatgpt", HOST_PROFILES["chatgpt"].title, "blank").failed
+
+
+async def test_a_view_that_is_cut_off_fails() -> None:
+    url = f"{ORIGIN}/sized/"
+    _, result = built(SERVERS / "sized", allowed_origins=ANY_VIEW, url=url)
+    view = ViewText(view_html(url), view_meta(url)["ui"], url)
+    for layout, hidden in (("margins", 16), ("content", 0)):
+        call = SampleCall({"name": "show"}, {"layout": layout}, {"content": [{"type": "text", "text": "drawn"}]})
+        [row] = await check_view(view, call, bundle=result.folder, profiles=[HOST_PROFILES["claude"]])
+        assert (row.outcome, row.hidden, row.failed) == ("draws", hidden, hidden > 0)
 
 
 @pytest.mark.extended

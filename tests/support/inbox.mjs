@@ -8,13 +8,14 @@ const script = await readFile(path, "utf-8");
 /** An element, as far as the stand-in for a view needs one. */
 const element = () => ({
   dataset: {},
+  children: [],
   style: { setProperty() {} },
   appendChild: (child) => child,
   setAttribute() {},
   remove() {},
   getBoundingClientRect: () => ({ height: 7 }),
 });
-class ResizeObserver {
+class Observer {
   observe() {}
   disconnect() {}
 }
@@ -34,7 +35,10 @@ function opened({ hash = "", search = "", framed = false, popup = false, body = 
       createElement: element,
       getElementById: (id) => (id === "mcpframe-inbox" ? { textContent: data } : null),
     },
-    ResizeObserver,
+    ResizeObserver: Observer,
+    MutationObserver: Observer,
+    requestAnimationFrame: (run) => void run(),
+    cancelAnimationFrame() {},
     innerWidth: 300,
     addEventListener: (kind, listener) => kind === "message" && listeners.add(listener),
     removeEventListener: (_kind, listener) => listeners.delete(listener),

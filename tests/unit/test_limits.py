@@ -17,6 +17,7 @@ OF_SCRIPTS = [
     ("app/limits.js", "const CALLING = (.+);", kit.VIEW_CALLING_SECONDS * 1000),
     ("app/limits.js", "const DRAWING = (.+);", kit.VIEW_DRAWING_SECONDS * 1000),
     ("app/limits.js", "const STARTING = (.+);", kit.VIEW_STARTING_SECONDS * 1000),
+    ("app/limits.js", "const LEAST_FILLED = (.+);", kit.VIEW_FILLED_PIXELS),
     ("app/limits.js", "const MOST_KEPT = (.+);", kit.EARLY_MESSAGES),
     ("app/limits.js", "const MOST_HELD = (.+);", kit.VIEW_HELD_CHARACTERS),
     ("host/host.js", "const DEFAULT_TIMEOUT = (.+);", limits.HANDSHAKE_SECONDS * 1000),

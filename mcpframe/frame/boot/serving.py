@@ -114,10 +114,12 @@ async def _serve_session(
     servers = server_module(config.program, target)
     async with _files_of(target, session, messages, config, loader) as streams:
         its_host = others.handler
-        with hosts.fitted(its_host), running_for(target, session, "transport", config, loader, its_host):
+        draw = target.ui_function if isinstance(target, Framed) else None
+        fitted = hosts.fitted(its_host, drawn=draw is None)
+        with fitted, running_for(target, session, "transport", config, loader, its_host):
             tasks: list[asyncio.Task[None]] = []
-            if isinstance(target, Framed) and target.ui_function:
-                tasks.append(asyncio.create_task(_run_ui(target, target.ui_function, loader)))
+            if isinstance(target, Framed) and draw:
+                tasks.append(asyncio.create_task(_run_ui(target, draw, loader)))
             try:
                 experimental = {BOOT_CAPABILITY: json.loads(loader.timing())}
 

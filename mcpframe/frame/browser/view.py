@@ -50,45 +50,21 @@ class Dress:
             root.style.padding = " ".join(f"{inset:g}px" for inset in insets)
 
 
-def follow_size(measured: Callable[[int, int, int], None]) -> Callable[[], None]:
-    """Measure the preferred size of this page, now and whenever it may change, at most once per animation frame.
-
-    The height is the content's, independent of the frame's: otherwise a host that applies it would make the page grow
-    without end.
+def follow_size(report: Callable[[int, int], None], *, drawn: bool) -> Callable[[], None]:
+    """Report the size that this page wants, once it has drawn and whenever that changes: see `static/page/fitting.js`.
 
     Args:
-        measured: called with the preferred width and height and the height of its frame, in CSS pixels.
+        report: called with the width and the height, in CSS pixels.
+        drawn: whether the author's code draws nothing that must be waited for.
 
     Returns:
         A function that stops it.
     """
-    waiting = 0
-
-    def measure(*_: Any) -> None:
-        nonlocal waiting
-        waiting = 0
-        root = js.document.documentElement
-        height = root.style.height
-        root.style.height = "max-content"
-        sizes = (js.innerWidth, root.getBoundingClientRect().height, js.innerHeight)
-        root.style.height = height
-        measured(*(int(js.Math.ceil(size)) for size in sizes))
-
-    def changed(*_: Any) -> None:
-        nonlocal waiting
-        waiting = waiting or js.requestAnimationFrame(on_frame)
-
-    on_frame, on_change = create_proxy(measure), create_proxy(changed)
-    observer = js.ResizeObserver.new(on_change)
-    observer.observe(js.document.documentElement)
-    observer.observe(js.document.body)
-    measure()
+    on_size = create_proxy(lambda width, height: report(int(width), int(height)))
+    end = js.mcpframeFollowSize(on_size, drawn)
 
     def stop() -> None:
-        observer.disconnect()
-        if waiting:
-            js.cancelAnimationFrame(waiting)
-        on_frame.destroy()
-        on_change.destroy()
+        end()
+        on_size.destroy()
 
     return stop

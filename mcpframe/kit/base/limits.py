@@ -23,5 +23,7 @@ VIEW_DRAWING_SECONDS: Final = 1.0
 """How long it may take to draw, until its progress is shown in place of the first paint."""
 VIEW_STARTING_SECONDS: Final = 60.0
 """How long it may take to run once the host has answered, until the text of the result stands in for it."""
+VIEW_FILLED_PIXELS: Final = 320
+"""The least height that a view asks for if its content fills its frame, and has none of its own; in CSS pixels."""
 VIEW_HELD_CHARACTERS: Final = 100_000
 """The longest text of a result that a view's text still holds after the bundle has got the result."""

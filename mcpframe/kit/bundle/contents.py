@@ -169,6 +169,7 @@ def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset
         "options": config.options.model_dump(exclude_none=True),
         "boot_timeout": config.boot_timeout,
         **(_worker(config) if in_worker else {}),
+        **({"size": config.app.size} if config.app.size else {}),
         "lazy": lazy,
         "assets": {"base": f"{folder}/", "files": sorted(author_assets)},
         **{key: value for key, value in project.settings.items() if value},

@@ -54,7 +54,7 @@ def check(
     """Find problems of a server: headers, policy, types, origins, sizes, handshake, tools.
 
     Exits with 1 for an error, and with 0 for warnings only. With --views, exits with 1 if a user of one of the hosts
-    would see nothing, or an error page of the browser.
+    would see nothing, an error page of the browser, or a view that is cut off.
     """
     from mcpframe.kit.client.session import check_origin
     from mcpframe.kit.publish.bundle_checks import check_url
@@ -111,8 +111,9 @@ def _print_views(report: ViewReport) -> None:
     for row in report.rows:
         colour = "red" if row.failed else "green" if row.outcome == "draws" else "yellow"
         before = "error page, then " if row.error_page else ""
+        after = f", {row.hidden} px hidden" if row.hidden else ""
         times = ["" if time is None else f"{time:.0f} ms" for time in (row.painted, row.drawn)]
-        table.add_row(escape(row.title), f"[{colour}]{before}{IN_WORDS[row.outcome]}[/]", *times)
+        table.add_row(escape(row.title), f"[{colour}]{before}{IN_WORDS[row.outcome]}{after}[/]", *times)
     out.print(table)
     for row in report.rows:
         if row.violations:

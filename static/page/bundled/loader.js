@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "75ddf9698c40d54e92fb3f18a0a97c06be061a80ed5f0012ec25a884e997a0a4"}
+// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/fitting.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "b624eff355d546716ffa05874637fccf47c82d48bf6cb752ef5c408636bca0ea"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -718,6 +718,175 @@ function asWasm(functions) {
   return new Map(all.map((one, at) => [one, exports[at]]));
 }
 
+// static/app/limits.js
+var DRAWING = 1e3;
+var LEAST_FILLED = 320;
+
+// static/app/size.js
+var HIDDEN = 100;
+function styled(styles, run2) {
+  const { style } = document.documentElement;
+  const before = Object.fromEntries(Object.keys(styles).map((name2) => [name2, style[name2]]));
+  try {
+    return run2(Object.assign(style, styles));
+  } finally {
+    Object.assign(style, before);
+  }
+}
+var CONTENT = { height: "max-content", minHeight: "0" };
+var contentHeight = () => styled(CONTENT, () => Math.ceil(document.documentElement.getBoundingClientRect().height));
+function watchSize(measure2, part) {
+  let [frame, timer] = [0, 0];
+  let isOver = false;
+  function stop() {
+    cancelAnimationFrame(frame);
+    clearTimeout(timer);
+    timer = 0;
+  }
+  function run2() {
+    stop();
+    measure2();
+  }
+  function schedule() {
+    if (timer || isOver) return;
+    timer = setTimeout(run2, HIDDEN);
+    frame = requestAnimationFrame(run2);
+  }
+  const sizes2 = new ResizeObserver(schedule);
+  function observe() {
+    for (const each of [document.documentElement, document.body, ...document.body.children, ...part.children])
+      sizes2.observe(each);
+    schedule();
+  }
+  const elements = new MutationObserver(observe);
+  for (const each of [document.body, part]) elements.observe(each, { childList: true });
+  addEventListener("resize", schedule);
+  observe();
+  return () => {
+    isOver = true;
+    stop();
+    sizes2.disconnect();
+    elements.disconnect();
+    removeEventListener("resize", schedule);
+  };
+}
+
+// static/page/fitting.js
+var FILLS = "data-mcpframe-fills";
+var MOST_ELEMENTS = 2e3;
+var VIEWPORT_LENGTH = /\d[dls]?v(h|b|min|max)\b/;
+var MOST_FOLLOWED = 3;
+var OwnSize = class {
+  /**
+   * @param {(width: number, height: number) => void} report
+   * @param {"fill" | number} [wanted] the author's choice; by default the content decides
+   */
+  constructor(report, wanted) {
+    this.report = report;
+    this.wanted = wanted;
+    this.reported = null;
+    this.last = { width: 0, height: 0, frame: 0 };
+    this.followed = 0;
+  }
+  /** @param {{ width: number, height: number, frame: number, fills: boolean, follows: boolean }} measured */
+  measured({ width, height, frame, fills, follows }) {
+    const { last } = this;
+    const [grown, frameGrown] = [height - last.height, frame - last.frame];
+    const isBound = frameGrown !== 0 && grown * frameGrown > 0 && Math.abs(grown) >= Math.abs(frameGrown);
+    if (this.reported && width === last.width && isBound) this.followed += 1;
+    else if (width !== last.width || grown !== 0 || frameGrown !== 0) this.followed = 0;
+    this.last = { width, height, frame };
+    if (this.followed >= (follows ? 1 : MOST_FOLLOWED)) return;
+    const isFilled = fills || this.wanted === "fill";
+    const least = isFilled || follows || height < 1 ? LEAST_FILLED : 0;
+    if (isFilled && this.reported && frame >= Math.max(height, least)) return;
+    const own = Math.max(height, least, isFilled ? frame : 0);
+    const asked = typeof this.wanted === "number" ? this.wanted : own;
+    if (this.reported?.width === width && this.reported.height === asked) return;
+    this.reported = { width, height: asked };
+    this.report(width, asked);
+  }
+};
+var Measure2 = class {
+  constructor() {
+    this.root = document.documentElement;
+    this.follows = false;
+    this.sheets = /* @__PURE__ */ new Map();
+  }
+  /** @param {number | undefined} reported the height that was reported last */
+  read(reported) {
+    const { root } = this;
+    const [width, frame] = [innerWidth, innerHeight];
+    const isChosen2 = root.getAttribute(FILLS) === "page";
+    const app = document.getElementById("mcpframe-app");
+    const scrolled = [root, ...app?.querySelectorAll("*") ?? []].slice(0, MOST_ELEMENTS).filter((each) => each.scrollTop);
+    const places = scrolled.map((each) => each.scrollTop);
+    if (!isChosen2) root.removeAttribute(FILLS);
+    let height = contentHeight();
+    const elements = app ? [...app.querySelectorAll("*")].slice(0, MOST_ELEMENTS) : [];
+    let fills = isChosen2;
+    if (!fills && height < Math.max(frame, LEAST_FILLED)) {
+      root.setAttribute(FILLS, "");
+      const trial = 2 * (height + frame) + 4e3;
+      const styles = { height: `${trial}px`, transform: "translate(0)" };
+      fills = styled(styles, () => elements.some((each) => each.getBoundingClientRect().height > trial / 2));
+      if (!fills) root.removeAttribute(FILLS);
+    }
+    const mayFollow = frame !== reported || this.follows;
+    this.follows = mayFollow && styled(CONTENT, () => this.hasFrameHeight(frame, elements)) && this.hasViewportLengths();
+    if (this.follows && height > frame) root.setAttribute(FILLS, "");
+    if (root.hasAttribute(FILLS)) height = contentHeight();
+    for (const [index, each] of scrolled.entries()) each.scrollTop = places[index];
+    return { width: Math.ceil(width), height, frame: Math.ceil(frame), fills, follows: this.follows };
+  }
+  /** Returns whether an element is exactly as high as the frame. */
+  hasFrameHeight(frame, elements) {
+    return [document.body, ...elements].some((each) => {
+      const { height } = each.getBoundingClientRect();
+      if (height < frame - 1) return false;
+      if (Math.abs(height - frame) < 1) return true;
+      const { paddingTop, paddingBottom, boxSizing } = getComputedStyle(each);
+      const inner = each.clientHeight - Number.parseFloat(paddingTop) - Number.parseFloat(paddingBottom);
+      return boxSizing === "content-box" && Math.abs(inner - frame) < 1;
+    });
+  }
+  hasViewportLengths() {
+    const sheets = [...document.styleSheets, ...document.adoptedStyleSheets ?? []];
+    const own = [...document.querySelectorAll("[style]")];
+    return sheets.some((sheet) => this.isBoundToViewport(sheet)) || own.some((each) => VIEWPORT_LENGTH.test(each.getAttribute("style")));
+  }
+  isBoundToViewport(sheet) {
+    try {
+      const { length } = sheet.cssRules;
+      const known = this.sheets.get(sheet);
+      if (known?.length === length) return known.isBound;
+      const isBound = [...sheet.cssRules].some(({ cssText }) => VIEWPORT_LENGTH.test(cssText));
+      this.sheets.set(sheet, { length, isBound });
+      return isBound;
+    } catch {
+      return false;
+    }
+  }
+};
+function followSize(report, wanted, isDrawn) {
+  const app = document.getElementById("mcpframe-app");
+  const measure2 = new Measure2();
+  const size = new OwnSize(report, wanted);
+  function measured() {
+    isDrawn ||= app.hasChildNodes();
+    if (isDrawn) size.measured(measure2.read(size.reported?.height));
+  }
+  const end = watchSize(measured, app);
+  const late = setTimeout(() => {
+    isDrawn = true;
+    measured();
+  }, DRAWING);
+  return () => {
+    clearTimeout(late);
+    end();
+  };
+}
+
 // static/page/surroundings.js
 var given = globalThis.mcpframeGiven ?? null;
 var config = given ? given.config : JSON.parse(document.getElementById("mcpframe-boot").textContent);
@@ -858,6 +1027,7 @@ var page = {
   start(bootConfig) {
     config2 = bootConfig;
     element("stalled").hidden = true;
+    if (config2.size) document.documentElement.setAttribute(FILLS, "page");
     show("booting");
     new MutationObserver(giveWay).observe(element("app"), { childList: true });
     deadline = setTimeout(() => {
@@ -1350,6 +1520,7 @@ var Workers = class {
 
 // static/page/loader.js
 globalThis.mcpframeText = textOrReason;
+globalThis.mcpframeFollowSize = (report, isDrawn) => followSize(report, config.size, isDrawn);
 globalThis.mcpframeOfPage = ofPage;
 var files2 = config.files;
 var ending = new Ending((title, detail) => page2.fail(title, detail));

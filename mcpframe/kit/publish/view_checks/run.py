@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -43,6 +43,16 @@ _CONTEXT: Json = {
 }
 _SHOW = "(host, [call, within]) => host.show(call, within)"
 _IS_SHOWN = "frame => frame.checkVisibility({ opacityProperty: true, visibilityProperty: true })"
+_HIDDEN = """async ([highest, settling]) => {
+  if (!document.querySelector("#mcpframe-app, #mcpframe-stand-in")) return 0;
+  const hidden = () => (innerHeight < highest ? document.documentElement.scrollHeight - innerHeight : 0);
+  const end = performance.now() + settling;
+  while (hidden() > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 50));
+  return Math.max(0, hidden());
+}"""
+"""The height of a document's content below its frame, once the host had time to apply what the view reports; 0 where
+the frame is as high as the host allows."""
+_SETTLING = 2000
 _ENDING = 10.0
 
 
@@ -75,6 +85,8 @@ class Row:
         drawn: When it had drawn the result, or its text; None if nothing changed after the result.
         violations: Violations of the policy, as `directive source`.
         error_page: Whether an error page of the browser could be seen.
+        hidden: The height of the content below the edge of the view's frame, in CSS pixels, though the host's frames
+            have the height that a view reports.
     """
 
     profile: str
@@ -85,11 +97,12 @@ class Row:
     drawn: float | None = None
     violations: tuple[str, ...] = ()
     error_page: bool = False
+    hidden: int = 0
 
     @property
     def failed(self) -> bool:
-        """Whether a user would see nothing, or an error page."""
-        return self.outcome == "blank" or self.error_page
+        """Whether a user would see nothing, an error page, or only a part of the view."""
+        return self.outcome == "blank" or self.error_page or self.hidden > 0
 
 
 _ROW = TypeAdapter(Row)
@@ -221,19 +234,31 @@ async def _under(
     async with hosted(context, stood, profile, view) as (host, hosting):
         errors = _ErrorPages(host.page)
         rows = []
+        hidden = 0
         for turn in range(2):
             async with asyncio.timeout(patience + _ENDING):
                 seen = await hosting.evaluate(_SHOW, [shown, patience * 1000])
             rows.append(_ROW.validate_python({"profile": profile.name, "title": profile.title, **seen}))
             if rows[-1].outcome == "blank":
                 break
+            hidden = max(hidden, await _hidden(host))
             if turn == 1 or not profile.frame_per_call:
                 async with asyncio.timeout(_ENDING):
                     await hosting.evaluate("host => host.end()")
         error_page = await errors.seen()
     worst = max(rows, key=lambda row: list(IN_WORDS).index(row.outcome))
     last = rows[-1] if rows[-1].outcome == worst.outcome else worst
-    return Row(**{**vars(last), "error_page": error_page})
+    return Row(**{**vars(last), "error_page": error_page, "hidden": hidden})
+
+
+async def _hidden(host: Frame) -> int:
+    """Return the greatest height that is hidden in the views of a host."""
+    given = [_CONTEXT["containerDimensions"]["maxHeight"], _SETTLING]
+    found = [0]
+    for frame in host.page.frames:
+        with suppress(Error):  # it is gone already
+            found.append(await frame.evaluate(_HIDDEN, given))
+    return max(found)
 
 
 @asynccontextmanager

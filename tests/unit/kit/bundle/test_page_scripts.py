@@ -104,7 +104,7 @@ def test_a_pages_scripts_neither_import_nor_export(script: bytes) -> None:
 def test_the_script_holds_every_module_of_the_page_except_those_that_are_inline() -> None:
     inside = set(re.findall(r"^// static/(.+\.js)$", loader_script().decode(), re.MULTILINE))
     modules = {f"page/{path.name}" for path in page_dir().glob("*.js")}
-    assert inside == {*modules, "host/host-json.js"} - {
+    assert inside == {*modules, "app/limits.js", "app/size.js", "host/host-json.js"} - {
         f"page/{name}.js" for name in ("inbox", "inbox-start", "inline", "prefetch")
     }
 
@@ -123,7 +123,8 @@ def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of `static`, in place of the checkout's."""
     static = tmp_path / "static"
     shutil.copytree(page_dir(), static / "page")
-    shutil.copytree(page_dir().parent / "host", static / "host")
+    for name in ("app", "host"):
+        shutil.copytree(page_dir().parent / name, static / name)
     monkeypatch.setattr(scripts, "static_dir", lambda: static)
     monkeypatch.setattr(scripts, "page_dir", lambda: static / "page")
     return static

@@ -20,10 +20,13 @@ DRAWS = Row("a", "A host", "draws", painted=61.4, initialized=300.0, drawn=402.6
 TEXT = Row("b", "Another [host]", "text", painted=58.0, drawn=97.0, violations=("frame-src https://tools.example",))
 BLANK = Row("c", "A third", "blank")
 ERROR = Row("d", "A fourth", "text", error_page=True)
+CUT = Row("e", "A fifth", "draws", hidden=269)
 
 
 @pytest.mark.parametrize(
-    ("rows", "code"), [((DRAWS, TEXT), 0), ((DRAWS, BLANK), 1), ((ERROR,), 1)], ids=["fine", "blank", "error page"]
+    ("rows", "code"),
+    [((DRAWS, TEXT), 0), ((DRAWS, BLANK), 1), ((ERROR,), 1), ((CUT,), 1)],
+    ids=["fine", "blank", "error page", "cut off"],
 )
 def test_the_table(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], rows: tuple[Row, ...], code: int
@@ -55,6 +58,7 @@ def test_the_table(
             line = next(line for line in out.splitlines() if line.strip().startswith(row.title))
             assert {"draws": "draws", "text": "text form", "blank": "blank"}[row.outcome] in line
             assert ("error page" in line) is row.error_page
+            assert ("269 px hidden" in line) is (row is CUT)
             assert ("403 ms" in line) is (row.drawn == 402.6)
             for violation in row.violations:
                 assert f"{row.title} refuses {violation}" in out
