@@ -3,6 +3,7 @@
 
 export const LOADING = 30_000;
 export const CALLING = 100;
+export const PAINTING = 200;
 export const DRAWING = 1_000;
 export const STARTING = 60_000;
 

@@ -3,9 +3,11 @@
 // host's policy decides, by what it refuses; its name does not.
 import { LOADING, MOST_KEPT } from "./limits.js";
 import { frameBundle, refusesFrames, target } from "./relay.js";
-import { allowsWebAssembly, read, standIn } from "./stand-in.js";
+import { allowsWebAssembly, dress, read, standIn } from "./stand-in.js";
 
-const ID = "mcpframe/view";
+/** The id of the call, and the revisions of MCP Apps: as in `mcpframe.frame.dialects.mcp_apps.messages`. */
+const ID = "mcpframe/initialize";
+const VERSIONS = ["2026-01-26", "2025-11-21"];
 
 const { content: url, dataset } = /** @type {HTMLMetaElement} */ (document.querySelector("meta[name=mcpframe-bundle]"));
 const { origin } = new URL(url);
@@ -38,15 +40,53 @@ function inFrame() {
 }
 
 /**
+ * Calls the host: hosts hide a view until it has confirmed their answer, and the bundle's page comes later.
+ * @param {string} name the view's name
+ * @param {any} appCapabilities
+ */
+function call(name, appCapabilities) {
+  const params = { appInfo: { name, version: "0" }, appCapabilities, protocolVersion: VERSIONS[0] };
+  parent.postMessage({ jsonrpc: "2.0", id: ID, method: "ui/initialize", params }, "*");
+}
+
+/**
+ * Calls the host in place of the bundle's page, which is about to start in this document, and confirms its answer.
+ * @returns {import("./relay.js").Session}
+ */
+function callEarly() {
+  const session = { host: null, id: ID, answer: null, initialized: false, last: null };
+  let others = false; // see ../page/inbox.js
+  listener = (event) => {
+    keep(event);
+    const message = read(event);
+    others ||= message === null;
+    if (session.answer || message?.method !== undefined || message?.id !== ID || !message.result) return;
+    session.host = event.origin;
+    session.answer = message.result;
+    dress(message.result.hostContext);
+    if (others || !VERSIONS.includes(message.result.protocolVersion ?? VERSIONS[0])) return;
+    session.initialized = true;
+    const confirmation = { jsonrpc: "2.0", method: "ui/notifications/initialized", params: {} };
+    parent.postMessage(confirmation, target(session.host));
+  };
+  const { hostname, pathname } = new URL(url);
+  call(pathname.split("/").filter(Boolean).at(-1) ?? hostname, { tools: { listChanged: true } });
+  return session;
+}
+
+/**
  * Starts the bundle's page in this document.
  * @param {string} [noFrame] the reason why there is no frame
  */
 async function inDocument(noFrame) {
-  const fail = (why) => inText(`The view cannot be drawn here: ${[noFrame, why].filter(Boolean).join(", and ")}.`);
+  let session; // with the host, once it is called
+  const fail = (why) =>
+    inText(`The view cannot be drawn here: ${[noFrame, why].filter(Boolean).join(", and ")}.`, session);
   if (!allowsWebAssembly()) {
     fail("this host's policy allows no WebAssembly, which Python needs");
     return;
   }
+  session = callEarly();
   const refused = [];
   const onViolation = ({ blockedURI }) => blockedURI.startsWith(origin) && refused.push(blockedURI);
   document.addEventListener("securitypolicyviolation", onViolation);
@@ -57,7 +97,10 @@ async function inDocument(noFrame) {
     const script = import(new URL("app-inline.js", url).href);
     const late = new Promise((_, reject) => setTimeout(reject, LOADING));
     const [text, { start }] = await Promise.race([Promise.all([page, script]), late]);
-    start(text, { events: [...events], dropped, onShown });
+    if (start(text, { events: [...events], dropped, onShown, session }) === false) {
+      inText(`${url} does not allow this host.`, session);
+      return;
+    }
     events.length = 0;
     removeEventListener("message", onMessage); // the page listens itself
   } catch {
@@ -77,10 +120,7 @@ function inText(why, { host = null, last, ...opening } = {}) {
   onShown();
   const post = (data) => parent.postMessage(data, target(host));
   const { hear } = standIn(document.body, why, post, { id: ID, ...opening, url });
-  if (opening.id === undefined) {
-    const params = { appInfo: { name: "mcpframe", version: "0" }, appCapabilities: {}, protocolVersion: "2026-01-26" };
-    post({ jsonrpc: "2.0", id: ID, method: "ui/initialize", params });
-  }
+  if (opening.id === undefined) call("mcpframe", {});
   if (last) hear(last);
   hand((event) => {
     if (host !== null && event.origin !== host) return;

@@ -7,22 +7,25 @@ import { allowsWebAssembly, dress, read, standIn } from "../app/stand-in.js";
 
 const PARTIAL = "ui/notifications/tool-input-partial";
 
+/** Returns whether the list of a view's hosts has an origin. */
+export const allows = (hosts, origin) => hosts.includes(origin) || (hosts.includes("*") && origin !== "null");
+
 /**
- * @param {{ events?: MessageEvent[], dropped?: number }} kept what the page's window has heard before: the messages, and
- *   how many more there were
+ * @param {object} before what the page's window has heard and said before
+ * @param {MessageEvent[]} [before.events] the messages
+ * @param {number} [before.dropped] how many more there were
+ * @param {any} [before.called] the id with which a host was called for a view
+ * @param {boolean} [before.confirmed] whether its answer was confirmed
  */
-export function listen({ events: earlier = [], dropped = 0 } = {}) {
+export function listen({ events: earlier = [], dropped = 0, called, confirmed = false } = {}) {
   const host = parent === self ? opener : parent;
   if (!host) return; // opened by itself
   const { phases, most, patience } = JSON.parse(document.getElementById("mcpframe-inbox").textContent);
   const isAsked = ({ fragment, query }) =>
     new RegExp(fragment).test(location.hash) && new RegExp(query).test(location.search);
   const { openings, hosts, failures, standIn: view } = phases.find(isAsked);
-  const isAmong = (listed, origin) => listed.includes(origin) || (listed.includes("*") && origin !== "null");
-  const isHost = (origin) => isAmong(view.hosts, origin);
   let events = [];
   let answer = null; // of a host to the view's call, with its origin, which is pinned
-  let confirmed = false;
   let others = false; // whether a message of another dialect has come, whose session Python may begin
   let last = null; // the message of the last event, if it was read
   let standing = null;
@@ -37,7 +40,7 @@ export function listen({ events: earlier = [], dropped = 0 } = {}) {
   const readHost = (event) => {
     if (!view || event.source !== host) return null;
     if (answer) return event.origin === answer.origin ? read(event) : null;
-    const isAllowed = isHost(event.origin);
+    const isAllowed = allows(view.hosts, event.origin);
     if (event.ports.length) {
       if (!isAllowed) event.ports[0].postMessage("refused"); // a view's text has asked, see ../app/relay.js
       return null;
@@ -50,7 +53,7 @@ export function listen({ events: earlier = [], dropped = 0 } = {}) {
 
   /** Tells a host of an origin that is not allowed so, once. One that asks at a port learns it there: see `readHost`. */
   const refuse = ({ source, origin, ports }) => {
-    if (refused || answer || source !== host || ports.length || isAmong(hosts, origin)) return;
+    if (refused || answer || source !== host || ports.length || allows(hosts, origin)) return;
     refused = true;
     post([{ type: "mcpframe-origin-refused", origin }], origin);
   };
@@ -110,7 +113,7 @@ export function listen({ events: earlier = [], dropped = 0 } = {}) {
 
   addEventListener("message", keep);
   earlier.forEach(keep);
-  post(openings);
+  post(openings.filter(({ id }) => called === undefined || id !== called));
   const timer = setTimeout(fail, patience);
   // The page's script, which says what else is wrong, is blocked or missing.
   const onError = ({ target }) => {

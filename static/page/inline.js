@@ -1,7 +1,7 @@
 // Starts a bundle's page in the document of a view, whose text `static/app/view.js` is. That finds this script by its name,
 // `app-inline.js`, so a text of an earlier build starts the page of this one.
-import { DRAWING } from "../app/limits.js";
-import { listen } from "./inbox.js";
+import { DRAWING, PAINTING } from "../app/limits.js";
+import { allows, listen } from "./inbox.js";
 import { prefetch } from "./prefetch.js";
 
 const absolute = (url) => new URL(url, import.meta.url).href;
@@ -12,9 +12,13 @@ const absolute = (url) => new URL(url, import.meta.url).href;
  * @param {MessageEvent[]} view.events the host's messages so far
  * @param {number} view.dropped how many more there were
  * @param {() => void} view.onShown is called when the page can be seen
+ * @param {import("../app/relay.js").Session} [view.session] what the view has said with the host; a text of an earlier build
+ *   has said nothing
+ * @returns {boolean} whether the page allows the host
  */
-export function start(text, { events, dropped, onShown }) {
+export function start(text, { events, dropped, onShown, session }) {
   const page = new DOMParser().parseFromString(text, "text/html");
+  if (session?.answer && !allowsHost(page, session.host)) return false;
   document.title = page.title;
   document.documentElement.lang = page.documentElement.lang;
   for (const data of page.querySelectorAll("script[type='application/json']")) {
@@ -23,7 +27,8 @@ export function start(text, { events, dropped, onShown }) {
   }
   document.body.append(...page.body.childNodes);
   show(onShown);
-  if (document.getElementById("mcpframe-inbox")) listen({ events, dropped });
+  if (document.getElementById("mcpframe-inbox"))
+    listen({ events, dropped, called: session?.id, confirmed: session?.initialized });
   prefetch();
   for (const link of /** @type {NodeListOf<HTMLLinkElement>} */ (page.querySelectorAll("link[integrity], link[as]"))) {
     link.href = absolute(link.getAttribute("href"));
@@ -33,7 +38,30 @@ export function start(text, { events, dropped, onShown }) {
   const loader = document.createElement("script"); // a parsed one would not run
   Object.assign(loader, { type: "module", crossOrigin: "anonymous", integrity: built.getAttribute("integrity") });
   loader.src = absolute(built.getAttribute("src"));
-  document.head.append(loader);
+  whenPainted(() => document.head.append(loader));
+  return true;
+}
+
+/** Returns whether a page may be a view of this host. */
+function allowsHost(page, origin) {
+  const data = page.getElementById("mcpframe-inbox")?.textContent ?? '{"phases":[]}';
+  const view = JSON.parse(data).phases.find(({ standIn }) => standIn)?.standIn;
+  return !view || allows(view.hosts, origin);
+}
+
+/**
+ * Calls a function after the first paint, as Python then keeps this document busy: hosts show a view only once they have its
+ * answer. Meanwhile the files come.
+ */
+function whenPainted(run) {
+  const timer = setTimeout(done, PAINTING);
+  const observer = new PerformanceObserver(done);
+  observer.observe({ type: "paint", buffered: true });
+  function done() {
+    clearTimeout(timer);
+    observer.disconnect();
+    run();
+  }
 }
 
 /** Returns a boot config with absolute addresses. */

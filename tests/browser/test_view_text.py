@@ -186,7 +186,9 @@ async def test_a_view_is_initialized_once_and_before_python_runs(
     given = asked(viewed.url, **({"frame_src": viewed.origin} if frames else {}))
     async with held(host.page.context, LOADER) as release:
         said = await host.open(view_html(viewed.url, first_paint="<p>Soon …</p>"), policy=given)
-        assert said["appInfo"] == {"name": "view", "version": "1.4", "title": "A view"}
+        about = {"name": "view", "version": "1.4", "title": "A view"} if frames else {"name": "view", "version": "0"}
+        assert said["appInfo"] == about
+        assert said["appCapabilities"] == {"tools": {"listChanged": True}}
         sending = """async (arguments) => {
             for (let number = 0; number < 1000; number += 1)
                 await apps.bridge.sendToolInputPartial({ arguments: { number } });

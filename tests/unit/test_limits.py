@@ -15,6 +15,7 @@ from mcpframe.kit.base.data import static_dir
 OF_SCRIPTS = [
     ("app/limits.js", "const LOADING = (.+);", kit.VIEW_LOADING_SECONDS * 1000),
     ("app/limits.js", "const CALLING = (.+);", kit.VIEW_CALLING_SECONDS * 1000),
+    ("app/limits.js", "const PAINTING = (.+);", kit.VIEW_PAINTING_SECONDS * 1000),
     ("app/limits.js", "const DRAWING = (.+);", kit.VIEW_DRAWING_SECONDS * 1000),
     ("app/limits.js", "const STARTING = (.+);", kit.VIEW_STARTING_SECONDS * 1000),
     ("app/limits.js", "const LEAST_FILLED = (.+);", kit.VIEW_FILLED_PIXELS),

@@ -19,6 +19,8 @@ VIEW_LOADING_SECONDS: Final = 30.0
 """How long the page of a bundle may take to load in a view."""
 VIEW_CALLING_SECONDS: Final = 0.1
 """How long it may take to call its host after that; its first bytes do."""
+VIEW_PAINTING_SECONDS: Final = 0.2
+"""How long it waits for its first paint, in a view's own document, until it starts Python."""
 VIEW_DRAWING_SECONDS: Final = 1.0
 """How long it may take to draw, until its progress is shown in place of the first paint."""
 VIEW_STARTING_SECONDS: Final = 60.0

@@ -1,4 +1,4 @@
-// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/fitting.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "b624eff355d546716ffa05874637fccf47c82d48bf6cb752ef5c408636bca0ea"}
+// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/fitting.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "860e12b2d620959082b2f9827f94ad0f002dcaffb02a0ee556fc39192b060f00"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
