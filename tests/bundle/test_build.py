@@ -231,6 +231,21 @@ def test_the_manifest_is_true(adder: Adder) -> None:
     assert str(adder[0]) not in text
 
 
+def test_a_page_that_is_drawn_is_offered_to_the_user(adder: Adder, tmp_path: Path) -> None:
+    project, _ = copied(adder, tmp_path)
+    (project / "server.py").write_text(f"{SERVER}\n\n@server.ui\nasync def ui(session): ...\n")
+    result = build(project, tmp_path / "new", snapshot=False)
+    assert result.manifest["visibility"] == {"requirement": "optional", "message": None}
+    assert not [text for text in result.warnings if "visibility" in text]
+    draft = build(project, tmp_path / "new", snapshot=False, draft=True, allowed_origins=["https://other.example"])
+    assert draft.manifest["visibility"]["requirement"] == "optional"
+    with (project / "pyproject.toml").open("a") as file:
+        file.write('[tool.mcpframe.visibility]\nrequirement = "hidden"\n')
+    hidden = build(project, tmp_path / "new", snapshot=False)
+    assert hidden.manifest["visibility"]["requirement"] == "hidden"
+    assert [text for text in hidden.warnings if "visibility.requirement" in text]
+
+
 def test_the_lock_is_honoured_and_renewed_on_demand(adder: Adder, tmp_path: Path) -> None:
     project, out = copied(adder, tmp_path)
     path = project / "mcpframe.lock"

@@ -72,6 +72,22 @@ def view_warnings(tools: Iterable[Mapping[str, Any]]) -> list[str]:
     return found
 
 
+def unseen_page_warnings(requirement: str | None, *, draws: bool) -> list[str]:
+    """Return a warning for a page that is drawn but never shown.
+
+    Args:
+        requirement: of `[tool.mcpframe.visibility]`; None for the default.
+        draws: whether the server has a function that draws its page.
+    """
+    if not draws or requirement != "hidden":
+        return []
+    text = (
+        'The server draws a page (@server.ui), but visibility.requirement is "hidden": no host shows it. Write '
+        '"optional", which is the default, or "required" for a page that has to be seen.'
+    )
+    return [text]
+
+
 def _dialect_warnings(project: Project, origins: OriginEntries) -> list[str]:
     setting, opaque = project.config.dialects, project.config.options.allow_opaque
     found = [

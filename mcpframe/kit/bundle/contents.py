@@ -153,6 +153,8 @@ def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset
         worker=in_worker or project.processes,
     )
     sandbox = hashed(f"{SHARED}/sandbox.html", SANDBOX.read_bytes()) if config.sandbox_origin else None
+    usual = "optional" if inspected.draws else "hidden"
+    visibility = {**config.visibility.model_dump(), "requirement": config.visibility.requirement or usual}
     own = {dialect: list(entries) for dialect, entries in origins.own.items()}
     own_origins = {"dialect_origins": own} if own else {}
     boot = {
@@ -165,7 +167,7 @@ def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset
         **own_origins,
         **({"dialects": offers} if offers else {}),
         **({"ways": ways(offers)} if offers and config.kind == "server" else {}),
-        "visibility": config.visibility.model_dump(),
+        "visibility": visibility,
         "options": config.options.model_dump(exclude_none=True),
         "boot_timeout": config.boot_timeout,
         **(_worker(config) if in_worker else {}),
@@ -256,7 +258,8 @@ def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset
             **own_origins,
             "dialects": offers,
             "app": app,
-            "visibility": config.visibility.model_dump(),
+            "visibility": visibility,
+            "draws": inspected.draws,
             "csp": header_policy(policy, embedders(config.dialects, origins), opaque=opaque),
             "versions": {
                 "mcpframe": version("mcpframe"),

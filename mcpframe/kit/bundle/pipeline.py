@@ -21,7 +21,7 @@ from mcpframe.kit.base.cache import check_writable
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import clear_cache
 from mcpframe.kit.bundle.author_files import author_files, first_paint, page_files
-from mcpframe.kit.bundle.build_warnings import build_warnings
+from mcpframe.kit.bundle.build_warnings import build_warnings, unseen_page_warnings
 from mcpframe.kit.bundle.code.console_scripts import entry_code, with_entry
 from mcpframe.kit.bundle.code.entry_object import check_entry_early
 from mcpframe.kit.bundle.code.page_use import can_run_in_worker, check_worker, starts_processes
@@ -226,8 +226,9 @@ class Build:
             with self.progress("Compressing the files"):
                 manifest = described()
             # Without a final outcome the bundle does not count as current, so the next build retries.
-            if self.inspected.notes:
-                manifest["notes"] = list(self.inspected.notes)
+            unseen = unseen_page_warnings(self.project.config.visibility.requirement, draws=self.inspected.draws)
+            if notes := [*self.inspected.notes, *unseen]:
+                manifest["notes"] = notes
             place = {"runs_in": self.project.config.runs_in, "could_run_in_worker": self._could_run_in_worker()}
             manifest |= {"start": taken.description, **place, "inputs": key if taken.final else ""}
             self.write(assets, manifest)
@@ -355,4 +356,5 @@ def _as_before(manifest: Mapping[str, Any]) -> Inspected:
         instructions=manifest["instructions"],
         origins=origins_of(manifest),
         tools=None if tools is None else tuple(tools),
+        draws=bool(manifest.get("draws")),
     )

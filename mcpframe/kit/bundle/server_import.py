@@ -23,7 +23,7 @@ from mcpframe.kit.bundle.pyodide.job import Outcome, ProgramFailed, ProgramTimeo
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
 
 PROGRAM = "import_server"
-_FORMAT = "2"
+_FORMAT = "3"
 _MOST = 10_000
 _MOST_LEVELS = 100  # the default limit of a message
 _MOST_SHOWN = 2000  # characters
@@ -92,6 +92,7 @@ class Inspected:
         modules: The names of all modules imported with the server.
         setup: The requirements of its setup; None if unknown.
         notes: Warnings about its code, in sentences.
+        draws: Whether it has a function that draws its page.
     """
 
     name: str
@@ -103,6 +104,7 @@ class Inspected:
     modules: tuple[str, ...] = ()
     setup: InspectedSetup | None = None
     notes: tuple[str, ...] = ()
+    draws: bool = False
 
 
 def compile_and_inspect(
@@ -233,6 +235,7 @@ def _described(found: _Reported, code: Mapping[str, bytes], remarks: Sequence[st
         modules=tuple(found.modules),
         setup=None if found.setup is None else found.setup.as_inspected(),
         notes=(*_notes(found, code), *map(visible, remarks)),
+        draws=found.draws,
     )
 
 
@@ -322,6 +325,7 @@ class _Reported(BaseModel):
     modules: Annotated[list[_Text], Field(max_length=_MOST)] = []
     setup: _Setup | None = None
     views: dict[_Text, _Text] = {}
+    draws: bool = False
 
 
 def _checked(result: object, entry: str, kind: str) -> _Reported:

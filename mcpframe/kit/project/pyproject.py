@@ -179,11 +179,12 @@ class VisibilityConfig(_Section):
     """Whether the page must be visible while it serves: `transportVisibility` of the SEP.
 
     Attributes:
-        requirement: `required`, `optional` or `hidden`.
+        requirement: `required`, `optional` or `hidden`; by default `optional` for a server with a function that draws
+            its page (`@server.ui`), and `hidden` for others. With `inspect = false`, that function is not seen.
         message: The reason, for the person who is asked to show the page.
     """
 
-    requirement: Literal["required", "optional", "hidden"] = "hidden"
+    requirement: Literal["required", "optional", "hidden"] | None = None
     message: str | None = None
 
 

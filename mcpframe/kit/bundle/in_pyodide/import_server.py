@@ -85,6 +85,7 @@ async def inspected(
         "modules": used,
         "setup": setup_of(found) if kind == "server" else None,
         "views": views_of(found),
+        "draws": getattr(found, "ui_function", None) is not None,
     }
 
 

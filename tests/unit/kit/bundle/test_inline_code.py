@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mcpframe.kit.bundle.build_warnings import inline_code_warnings, view_warnings
+from mcpframe.kit.bundle.build_warnings import inline_code_warnings, unseen_page_warnings, view_warnings
 
 PAGE = b"""<style>p { color: red }</style><p style="color: blue" class="style">style="x"</p>
 <button onclick="go()" ONINPUT=x title='style="1"'>Go</button><svg><rect style="fill: red"/></svg>"""
@@ -44,3 +44,10 @@ VIEW = {"resourceUri": "ui://dice/rolled"}
 def test_a_tool_with_a_view_and_without_an_output_schema(tool: dict[str, Any], warned: bool) -> None:
     found = view_warnings([{"name": "roll", **tool}])
     assert ["'roll'" in text and "Annotate its return type" in text for text in found] == [True] * warned
+
+
+def test_a_page_that_is_drawn_and_hidden() -> None:
+    [text] = unseen_page_warnings("hidden", draws=True)
+    assert "visibility.requirement" in text
+    for requirement, draws in (("hidden", False), ("optional", True), ("required", True), (None, True)):
+        assert unseen_page_warnings(requirement, draws=draws) == []
