@@ -39,7 +39,7 @@ def developing(project: Path) -> Iterator[str]:
         thread = threading.Thread(target=server.watch, args=(lambda error, seconds: None,))
         thread.start()
         try:
-            yield inspecting.url_with(server.server_url)
+            yield inspecting.url_with(server.server_url, sample=server.sample)
         finally:
             server.stop()
             thread.join(BOOT_PATIENCE)
@@ -83,7 +83,6 @@ async def test_a_tool_s_view_is_reloaded_with_its_last_call(
         await page.close()
 
 
-@pytest.mark.extended  # the other one reloads such a view
 async def test_a_view_of_a_server_elsewhere_is_reloaded_with_the_call_that_was_written(
     tmp_path: Path, context: BrowserContext, troubles: Troubles
 ) -> None:
@@ -94,17 +93,18 @@ async def test_a_view_of_a_server_elsewhere_is_reloaded_with_the_call_that_was_w
         await page.goto(address)
         server = ServerPart(page.get_by_role("region", name="View", exact=True).first)
         await expect(server.state).to_contain_text("Connected", timeout=BOOT)
-        panel = await server.tab("As a view")
+        panel = server.view.get_by_role("tabpanel", name="As a view")
+        view = panel.frame_locator(".insp-view-frame iframe").frame_locator("iframe").frame_locator("iframe")
+        await expect(view.locator("#status")).to_have_text("7 in total", timeout=BOOT)  # of its sample.json
         await panel.get_by_label("Result").fill("[]")
         await panel.get_by_role("button", name="Show").click()
         await expect(panel.get_by_text("The result must be a JSON object.")).to_be_visible()
-        await panel.get_by_label("Result").fill('{"structuredContent": {"dice": [2, 5], "total": 7}}')
+        await panel.get_by_label("Result").fill('{"structuredContent": {"dice": [2, 6], "total": 8}}')
         await panel.get_by_role("button", name="Show").click()
-        view = panel.frame_locator(".insp-view-frame iframe").frame_locator("iframe").frame_locator("iframe")
-        await expect(view.locator("#status")).to_have_text("7 in total", timeout=BOOT)
+        await expect(view.locator("#status")).to_have_text("8 in total", timeout=BOOT)
 
         source = project / "src" / "view.py"
         source.write_text(source.read_text("utf-8").replace(" in total", " altogether"), "utf-8")
-        await expect(view.locator("#status")).to_have_text("7 altogether", timeout=BOOT)
+        await expect(view.locator("#status")).to_have_text("8 altogether", timeout=BOOT)
         await expect(view.locator(".die")).to_have_count(2)
         await page.close()

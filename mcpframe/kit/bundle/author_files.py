@@ -10,9 +10,11 @@ browser alone (scripts, style sheets, web fonts) are not sent a second time for 
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from mcpframe.frame.core.limits import FIRST_PAINT_BYTES
 from mcpframe.kit.base.errors import BuildError, ConfigError
@@ -24,6 +26,7 @@ _NOT_SOURCE = frozenset({"tests", "test", "build", "dist", "docs", "node_modules
 _NOT_SHIPPED = re.compile(r"(test_.*|.*_test|conftest|setup|noxfile)\.py$")
 _PRIVATE = re.compile(r"(pyproject\.toml|uv\.lock|.*mcpframe\.lock|.*\.pem|.*\.key|id_[a-z0-9]+)$")
 _COMPRESSED = (".gz", ".br", ".zst")  # web servers look for these beside a file
+_SAMPLE = frozenset({"arguments", "result"})
 _BROWSERS_ONLY = (".js", ".mjs", ".css", ".woff", ".woff2")
 
 
@@ -89,6 +92,30 @@ def first_paint(project: Project) -> str:
         return data.decode()
     except UnicodeDecodeError as error:
         raise ConfigError(f"{key} is not text in UTF-8: save it as that.") from error
+
+
+def sample_call(project: Project) -> dict[str, Any] | None:
+    """Return the tool call that the inspector shows in the project's view; None if there is none.
+
+    Raises:
+        BuildError: The file cannot be read.
+        ConfigError: It is not a JSON object with the objects `arguments` and `result`, or has anything else.
+    """
+    name = project.config.app.sample
+    if name is None:
+        return None
+    try:
+        found = json.loads(_read(project.root / name))
+    except ValueError:
+        found = None
+    is_call = isinstance(found, dict) and all(isinstance(each, dict) for each in found.values())
+    if not is_call or found.keys() - _SAMPLE:
+        raise ConfigError(
+            f"{project.file}: tool.mcpframe.app.sample: {name} is not a tool call: write a JSON object with the "
+            'objects "arguments" and "result".'
+        )
+    call: dict[str, Any] = found
+    return call
 
 
 def style_paths(project: Project) -> list[str]:

@@ -42,7 +42,9 @@ def dev(
         )
         if server.first_error:
             print_error(server.first_error)
-        inspector = inspecting.url_with(server.server_url) if server.server_url else inspecting.url
+        inspector = inspecting.url
+        if server.server_url:
+            inspector = inspecting.url_with(server.server_url, sample=server.sample)
         out.print(f"[green]Serving[/] {escape(inspector)}")
         out.print(f"  host page  {escape(server.url)}")
         out.print("  every change is built and reloaded; Ctrl-C stops it")

@@ -45,6 +45,7 @@ class Inspecting:
         servers: The addresses of the servers built for it, by bundle name.
         named: The servers that a link may add without a question to the user.
         sandbox: The origin of the sandbox for views, to be allowed by servers that are views here.
+        samples: The tool calls to show in servers' pages as views, by the servers' addresses.
     """
 
     origin: str
@@ -52,12 +53,20 @@ class Inspecting:
     servers: Mapping[str, str] = field(default_factory=dict)
     named: list[str] = field(default_factory=list)
     sandbox: str = ""
+    samples: dict[str, object] = field(default_factory=dict)
 
-    def url_with(self, server: str, era: str = "auto") -> str:
+    def url_with(self, server: str, era: str = "auto", sample: Mapping[str, object] | None = None) -> str:
         """Return the inspector's address for a server, which adds the server if necessary.
 
         While this inspector runs, it does not ask the user whether to add this server.
+
+        Args:
+            server: The address of its page.
+            era: The protocol that it speaks first.
+            sample: A tool call to show in that page as a view, with `arguments` and `result`; None for none.
         """
+        if sample:
+            self.samples[server] = sample
         if server not in self.named:
             self.named.append(server)
         return f"{self.url}#{urlencode({'add': server, 'era': era})}"
@@ -95,8 +104,10 @@ def serve_inspector(
     examples: list[dict[str, str]] = []
     with ExitStack() as stack:
         named: list[str] = []
+        samples: dict[str, object] = {}
         sandbox = _serve(stack, Starlette(routes=[Route(_SANDBOX, _sandbox)]), 0, _SANDBOX_PORT, FRAMED_HOST)
         offered: dict[str, object] = {"servers": examples, "named": named, "sandbox": f"{sandbox.origin}{_SANDBOX}"}
+        offered["samples"] = samples
         app: ASGIApp = _WithExamples(Site(own, readers=()), f"/{page.name}/examples.json", offered)
         if rebuilds is not None:
             offered["rebuilds"] = f"{_REBUILDS}?{rebuilds.query}"
@@ -124,7 +135,7 @@ def serve_inspector(
             site = _serve(stack, alone, 0, _SERVERS_PORT, FRAMED_HOST)
             servers[folder.name] = f"{site.origin}/{quote(folder.name)}/"
             examples.append({"title": manifest["title"], "url": servers[folder.name]})
-        yield Inspecting(served.origin, f"{served.origin}/{page.url_path}", servers, named, sandbox.origin)
+        yield Inspecting(served.origin, f"{served.origin}/{page.url_path}", servers, named, sandbox.origin, samples)
 
 
 def _sandbox(_: Request) -> Response:

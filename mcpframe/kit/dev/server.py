@@ -13,7 +13,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -28,7 +28,7 @@ from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.progress import Progress, labelled, silent
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle import build
-from mcpframe.kit.bundle.author_files import author_files
+from mcpframe.kit.bundle.author_files import author_files, sample_call
 from mcpframe.kit.dev.reload_channel import DevChannel, WithChannel
 from mcpframe.kit.project.project import find_project
 from mcpframe.kit.project.source_file import project_file
@@ -61,10 +61,12 @@ class DevServer:
         channel: The channel that reports builds to host pages.
         first_error: The error of the first build; None if there was none.
         server_url: The address of the server's page; None before there is a build.
+        sample: The tool call to show in that page as a view; None for none.
     """
 
     first_error: McpFrameError | None = None
     server_url: str | None = None
+    sample: Mapping[str, object] | None = None
 
     def __init__(
         self, path: Path, scratch: Path, page: Served, server: Served, channel: DevChannel, also: tuple[str, ...]
@@ -88,6 +90,7 @@ class DevServer:
             before = self.server_url
             keep_files(self._out, self._earlier)
             built = build(self._path, self._out, **self._preview, draft=problem is None, progress=progress)
+            self.sample = sample_call(find_project(self._path))
         except McpFrameError as error:
             self.channel.publish(error=str(error))
             return error

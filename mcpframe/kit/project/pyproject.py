@@ -233,6 +233,8 @@ class AppConfig(_Section):
         first_paint: A file with HTML and inline styles, of at most 6 KB, that a view shows until it has drawn; by
             default two grey bars. Scripts in it do not run.
         height: The height of the larger bar, in CSS pixels: that of what the view will draw.
+        sample: A JSON file with the `arguments` and the `result` of a tool call. `mcpframe dev` opens on the page as a
+            view with it.
         size: `fill` for a page that fills its frame, whose elements may have `height: 100%`; or the height that it asks
             its host for, in CSS pixels, and fills. By default the content is measured.
     """
@@ -241,6 +243,7 @@ class AppConfig(_Section):
     prefers_border: bool | None = None
     first_paint: RelativePath | None = None
     height: Annotated[int, Field(ge=1, le=FIRST_PAINT_HEIGHT)] | None = None
+    sample: RelativePath | None = None
     size: Literal["fill"] | Annotated[int, Field(ge=1, le=FIRST_PAINT_HEIGHT)] | None = None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import mcp_types as types
@@ -56,6 +56,7 @@ class ServerView:
         *,
         sandbox: Callable[[], str],
         is_own: Callable[[str], bool],
+        sample: Callable[[], Mapping[str, Any]],
         changed: Callable[[], None],
         toast: Callable[[str], None],
         remove: Callable[[Server], Awaitable[None]],
@@ -66,6 +67,7 @@ class ServerView:
             origin: the inspector's origin.
             sandbox: returns the address of the sandbox proxy for views; empty if there is none.
             is_own: returns whether the server at an address is one of the user's own projects.
+            sample: returns the tool call to show in the server's own page as a view; empty for none.
             changed: called when stored data, or the entry in the list of servers, has changed.
             toast: shows a message for a moment.
             remove: removes the server.
@@ -74,6 +76,9 @@ class ServerView:
         self._page = page
         self._sandbox = sandbox
         self._is_own = is_own
+        self._sample = sample
+        self._opened = False
+        self._counts = dict.fromkeys(("tools", "resources", "prompts"), 1)  # until they are known
         self._changed = changed
         self._toast = toast
         self._wire = WireLog()
@@ -200,6 +205,17 @@ class ServerView:
         for which in self._lists:
             await self._refresh(which)
         await self._preview.connected()
+        if not self._opened:
+            self._opened = True
+            await self._open_view()
+
+    async def _open_view(self) -> None:
+        """Show the user's own page as a view, if its project has a sample call, or it offers nothing else."""
+        if sample := self._sample():
+            self._preview.fill(sample)
+        if self._is_own(self.server.url) and (sample or not any(self._counts.values())):
+            self._tabs.open(self._preview_panel)
+            await self._preview.show()
 
     def logged(self, params: types.LoggingMessageNotificationParams) -> None:
         """Show a log message."""
@@ -235,6 +251,7 @@ class ServerView:
         except Exception as error:  # noqa: BLE001  the other lists remain useful if one fails
             self._toast(f"{which.capitalize()}: {sentence(error)}")
         else:
+            self._counts[which] = count
             self._tabs.count(self._panels[which], str(count))
 
     async def _run(self, *, setup: bool) -> None:

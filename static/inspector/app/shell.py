@@ -217,6 +217,7 @@ class Shell:
             self._origin,
             sandbox=lambda: self._offered.sandbox,
             is_own=self._is_own,
+            sample=lambda: self._offered.samples.get(server.url, {}),
             changed=self._on_change,
             toast=self._toasts.show,
             remove=self._remove,

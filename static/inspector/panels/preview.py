@@ -5,6 +5,8 @@ For a view of a server in plain Python, whose tools the inspector cannot call.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import Any
 
 from forms.json_values import NotJson, read_json
@@ -35,7 +37,7 @@ class Preview:
         form.add("div", class_="insp-row").add("button", "Show", type="submit", class_="main")
         tool = {"name": PAGE_URI, "title": "this page"}
         self._view = ToolView(page, place.add("div", class_="insp-detail"), connection, tool, hosting)
-        form.on("submit", self._show)
+        form.on("submit", self.show)
 
     async def connected(self) -> None:
         """Show the page again if it was shown, as the session is new."""
@@ -49,7 +51,13 @@ class Preview:
         control.value = text
         return control
 
-    async def _show(self) -> None:
+    def fill(self, sample: Mapping[str, Any]) -> None:
+        """Write a tool call into the form: `arguments` and `result`."""
+        for control, name in ((self._arguments, "arguments"), (self._result, "result")):
+            control.value = json.dumps(sample.get(name, {}), ensure_ascii=False)
+
+    async def show(self) -> None:
+        """Show the page with the tool call in the form."""
         values: list[Any] = []
         for control, name in ((self._arguments, "arguments"), (self._result, "result")):
             try:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -196,16 +196,19 @@ class Offered:
         named: addresses given to the command, which a link may add without confirmation.
         rebuilds: the beginning of the address that reports builds; empty if there are no builds.
         sandbox: the address of the sandbox proxy for views, which has another origin; empty if there is none.
+        samples: tool calls to show in servers' own pages, by the servers' addresses: `arguments` and `result`.
     """
 
     examples: tuple[Example, ...] = ()
     named: frozenset[str] = frozenset()
     rebuilds: str = ""
     sandbox: str = ""
+    samples: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read_offered(text: str) -> Offered:
-    """Read `examples.json`: `{"servers": [{"title": …, "url": …}], "named": […], "rebuilds": …, "sandbox": …}`.
+    """Read `examples.json`: `{"servers": [{"title": …, "url": …}], "named": […], "rebuilds": …, "sandbox": …,
+    "samples": {…}}`.
 
     Unusable entries are dropped.
     """
@@ -216,7 +219,7 @@ def read_offered(text: str) -> Offered:
     if not isinstance(found, dict):
         return Offered()
     entries, named = found.get("servers"), found.get("named")
-    rebuilds, sandbox = found.get("rebuilds"), found.get("sandbox")
+    rebuilds, sandbox, samples = found.get("rebuilds"), found.get("sandbox"), found.get("samples")
     examples = [
         Example(entry["title"], entry["url"])
         for entry in (entries if isinstance(entries, list) else ())
@@ -227,4 +230,5 @@ def read_offered(text: str) -> Offered:
         frozenset(item for item in (named if isinstance(named, list) else ()) if isinstance(item, str)),
         rebuilds if isinstance(rebuilds, str) else "",
         sandbox if isinstance(sandbox, str) else "",
+        samples if isinstance(samples, dict) else {},
     )

@@ -54,6 +54,10 @@ class Tabs:
                 if text:
                     tab.add("span", text, class_="insp-count")
 
+    def open(self, panel: Element) -> None:
+        """Show a panel."""
+        self.choose(next(at for at, (_, its_panel) in enumerate(self._tabs) if its_panel == panel))
+
     def choose(self, at: int, *, focus: bool = False) -> None:
         """Show a tab's panel."""
         for number, (tab, panel) in enumerate(self._tabs):

@@ -157,3 +157,8 @@ def test_a_server_is_put_first() -> None:
         servers.add(Server(PI, session_id=name))
     servers.put_first("two")
     assert [server.session_id for server in servers] == ["two", "one", "three"]
+
+
+def test_sample_calls_are_read() -> None:
+    assert read_offered(json.dumps({"samples": {PI: {"result": {}}}})) == Offered(samples={PI: {"result": {}}})
+    assert read_offered(json.dumps({"samples": [PI]})) == Offered()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import BuildError, ConfigError
-from mcpframe.kit.bundle.author_files import first_paint
+from mcpframe.kit.bundle.author_files import first_paint, sample_call
 from mcpframe.kit.bundle.page.csp import sources_of
 from mcpframe.kit.bundle.page.view_files import FILES, unreachable_views, view_files
 from mcpframe.kit.project.project import find_project
@@ -78,3 +78,19 @@ def test_a_view_that_few_can_reach_is_a_warning(url: str, word: str) -> None:
 @pytest.mark.parametrize("url", ["https://tools.example.fr/", "https://myexample.com/", "https://localhost.me/"])
 def test_a_view_that_others_can_reach_is_none(url: str) -> None:
     assert unreachable_views({"ui://weather/forecast": url}) == []
+
+
+def test_the_author_s_sample_call(tmp_path: Path) -> None:
+    table = '[project]\nname = "x"\n[tool.mcpframe]\n[tool.mcpframe.app]\nsample = "sample.json"\n'
+    (tmp_path / "pyproject.toml").write_text(table)
+    (tmp_path / "server.py").write_text("server = None\n")
+    project = find_project(tmp_path)
+    file = tmp_path / "sample.json"
+    with pytest.raises(BuildError, match=r"sample\.json"):
+        sample_call(project)
+    for wrong in ("", "[]", '{"arguments": 1}', '{"result": {}, "tool": {}}'):
+        file.write_text(wrong)
+        with pytest.raises(ConfigError, match=r"app\.sample: sample\.json is not a tool call"):
+            sample_call(project)
+    file.write_text('{"arguments": {"count": 2}}')
+    assert sample_call(project) == {"arguments": {"count": 2}}
