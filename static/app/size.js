@@ -22,46 +22,29 @@ export const contentHeight = () =>
   styled(CONTENT, () => Math.ceil(document.documentElement.getBoundingClientRect().height));
 
 /**
- * Calls a function now, and whenever the size of this document may have changed; at most once for each frame of the browser.
- * The document and the body may have the height of their frame: the elements in them, and those in `part`, have their own.
+ * Measures after a change of the size of elements, or when told to; at most once for each frame of the browser.
  * @param {() => void} measure
- * @param {Element} part the part of the document with its content
- * @returns {() => void} ends it
  */
-export function watchSize(measure, part) {
+export function watchSizes(measure) {
   let [frame, timer] = [0, 0];
-  let isOver = false;
-
-  function stop() {
+  const cancel = () => {
     cancelAnimationFrame(frame);
     clearTimeout(timer);
     timer = 0;
-  }
-  function run() {
-    stop();
+  };
+  const run = () => {
+    cancel();
     measure();
-  }
-  function schedule() {
-    if (timer || isOver) return;
+  };
+  const schedule = () => {
+    if (timer) return;
     timer = setTimeout(run, HIDDEN);
     frame = requestAnimationFrame(run);
-  }
-  const sizes = new ResizeObserver(schedule);
-  function observe() {
-    for (const each of [document.documentElement, document.body, ...document.body.children, ...part.children])
-      sizes.observe(each);
-    schedule();
-  }
-  const elements = new MutationObserver(observe);
-  for (const each of [document.body, part]) elements.observe(each, { childList: true });
-  addEventListener("resize", schedule);
-  observe();
-
-  return () => {
-    isOver = true;
-    stop();
-    sizes.disconnect();
-    elements.disconnect();
-    removeEventListener("resize", schedule);
   };
+  const sizes = new ResizeObserver(schedule);
+  const stop = () => {
+    sizes.disconnect();
+    cancel();
+  };
+  return { sizes, schedule, stop };
 }

@@ -1,7 +1,7 @@
 // Stands in for a view that cannot run, towards a host of MCP Apps: the view is initialized, so that the host shows it,
 // reports its size, so that its message can be read, and shows the text of the tool's result.
 
-import { contentHeight, watchSize } from "./size.js";
+import { contentHeight, watchSizes } from "./size.js";
 
 const SIZE = "ui/notifications/size-changed";
 const NOTE = "font-size:13px;color:var(--color-text-secondary,color-mix(in srgb,CanvasText 70%,Canvas))";
@@ -78,7 +78,6 @@ export function standIn(body, why, post, { id, answer, initialized, url }) {
   const result = add(box, "pre", "", "margin:0;white-space:pre-wrap;font:inherit");
   let opened = false;
   let last = 0;
-  let unfollow = () => {};
   const show = (text) => {
     result.textContent = text;
     box.hidden = false;
@@ -99,7 +98,8 @@ export function standIn(body, why, post, { id, answer, initialized, url }) {
         post({ jsonrpc: "2.0", id: "mcpframe/open", method: "ui/open-link", params: { url } }),
       );
     }
-    unfollow = watchSize(report, box);
+    watched.sizes.observe(box);
+    watched.schedule();
   };
 
   const report = () => {
@@ -108,6 +108,7 @@ export function standIn(body, why, post, { id, answer, initialized, url }) {
     last = height;
     post({ jsonrpc: "2.0", method: SIZE, params: { width: Math.ceil(innerWidth), height } });
   };
+  const watched = watchSizes(report);
 
   const hear = (message) => {
     const { method, params = {} } = message;
@@ -129,7 +130,7 @@ export function standIn(body, why, post, { id, answer, initialized, url }) {
     }
   };
   const stop = () => {
-    unfollow();
+    watched.stop();
     opened = false;
     box.remove();
   };

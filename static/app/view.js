@@ -69,8 +69,7 @@ function callEarly() {
     const confirmation = { jsonrpc: "2.0", method: "ui/notifications/initialized", params: {} };
     parent.postMessage(confirmation, target(session.host));
   };
-  const { hostname, pathname } = new URL(url);
-  call(pathname.split("/").filter(Boolean).at(-1) ?? hostname, { tools: { listChanged: true } });
+  call(url.split("/").filter(Boolean).at(-1), { tools: { listChanged: true } });
   return session;
 }
 

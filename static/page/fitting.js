@@ -6,7 +6,7 @@
 // the frame alone, so the style sheets are searched for them.
 
 import { DRAWING, LEAST_FILLED } from "../app/limits.js";
-import { CONTENT, contentHeight, styled, watchSize } from "../app/size.js";
+import { CONTENT, contentHeight, styled, watchSizes } from "../app/size.js";
 
 /** The attribute of a document whose content fills it: `page` if its author says so. See `frame.css`. */
 export const FILLS = "data-mcpframe-fills";
@@ -141,13 +141,25 @@ export function followSize(report, wanted, isDrawn) {
     isDrawn ||= app.hasChildNodes();
     if (isDrawn) size.measured(measure.read(size.reported?.height));
   }
-  const end = watchSize(measured, app);
+  const { sizes, schedule, stop } = watchSizes(measured);
+  // The document and the body may have the height of their frame: the elements in them have their own.
+  const observe = () => {
+    for (const each of [document.documentElement, document.body, ...document.body.children, ...app.children])
+      sizes.observe(each);
+    schedule();
+  };
+  const elements = new MutationObserver(observe);
+  for (const each of [document.body, app]) elements.observe(each, { childList: true });
+  addEventListener("resize", schedule);
   const late = setTimeout(() => {
     isDrawn = true;
-    measured();
+    schedule();
   }, DRAWING);
+  observe();
   return () => {
     clearTimeout(late);
-    end();
+    removeEventListener("resize", schedule);
+    elements.disconnect();
+    stop();
   };
 }

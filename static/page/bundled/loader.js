@@ -1,4 +1,4 @@
-// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/fitting.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "860e12b2d620959082b2f9827f94ad0f002dcaffb02a0ee556fc39192b060f00"}
+// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/fitting.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "81c06f9a986caa09948a4e8b156742edb225ba70c213b4733852f5016ab9dab7"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -735,40 +735,28 @@ function styled(styles, run2) {
 }
 var CONTENT = { height: "max-content", minHeight: "0" };
 var contentHeight = () => styled(CONTENT, () => Math.ceil(document.documentElement.getBoundingClientRect().height));
-function watchSize(measure2, part) {
+function watchSizes(measure2) {
   let [frame, timer] = [0, 0];
-  let isOver = false;
-  function stop() {
+  const cancel = () => {
     cancelAnimationFrame(frame);
     clearTimeout(timer);
     timer = 0;
-  }
-  function run2() {
-    stop();
+  };
+  const run2 = () => {
+    cancel();
     measure2();
-  }
-  function schedule() {
-    if (timer || isOver) return;
+  };
+  const schedule = () => {
+    if (timer) return;
     timer = setTimeout(run2, HIDDEN);
     frame = requestAnimationFrame(run2);
-  }
-  const sizes2 = new ResizeObserver(schedule);
-  function observe() {
-    for (const each of [document.documentElement, document.body, ...document.body.children, ...part.children])
-      sizes2.observe(each);
-    schedule();
-  }
-  const elements = new MutationObserver(observe);
-  for (const each of [document.body, part]) elements.observe(each, { childList: true });
-  addEventListener("resize", schedule);
-  observe();
-  return () => {
-    isOver = true;
-    stop();
-    sizes2.disconnect();
-    elements.disconnect();
-    removeEventListener("resize", schedule);
   };
+  const sizes2 = new ResizeObserver(schedule);
+  const stop = () => {
+    sizes2.disconnect();
+    cancel();
+  };
+  return { sizes: sizes2, schedule, stop };
 }
 
 // static/page/fitting.js
@@ -876,14 +864,25 @@ function followSize(report, wanted, isDrawn) {
     isDrawn ||= app.hasChildNodes();
     if (isDrawn) size.measured(measure2.read(size.reported?.height));
   }
-  const end = watchSize(measured, app);
+  const { sizes: sizes2, schedule, stop } = watchSizes(measured);
+  const observe = () => {
+    for (const each of [document.documentElement, document.body, ...document.body.children, ...app.children])
+      sizes2.observe(each);
+    schedule();
+  };
+  const elements = new MutationObserver(observe);
+  for (const each of [document.body, app]) elements.observe(each, { childList: true });
+  addEventListener("resize", schedule);
   const late = setTimeout(() => {
     isDrawn = true;
-    measured();
+    schedule();
   }, DRAWING);
+  observe();
   return () => {
     clearTimeout(late);
-    end();
+    removeEventListener("resize", schedule);
+    elements.disconnect();
+    stop();
   };
 }
 

@@ -64,10 +64,10 @@ def test_a_form_that_is_none() -> None:
         view_html(URL, form="frame")  # type: ignore[arg-type]
 
 
-def test_it_is_no_larger_than_16_kilobytes_and_4_compressed() -> None:
+def test_it_is_no_larger_than_16_kilobytes_and_5_compressed() -> None:
     text = view_html(URL).encode()
     assert len(text) <= 16_000 - 6_000  # an author's first paint may have 6 KB
-    assert len(gzip.compress(text, 9)) <= 4096
+    assert len(gzip.compress(text, 9)) <= 4608
 
 
 @pytest.mark.parametrize(
