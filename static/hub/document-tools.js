@@ -7,6 +7,9 @@
 () => {
   const MEMBERS = ["name", "title", "description", "inputSchema", "annotations", "origin"];
   const MOST = 1000;
+  const WAITS = "The form is filled in, and waits for the user of the page to check and submit it.";
+  /** Milliseconds in which a form is filled in, or its arguments are rejected. */
+  const FILLED_AFTER = 300;
   const running = new Map();
   let context = null;
   let changes = 0;
@@ -70,6 +73,17 @@
     }
   }
 
+  /** Whether a tool is a form that its user has to submit (WebMCP, declarative tools), in this document or a frame. */
+  function waitsForUser(tool) {
+    try {
+      const forms = [...(tool.window ?? window).document.forms];
+      const form = forms.find((each) => each.getAttribute("toolname") === tool.name);
+      return form !== undefined && !form.hasAttribute("toolautosubmit");
+    } catch {
+      return false; // a frame of another origin
+    }
+  }
+
   lookAgain();
   addEventListener("DOMContentLoaded", look);
   addEventListener("load", look);
@@ -83,7 +97,10 @@
 
     list: () => outcome(async () => [...(await context.getTools({}))].slice(0, MOST).map(described)),
 
-    /** Run the tool of this name; the further one, where several have it. */
+    /**
+     * Run the tool of this name; the further one, where several have it. A form is filled in; it is not waited for its
+     * user, who may take any time.
+     */
     run(id, name, text, further = 0) {
       const ending = new AbortController();
       running.set(id, ending);
@@ -91,7 +108,11 @@
         const tool = [...(await context.getTools({}))].filter((each) => each.name === name)[further];
         if (!tool) throw new DOMException("The tool is there no more.", "NotFoundError");
         const input = "__isWebMCPPolyfill" in context ? text : JSON.parse(text);
-        const answer = await context.executeTool(tool, input, { signal: ending.signal });
+        const executing = context.executeTool(tool, input, { signal: ending.signal });
+        const answers = [executing];
+        if (waitsForUser(tool)) answers.push(new Promise((told) => setTimeout(() => told(WAITS), FILLED_AFTER)));
+        const answer = await Promise.race(answers);
+        if (answer === WAITS) executing.catch(() => {}); // its user has reset the form, or left
         return typeof answer === "string" ? answer : (JSON.stringify(answer ?? null) ?? null);
       }).finally(() => running.delete(id));
     },

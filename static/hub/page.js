@@ -7,6 +7,10 @@
  */
 ({ report, most }) => {
   const OWN = 0;
+  const MOST_TOOLS = 1000;
+  /** What the hub takes: it leaves out a larger tool, and refuses a message that is deeper. */
+  const OF_TOOL = { maxMessageBytes: 64 * 1024, maxNesting: 32 };
+  const OF_MESSAGE = { maxMessageBytes: most, maxNesting: 128 };
   const MOST_KEPT = 200;
   const numbers = new Map(); // of frames, by their window
   const frames = new Map();
@@ -17,8 +21,24 @@
   const isServers = (data, channel) =>
     data?.channel === channel && data.type === "mcp" && data.direction === "server-to-client";
 
+  /**
+   * Return a message as `textOrReason` does. In a list of tools that has no such text, a tool that is the reason is
+   * replaced by its name and the reason: it must not cost the others.
+   */
+  function textOf(data) {
+    const read = textOrReason(data, OF_MESSAGE);
+    const { payload } = data;
+    const tools = payload?.result?.tools;
+    if (typeof read === "string" || !Array.isArray(tools)) return read;
+    const taken = tools.slice(0, MOST_TOOLS).map((tool) => {
+      const alone = textOrReason(tool, OF_TOOL);
+      return Array.isArray(alone) ? { name: `${tool?.name}`.slice(0, 128), unreadable: alone[1] } : tool;
+    });
+    return textOrReason({ ...data, payload: { ...payload, result: { ...payload.result, tools: taken } } }, OF_MESSAGE);
+  }
+
   function pass(kind, source, { origin = undefined, data = undefined, url = undefined }) {
-    const message = kind === "message" ? { origin, url, text: textOrReason(data, { maxMessageBytes: most }) } : {};
+    const message = kind === "message" ? { origin, url, text: textOf(data) } : {};
     report({ kind, source, ...message });
   }
 

@@ -106,11 +106,12 @@ class HubClosed(HubError):
 class TabFailed(HubError):
     """No tab executed the call.
 
-    `data` has `reason`, a word for each class; `tab`, the tab's id or null; `domain` and `tool`; and `mayHaveRun`,
+    `data` has `reason`, a word for each class; `tab`, the tab's number, as in
+    names of tools, or null; `domain` and `tool`; and `mayHaveRun`,
     whether the page may still have executed the call.
 
     Attributes:
-        tab: The tab; None if there is none.
+        tab: The browser's id of the tab; None if there is none.
         may_have_run: Whether the page may have executed the call.
     """
 
@@ -122,10 +123,10 @@ class TabFailed(HubError):
         super().__init__(message, {"reason": self.reason, "tab": tab, "mayHaveRun": self.may_have_run})
         self.tab = tab
 
-    def of(self, domain: str, tool: str) -> TabFailed:
-        """Return this error, with the domain and the tool added to its data."""
+    def of(self, domain: str, tool: str, number: int | None) -> TabFailed:
+        """Return this error, with the domain, the tool and the number of the tab in its data."""
         assert self.data is not None
-        self.data |= {"domain": domain, "tool": tool}
+        self.data |= {"domain": domain, "tool": tool, "tab": number}
         return self
 
 

@@ -158,7 +158,7 @@ class Hub:
             return await self._execute(key, arguments, on_progress, client)
         except TabFailed as error:
             self._audit("failed in", error.tab, key, type(error).__name__)
-            raise error.of(key.domain, key.tool) from error.__cause__
+            raise error.of(key.domain, key.tool, self._number(key.domain, error.tab)) from error.__cause__
         except CallDenied:
             self._audit("is denied in", key.tab, key)
             raise
@@ -356,8 +356,11 @@ class Hub:
 
     def _where(self, domain: str, tab: int | None) -> str:
         """Return a domain with the tab's number in tool names, which is not the browser's."""
-        number = None if tab is None else self._registry.number(domain, tab)
+        number = self._number(domain, tab)
         return domain if number is None else f"{domain}, tab {number}"
+
+    def _number(self, domain: str, tab: int | None) -> int | None:
+        return None if tab is None else self._registry.number(domain, tab)
 
     def _changed(self, seen: bool) -> None:
         self._changes.changed()

@@ -101,6 +101,8 @@ def _problem(tool: Any) -> str | None:
         return "it has no name"
     if len(name) > limits.TOOL_NAME_CHARACTERS:
         return f"its name is longer than {limits.TOOL_NAME_CHARACTERS} characters"
+    if isinstance(reason := tool.get("unreadable"), str):  # see `static/hub/page.js`
+        return f"it cannot be passed on ({reason.rstrip('.')[:200]})"
     if "inputSchema" not in tool:
         return "it has no inputSchema"
     for member, fits in _MEMBERS.items():

@@ -23,6 +23,7 @@ from mcpframe.frame.waiting.clock import Alarm, Clock
 from mcpframe.hub.core import limits
 from mcpframe.hub.core.codec import capabilities_of, progress_of
 from mcpframe.hub.core.messages import CallCancelled, FromHub, FromProxy, Json, ToolAnswer, ToolCall, ToolList
+from mcpframe.hub.core.names import domain_of
 
 log = logging.getLogger(__name__)
 
@@ -219,7 +220,8 @@ class Relay:
         def answered(message: Json) -> None:
             result = message.get("result")
             if not isinstance(result, dict) or not isinstance(result.get("tools"), list):
-                log.warning("The page's list of tools could not be read.")
+                error = result if "error" not in message else message["error"].get("message")
+                log.warning("The list of tools of %s cannot be read: %.200s", domain_of(self._url), error)
                 self._read(None)
                 return
             following = result.get("nextCursor")

@@ -90,7 +90,7 @@ class HubPage:
         self._main_id = 0
         self._prerendered = True
         self._relay: PageRelay | None = None
-        self._domain = "a page"  # in the log
+        self._shown = "A page"  # in the log
         self._numbers = FrameNumbers()
         self._serving: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
@@ -227,7 +227,7 @@ class HubPage:
                     accept = params.get("type") in ("alert", "beforeunload")
                     self.devtools.post("Page.handleJavaScriptDialog", self.session, accept=accept)
             case "Inspector.targetCrashed":
-                log.warning("A page of %s has crashed.", self._domain)
+                log.warning("%s has crashed.", self._shown)
                 self._main = ""
                 self._leave()
                 if self._loaded is not None and not self._loaded.done():
@@ -275,7 +275,7 @@ class HubPage:
         except BrowserGone as error:
             log.debug("A document was gone before it was relayed: %s", error)
             return
-        owner, self._domain = self._owner, domain_of(url)
+        owner, self._shown = self._owner, f"A page of {domain_of(url)}"
         self._relay = PageRelay(
             self.tab,
             url,
@@ -295,7 +295,7 @@ class HubPage:
             if (whole := self._pieces.add_marked(text)) is not None:
                 self._on_report(json.loads(whole))
         except (MessageTooLarge, ValueError, KeyError, TypeError, RecursionError):
-            log.warning("A report of %s is ignored.", self._domain)
+            log.warning("%s has sent a report that is ignored.", self._shown)
 
     def _on_report(self, report: dict[str, Any]) -> None:
         if report["kind"] != "seen":

@@ -159,7 +159,7 @@ async def test_a_new_tab_has_two_seconds_to_register() -> None:
         data = await failure(calling, TabNotFound)
         assert data == {
             "reason": "TabNotFound",
-            "tab": 1000,
+            "tab": None,
             "mayHaveRun": False,
             "domain": "shop.example",
             "tool": "cart",
@@ -197,7 +197,7 @@ async def test_a_tab_that_stays_on_another_site_is_not_given_the_time_of_one_tha
         with pytest.raises(TabNotFound, match="login.example" if seconds == 5 else "does not offer") as caught:
             await calling
         assert caught.value.data is not None
-        assert (caught.value.data["tab"], caught.value.data["mayHaveRun"]) == (1000, False)
+        assert (caught.value.data["tab"], caught.value.data["mayHaveRun"]) == (None, False)
         calling = world.calling(DOMAIN + "cart")
         await world.clock.pass_(6)
         world.tabs.urls[1001] = SHOP  # it is back from there, and has been slow
@@ -295,6 +295,17 @@ async def test_a_tool_of_a_closed_tab_goes_to_no_other_tab() -> None:
         data = await failure(world.calling(DOMAIN + "tab1_add"), TabNotFound)
         assert (data["reason"], data["tab"], data["mayHaveRun"]) == ("TabNotFound", 1, False)
         assert other.calls == []
+
+
+async def test_an_error_has_the_number_of_the_tab_as_in_names() -> None:
+    async with hub_world() as world:
+        port = world.page(48151623, SHOP, tool("add"))
+        assert world.names == [DOMAIN + "tab1_add"]
+        calling = world.calling(DOMAIN + "tab1_add")
+        await settled()
+        world.close(port)
+        data = await failure(calling, TabClosed)
+        assert (data["reason"], data["tab"]) == ("TabClosed", 1)
 
 
 async def test_a_tab_that_is_being_loaded_again_is_waited_for() -> None:

@@ -169,6 +169,17 @@ async def test_a_call_of_a_page_that_ends_is_answered_at_once(how: str) -> None:
         await hub.happens(lambda: hub.names == ([ADD] if how == "reload" else []))
 
 
+async def test_a_page_that_has_crashed_is_named(caplog: pytest.LogCaptureFixture) -> None:
+    async with world({"https://shop.example"}) as hub:
+        page, other = hub.page(SHOP, tool("add")), hub.page("https://b.example/")
+        await hub.happens(lambda: hub.names == [ADD])
+        for crashed in (page, other):
+            crashed.event("Inspector.targetCrashed", {})
+        await hub.happens(lambda: not hub.names)
+    texts = [record.getMessage() for record in caplog.records if "crashed" in record.getMessage()]
+    assert texts == ["A page of shop.example has crashed.", "A page has crashed."]
+
+
 async def test_pages_that_are_not_allowed_are_not_spoken_to() -> None:
     async with world({"https://shop.example"}) as hub:
         pages = [
