@@ -19,8 +19,11 @@ const BRACKETS = 1;
 /** The default limit of nesting: a depth that the JSON parser in Pyodide can handle. */
 const MOST_NESTING = 1000;
 
-/** The longest id or method in the outline of a message that is refused unread. */
+/** The longest text in the head of a message that is refused unread. */
 const LONGEST_TEXT = 4096;
+
+/** The largest message that is read before anybody knows whose it is, in bytes of JSON. */
+const MOST_UNASKED = 256 * 1024;
 
 class Unwritable extends Error {
   constructor(name, message) {
@@ -64,29 +67,50 @@ export function outlineOf(data) {
   };
 }
 
-/** Return the outline as the text of a message, without an id or a method longer than `LONGEST_TEXT`. */
-function outlineText(data) {
-  const { type, kind, id, method } = outlineOf(data);
-  const isShort = (value) => typeof value !== "string" || value.length <= LONGEST_TEXT;
-  const body = kind === "other" ? {} : { jsonrpc: "2.0", id: typeof id === "bigint" || !isShort(id) ? null : id };
-  if (kind === "request") body.method = typeof method === "string" && isShort(method) ? method : "";
-  if (kind === "response") body.result = {};
-  return JSON.stringify({ type: isShort(type) ? type : undefined, payload: body });
-}
-
 /**
  * Return a posted message as JSON for Python, or the reason why it cannot be read.
  * @param data a structured clone
  * @param [limits] as for `jsonOf`
- * @returns {string | null | [name: string, message: string, outline: string]} its JSON text; null if it is nothing in
- *   JSON; or an error's name and message, and the outline of the message
+ * @param {boolean} [isWanted] whether a large message is read, too; otherwise it is not, and the error's name is `Large`:
+ *   most are of other libraries, and its head says so
+ * @returns {string | null | [name: string, message: string, head: string]} its JSON text; null if it is nothing in
+ *   JSON; or an error's name and message, and the head of the message
  */
-export function textOrReason(data, limits = {}) {
+export function textOrReason(data, limits = {}, isWanted = true) {
+  if (!isWanted && isLarge(data)) return ["Large", "It is large.", headText(data)];
   try {
     return jsonOf(withReadableError(data), limits) ?? null;
   } catch (error) {
-    return [error.name, error.message, outlineText(data)];
+    return [error.name, error.message, headText(data)];
   }
+}
+
+/** Whether reading a message takes time. A text may be JSON, and then nothing but reading it says what it is. */
+function isLarge(data) {
+  if (typeof data === "string") return data.length > MOST_UNASKED && !/^\s*\{/.test(data);
+  try {
+    measure(data, MOST_UNASKED, MOST_NESTING);
+  } catch (error) {
+    return error.name === "MessageTooLarge";
+  }
+  return false;
+}
+
+/** The members by which Python tells whose a message is, and who waits: those of its codecs. */
+const HEAD = ["type", "channel", "direction", "messageId", "jsonrpc", "id", "method", "result", "error"];
+
+/** Return the head of a message as JSON: null stands for arrays, objects and long texts, except for `payload`. */
+function headText(data) {
+  if (!isRecord(data)) return "null";
+  const payload = isRecord(data.payload) ? headOf(data.payload) : short(member(data, "payload"));
+  return JSON.stringify({ ...headOf(data), payload });
+}
+
+const headOf = (data) => Object.fromEntries(HEAD.map((name) => [name, short(member(data, name))]));
+
+function short(value) {
+  if (typeof value === "string") return value.length <= LONGEST_TEXT ? value : null;
+  return typeof value === "object" || typeof value === "bigint" ? null : value;
 }
 
 /** Return a message whose `payload.error`, if it is an Error, has its name and text: as JSON, an Error is empty. */

@@ -271,7 +271,7 @@ LYING = """() => {
             const params = { progressToken: own, progress: 1 };
             say({ jsonrpc: "2.0", method: "notifications/progress", params });
         }
-        for (const odd of [new Map(), new Date(), 1n, [], new Error("x"), { id, result: { n: 1n } }]) say(odd);
+        for (const odd of [new Map(), new Date(), 1n, [], new Error("x"), { id: prefix, result: { n: 1n } }]) say(odd);
         say({ jsonrpc: "2.0", id: prefix, result: { text: "x".repeat(2e7) } });
         if (method === "tools/call") for (let i = 0; i < 2000; i++) say("mcp-server-ready");
     };

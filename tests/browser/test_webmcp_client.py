@@ -37,6 +37,8 @@ TOOLS = """
         }));
     })();
 """
+FORM = """() => document.body.insertAdjacentHTML("beforeend",
+    '<form toolname="book" tooldescription="Book a table"><input name="who"><button>Book</button></form>')"""
 NAMES = ["failed", "hang", "mcp", "nothing", "text", "throws", "value"]
 
 
@@ -98,6 +100,11 @@ async def test_the_tools_of_a_document_and_of_its_frames(
         page = await start(context, agent, origins.stranger)
         await use(page)
         assert await page.evaluate("aborted") == ["hang"]
+        await page.evaluate(FORM)
+        await page.wait_for_function("async () => (await agent.tools()).includes('book')")
+        assert "waits for the user" in await text(page, "book", who="Ada")
+        assert await page.input_value("[name=who]") == "Ada"
+        await page.evaluate("document.forms[0].remove()")
         [tool] = [tool for tool in await ask(page, "tools") if tool["name"] == "mcp"]
         assert (tool["title"], tool["description"], tool["_meta"]) == ("T mcp", "D", {"mcpframe/origin": agent.origin})
 

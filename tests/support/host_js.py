@@ -36,11 +36,15 @@ def through_host_js(folder: Path, table: list[Case], dialect: str = "sep") -> li
     return results
 
 
-def texts_of(folder: Path, makes: list[str]) -> list[Any]:
-    """Return what a page hands to Python of each value, which is given as JavaScript: a text, or a reason, or None."""
+def texts_of(folder: Path, makes: list[str], *, wanted: bool = True) -> list[Any]:
+    """Return what a page hands to Python of each value, which is given as JavaScript: a text, or a reason, or None.
+
+    With `wanted=False`, large messages are not read.
+    """
     values = folder / "makes.json"
     values.write_text(json.dumps(makes))
     written = folder / "texts.json"
-    find_node().run(str(_READER), (folder / "host-json.js").as_uri(), str(values), str(written), timeout=120)
+    asked = [] if wanted else ["unasked"]
+    find_node().run(str(_READER), (folder / "host-json.js").as_uri(), str(values), str(written), *asked, timeout=120)
     texts: list[Any] = json.loads(written.read_text("utf-8"))
     return texts

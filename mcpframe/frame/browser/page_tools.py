@@ -19,6 +19,10 @@ from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.dialects.webmcp.tools import LIMITS, Rejected
 
+WAITS_FOR_USER = "The form is filled in, and waits for the user of the page to check and submit it."
+_FILLED_SECONDS = 0.3
+"""Time in which a form is filled in, or its arguments are rejected."""
+
 _parse = js.JSON.parse
 _stringify = js.JSON.stringify
 
@@ -46,6 +50,8 @@ class PageTools:
     async def run(self, tool: Any, arguments: Mapping[str, Any]) -> str | None:
         """Call a tool, and return its result as text; None for nothing. Cancelling this ends the call.
 
+        A form that its user has to submit is filled in, and not waited for.
+
         Args:
             tool: an item of `list`.
             arguments: its arguments.
@@ -58,7 +64,14 @@ class PageTools:
         where = context()
         try:
             given = text if hasattr(where, "__isWebMCPPolyfill") else _parse(text)
-            answer = await settled(where, "executeTool", tool, given, js_object({"signal": ending.signal}))
+            executing = asyncio.ensure_future(
+                settled(where, "executeTool", tool, given, js_object({"signal": ending.signal}))
+            )
+            executing.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # it may be left
+            done, _ = await asyncio.wait([executing], timeout=_FILLED_SECONDS if _waits_for_user(tool) else None)
+            if not done:
+                return WAITS_FOR_USER
+            answer = executing.result()
         except asyncio.CancelledError:
             ending.abort()
             raise
@@ -81,6 +94,16 @@ class PageTools:
             proxy.destroy()
 
         return stop
+
+
+def _waits_for_user(tool: Any) -> bool:
+    """Return whether a tool is a form that its user has to submit (WebMCP, declarative tools)."""
+    try:
+        forms = (getattr(tool, "window", None) or js).document.forms
+        form = next((each for each in forms if each.getAttribute("toolname") == tool.name), None)
+        return form is not None and not form.hasAttribute("toolautosubmit")
+    except (JsException, AttributeError, TypeError):
+        return False  # a frame of another origin
 
 
 def _text(answer: Any) -> str | None:

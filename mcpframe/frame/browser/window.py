@@ -15,7 +15,7 @@ from pyodide.ffi import JsException, JsProxy, create_proxy
 
 if TYPE_CHECKING:
     from mcpframe.frame.core.events import Departure
-from mcpframe.frame.core.events import Inbound, Inbox, Unreadable
+from mcpframe.frame.core.events import Inbound, Inbox, Large, Unreadable
 
 _parse = js.JSON.parse
 _stringify = js.JSON.stringify
@@ -79,7 +79,7 @@ class PeerWindow:
             # `event.source == peer`, without bringing the source into Python: to wrap a window of another origin costs
             # half a millisecond, for every message of a stranger. This costs six microseconds.
             from_peer = _map(one, source, event).includes(peer)
-            return Inbound(event.origin, from_peer, lambda: text_of(event.data, read))
+            return Inbound(event.origin, from_peer, lambda: text_of(event.data, read, is_wanted=False))
 
         return inbound
 
@@ -106,25 +106,30 @@ def own_origin() -> str:
     return str(js.origin)
 
 
-def text_of(data: Any, read: Any = _stringify) -> str:
+def text_of(data: Any, read: Any = _stringify, *, is_wanted: bool = True) -> str:
     """Return the JSON text of `event.data`.
 
     Args:
         data: the posted value.
         read: `JSON.stringify`, or `textOrReason` of host-json.js, which bounds the cost.
+        is_wanted: whether a large message is read, too.
 
     Raises:
+        Large: if it is large, and not wanted yet.
         Unreadable: if it has no JSON text, or one of excessive cost.
         ValueError: if it has no JSON form, such as `undefined`.
     """
     try:
-        text = read(data)
+        text = read(data, is_wanted)
     except JsException as error:
         raise ValueError(str(error)) from None
     if isinstance(text, str):
         return text
     if isinstance(text, JsProxy):
-        raise Unreadable(*text)
+        name, reason, head = text
+        if name == "Large":
+            raise Large(head, lambda: text_of(data, read))
+        raise Unreadable(name, reason, head)
     raise ValueError("not JSON")
 
 

@@ -33,6 +33,7 @@ from mcpframe.frame.core.events import (
     Closed,
     Departure,
     Inbound,
+    Large,
     Output,
     Refused,
     Send,
@@ -159,9 +160,11 @@ class Connection:
         if not (adopted.hears(origin) if adopted else any(machine.hears(origin) for machine in self._machines)):
             return self._seen(self._refuse_origin(origin), None, origin, _OTHER_ORIGIN)
         try:
-            text = inbound.read()
+            text = self._read(inbound)
         except Unreadable as unread:  # cyclic, or with a BigInt, or endless: the sender may still wait for an answer
             return self._refuse(unread.error, unread.outline, None, origin, now)
+        except Large:
+            return self._seen(self._drop("noise"), None, origin, _NOISE)
         except ValueError:
             return self._seen(self._drop("noise"), None, origin, _NOT_JSON)
         return self._take(text, origin, now)
@@ -235,6 +238,16 @@ class Connection:
         return self._each(lambda machine: machine.tick(now))
 
     # The gate
+
+    def _read(self, inbound: Inbound) -> str:
+        """Return the text of a message; a large one is read only if a candidate claims it by its head."""
+        try:
+            return inbound.read()
+        except Large as large:
+            codecs = [machine.role.codec for machine in self._machines]
+            if all(codec.kind(codec.sketch(large.head)) is None for codec in codecs):
+                raise
+            return large.read()
 
     def _take(self, text: str, origin: str, now: float) -> list[Output]:
         """Take a message of an allowed peer through the rest of the gate: shape, then state."""

@@ -35,6 +35,20 @@ class Unreadable(ValueError):
         self.outline = outline
 
 
+class Large(ValueError):
+    """A message is large, and was not read: most such messages are of other libraries.
+
+    Attributes:
+        head: JSON text of its members that tell whose it is.
+        read: returns its JSON text after all, like `Inbound.read`.
+    """
+
+    def __init__(self, head: str, read: Callable[[], str]) -> None:
+        super().__init__("The message is large.")
+        self.head = head
+        self.read = read
+
+
 @dataclass(frozen=True, slots=True)
 class Inbound:
     """One `message` event, before anything in it was read.
@@ -43,8 +57,8 @@ class Inbound:
         origin: `event.origin`, as the browser reports it; `"null"` for an opaque origin.
         from_peer: whether `event.source` is the one window this connection talks to.
         read: returns the JSON text of `event.data`. It is called only after source and origin have passed, so that
-            messages of strangers are never serialized. Raises `Unreadable` if the data has no JSON form, or a plain
-            `ValueError` if no side can be waiting for it.
+            messages of strangers are never serialized. Raises `Large` if it has to be claimed first,
+            `Unreadable` if the data has no JSON form, or a plain `ValueError` if no side can be waiting for it.
     """
 
     origin: str

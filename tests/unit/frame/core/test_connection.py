@@ -27,6 +27,7 @@ from mcpframe.frame.core.events import (
     Closed,
     Departure,
     Inbound,
+    Large,
     Opened,
     Output,
     Received,
@@ -613,6 +614,29 @@ def test_whoever_waits_for_what_has_no_json_form_hears(role: Role, name: str) ->
     assert type(refused.error).__name__ == name.replace("RangeError", "MalformedMessage")
     assert isinstance(answer, Send)
     assert json.loads(answer.text)["payload"]["id"] == 7
+
+
+def test_a_large_message_is_read_only_if_its_head_is_claimed() -> None:
+    made = connection_in(sep.INNER_TRANSPORT, State.OPEN)
+    message: Any = {"type": "MCP_MESSAGE", "payload": {"jsonrpc": "2.0", "id": 7, "method": "m"}}
+    reads: list[str] = []
+
+    def large(head: Any) -> Inbound:
+        def whole() -> str:
+            reads.append("whole")
+            return json.dumps(message)
+
+        def read() -> NoReturn:
+            raise Large(json.dumps(head), whole)
+
+        return Inbound(HOST, True, read)
+
+    for head in (None, {}, {"type": "foreign", "payload": None}, {"jsonrpc": "2.0", "id": 1, "method": "m"}):
+        assert made.receive(large(head), 0.0) == []
+    assert (reads, made.dropped["noise"]) == ([], 4)
+    [received] = made.receive(large({"type": "MCP_MESSAGE", "payload": {"jsonrpc": "2.0", "id": None}}), 0.0)
+    assert received == Received(message["payload"])
+    assert reads == ["whole"]
 
 
 WRONG: list[Any] = [None, True, 7, "", "x" * 5000, [], {}, {"a": 1}]
