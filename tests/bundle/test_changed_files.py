@@ -318,3 +318,45 @@ def test_files_of_two_bundles_are_not_mixed(bundles: Bundles, play: Play, place:
         outcome = play(Case(bundles(f"{place}, plain"), "no-store", name, other=there[other]))
         assert outcome["answer"] is None
         assert "is not the file that was built" in outcome["error"]
+
+
+CALLED = """
+const frame = document.querySelector("iframe");
+const id = Math.floor(Math.random() * 2 ** 40);
+const answered = new Promise((resolve) => addEventListener("message", ({ data }) => {
+    if (data.payload?.id === id) resolve(JSON.stringify(data.payload.result ?? data.payload.error));
+}));
+say({ jsonrpc: "2.0", id, method: "tools/call", params: { name: "NAME", arguments: ARGUMENTS } });
+return answered;
+"""
+
+
+def called(engine: Browser, name: str, arguments: str = "{}") -> str:
+    """Call a tool of the page that is open; its result, or its error, as JSON."""
+    return str(engine.run(CALLED.replace("NAME", name).replace("ARGUMENTS", arguments)))
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("place", ["page", "worker"])
+def test_a_page_outlives_two_deploys(bundles: Bundles, play: Play, engine: Browser, tmp_path: Path, place: str) -> None:
+    """All files of the open page are gone from the web server: it goes on, and reports what it then cannot have."""
+    case = Case(bundles(place), "no-store")
+    assert play(case)["answer"] == 5
+    for deploy in ("first", "second"):
+        case.root = tmp_path / deploy
+        case.root.mkdir()
+        assert '"isError":true' in called(engine, "rare")
+        assert '"result":7' in called(engine, "add", '{ "a": 3, "b": 4 }')
+        if place == "worker":
+            assert "while it handled this request" in called(engine, "crash")
+            assert '"result":9' in called(engine, "add", '{ "a": 4, "b": 5 }')
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("name", [*SCRIPTS[:2], "loader.*.js"])
+def test_a_worker_whose_script_is_missing_is_reported(bundles: Bundles, play: Play, name: str) -> None:
+    """The page has its own; what the worker is made of comes with a request of its own, and is empty, or cut off."""
+    for other in (b"", next(bundles("worker").rglob(name)).read_bytes()[:1000]):
+        outcome = play(Case(bundles("worker"), "no-store", name, first=2, other=other))
+        assert outcome["answer"] is None
+        assert f"{name.partition('*')[0]}" in outcome["error"]
