@@ -12,13 +12,9 @@ import { absolute, config, given, ofPage, withResolvers } from "./surroundings.j
 import { settle, unpack } from "./unzip.js";
 import { Workers } from "./workers.js";
 
-<<<<<<< HEAD
-globalThis.mcpframeText = textOrReason; // mcpframe.frame.browser.window reads messages with it
-globalThis.mcpframeFollowSize = (report, isDrawn) => followSize(report, config.size, isDrawn);
-=======
 // mcpframe.frame.browser.window reads messages with it.
 globalThis.mcpframeText = (data, isWanted) => textOrReason(data, {}, isWanted);
->>>>>>> f2a21b2e (core: look at whose a large message is before it is read)
+globalThis.mcpframeFollowSize = (report, isDrawn) => followSize(report, config.size, isDrawn);
 globalThis.mcpframeOfPage = ofPage; // for mcpframe.frame.browser.fetching
 
 const files = config.files;

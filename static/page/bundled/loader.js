@@ -1,10 +1,11 @@
-// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/fitting.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "81c06f9a986caa09948a4e8b156742edb225ba70c213b4733852f5016ab9dab7"}
+// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/fitting.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "07f49c4117d896471429e21fef79d44ef3b9fb93582b34e131e2a187167af1ce"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
 var BRACKETS = 1;
 var MOST_NESTING = 1e3;
 var LONGEST_TEXT = 4096;
+var MOST_UNASKED = 256 * 1024;
 var Unwritable = class extends Error {
   constructor(name2, message) {
     super(message);
@@ -17,33 +18,33 @@ function jsonOf(data, { maxMessageBytes = Infinity, maxNesting = MOST_NESTING } 
   checkBytes(text, maxMessageBytes);
   return text;
 }
-function outlineOf(data) {
-  const type = member(data, "type");
-  const payload = isRecord(data) ? data.payload : void 0;
-  const [id, method] = [member(payload, "id"), member(payload, "method")];
-  const answers = member(payload, "result") !== void 0 || member(payload, "error") !== void 0;
-  const kind = method !== void 0 ? id !== void 0 ? "request" : "other" : answers ? "response" : "other";
-  return {
-    type: typeof type === "string" ? type : void 0,
-    kind,
-    id: typeof id === "object" || typeof id === "number" && !Number.isFinite(id) ? null : id,
-    method
-  };
-}
-function outlineText(data) {
-  const { type, kind, id, method } = outlineOf(data);
-  const isShort = (value) => typeof value !== "string" || value.length <= LONGEST_TEXT;
-  const body = kind === "other" ? {} : { jsonrpc: "2.0", id: typeof id === "bigint" || !isShort(id) ? null : id };
-  if (kind === "request") body.method = typeof method === "string" && isShort(method) ? method : "";
-  if (kind === "response") body.result = {};
-  return JSON.stringify({ type: isShort(type) ? type : void 0, payload: body });
-}
-function textOrReason(data, limits = {}) {
+function textOrReason(data, limits = {}, isWanted = true) {
+  if (!isWanted && isLarge(data)) return ["Large", "It is large.", headText(data)];
   try {
     return jsonOf(withReadableError(data), limits) ?? null;
   } catch (error) {
-    return [error.name, error.message, outlineText(data)];
+    return [error.name, error.message, headText(data)];
   }
+}
+function isLarge(data) {
+  if (typeof data === "string") return data.length > MOST_UNASKED && !/^\s*\{/.test(data);
+  try {
+    measure(data, MOST_UNASKED, MOST_NESTING);
+  } catch (error) {
+    return error.name === "MessageTooLarge";
+  }
+  return false;
+}
+var HEAD = ["type", "channel", "direction", "messageId", "jsonrpc", "id", "method", "result", "error"];
+function headText(data) {
+  if (!isRecord(data)) return "null";
+  const payload = isRecord(data.payload) ? headOf(data.payload) : short(member(data, "payload"));
+  return JSON.stringify({ ...headOf(data), payload });
+}
+var headOf = (data) => Object.fromEntries(HEAD.map((name2) => [name2, short(member(data, name2))]));
+function short(value) {
+  if (typeof value === "string") return value.length <= LONGEST_TEXT ? value : null;
+  return typeof value === "object" || typeof value === "bigint" ? null : value;
 }
 function withReadableError(data) {
   const error = isRecord(data) && isRecord(data.payload) ? data.payload.error : void 0;
@@ -666,7 +667,7 @@ var ONE_FUNCTION = [
   ...section(CODE, vector([[2, 0, 11]]))
 ];
 var emptyModule = () => Uint8Array.from(EMPTY_MODULE);
-function headOf(library) {
+function headOf2(library) {
   const content = new Uint8Array(WebAssembly.Module.customSections(library, "dylink.0")[0]);
   return Uint8Array.from([...EMPTY_MODULE, ...section(CUSTOM, [...name("dylink.0"), ...content])]);
 }
@@ -1518,7 +1519,7 @@ var Workers = class {
 };
 
 // static/page/loader.js
-globalThis.mcpframeText = textOrReason;
+globalThis.mcpframeText = (data, isWanted) => textOrReason(data, {}, isWanted);
 globalThis.mcpframeFollowSize = (report, isDrawn) => followSize(report, config.size, isDrawn);
 globalThis.mcpframeOfPage = ofPage;
 var files2 = config.files;
@@ -1604,7 +1605,7 @@ var Arrivals = class {
     const libraries = /* @__PURE__ */ new Map();
     const linking = async ({ library, own }) => {
       const compiled = await library;
-      const { buffer } = headOf(compiled);
+      const { buffer } = headOf2(compiled);
       libraries.set(buffer, { compiled, own });
       return { ok: true, arrayBuffer: async () => buffer };
     };
