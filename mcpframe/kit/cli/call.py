@@ -86,6 +86,7 @@ def call(
     from mcpframe.kit.base.errors import CallError
     from mcpframe.kit.cli.arguments import split_pairs
     from mcpframe.kit.cli.questions import Questions
+    from mcpframe.kit.cli.result_table import print_tables
     from mcpframe.kit.cli.tool_result import save as save_files
     from mcpframe.kit.cli.tool_result import shown
     from mcpframe.kit.client.session import check_origin, one_session
@@ -122,7 +123,7 @@ def call(
     elif result.get("isError"):
         text = shown(result, saved) or "The tool reports an error without a text."
         err.print(f"[bold red]error:[/] {escape(text + questions.advice(text))}")
-    else:
+    elif not (out.is_terminal and print_tables(result)):
         text = shown(result, saved)
         typer.echo(visible(text) if out.is_terminal else text)
     if mismatch:

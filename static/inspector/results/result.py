@@ -15,6 +15,7 @@ from typing import Any
 from forms.json_values import same
 from mcpframe import Element, Page
 from results.media import data_url, decoded, file_name, media_type, shown_as, size_text, web_address
+from results.tables import repeats, show_table, tables_in
 from results.tree import add_copy, folded_tree, json_tree
 
 __all__ = ["Read", "json_tree", "show_result"]
@@ -48,8 +49,15 @@ def show_result(page: Page, place: Element, result: Any, *, read: Read | None = 
         box.add("p", "The tool reports an error.", class_="result-title")
     if isinstance(result.get("description"), str):
         box.add("p", result["description"], class_="result-description")
-    structured = result.get("structuredContent")
-    view.parts(box, result.get("content"), lambda part, place: view.content(place, part, structured))
+    structured, content = result.get("structuredContent"), result.get("content")
+    said = _value_of(content)
+    tables = tables_in(said if structured is None else structured)
+    for name, rows in tables.items():
+        show_table(page, box, "" if tables.keys() == {"result"} else name, rows)
+    if tables and said is not None and (structured is None or repeats(said, structured)):
+        view.folded_parts(box, content)
+    else:
+        view.parts(box, content, lambda part, place: view.content(place, part, structured))
     if structured is not None:
         box.add("p", "Structured content", class_="result-title")
         json_tree(page, box, structured, label="Structured content")
@@ -91,6 +99,17 @@ class _View:
                 box.elements(":scope > .result-part")[following].focus()
 
             button.on("click", more)
+
+    def folded_parts(self, place: Element, parts: Any) -> None:
+        """Show texts that a table shows as well, once they are asked for."""
+        node = place.add("details", class_="result-folded")
+        node.add("summary", f"As text ({len(parts):,} part{'' if len(parts) == 1 else 's'})")
+
+        def fill() -> None:
+            stop()
+            self.parts(node, parts, lambda part, inside: self.content(inside, part))
+
+        stop = node.on("toggle", fill)
 
     def content(self, place: Element, part: Any, structured: Any = None) -> None:
         """Show a content block."""
@@ -243,6 +262,19 @@ def _as_json(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
+
+
+def _value_of(content: Any) -> Any:
+    """Return the JSON value of a content of texts, which are its parts if there are several; None if it has none."""
+    if not isinstance(content, list) or not content:
+        return None
+    texts = [part["text"] for part in content if isinstance(part, dict) and isinstance(part.get("text"), str)]
+    if len(texts) < len(content) or sum(map(len, texts)) > MAX_JSON_TEXT:
+        return None
+    values = [_as_json(text) for text in texts]
+    if any(value is None for value in values):
+        return None
+    return values[0] if len(values) == 1 else values
 
 
 def is_table(text: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from typing import Any, cast
 
 import pytest
@@ -19,6 +20,7 @@ from tests.support.fake_page import FakeBrowser, FakeElement
 from tests.unit.inspector.forms.schemas import JSON
 
 ALLOWED = {"div", "p", "pre", "span", "code", "a", "img", "audio", "button", "details", "summary"}
+ALLOWED |= {"table", "thead", "tbody", "tr", "th", "td"}
 
 
 @pytest.mark.parametrize(
@@ -191,6 +193,57 @@ def test_a_large_value_is_made_as_far_as_it_is_opened() -> None:
     browser.happen("details", "toggle")
     assert STEP < len(every(box.js)) < 10 * STEP
     assert len(box.elements("details")) == 1 + STEP
+
+
+def cells(place: FakeElement) -> list[list[str]]:
+    return [
+        [cell.textContent for cell in every(row) if cell.tagName in ("TH", "TD")]
+        for row in place.querySelectorAll("tr")
+    ]
+
+
+def text_of(value: Any) -> dict[str, Any]:
+    return {"type": "text", "text": json.dumps(value)}
+
+
+MODELS = [{"name": "a", "price": 1.5, "tags": ["x"]}, {"name": "b\u202e", "sold": None, "price": 2}]
+SHOWN = [["name", "price", "tags", "sold"], ["a", "1.5", '["x"]', ""], [r"b\u202e", "2", "", "null"]]
+
+
+@pytest.mark.parametrize(
+    ("result", "folded"),
+    [
+        ({"content": [*map(text_of, MODELS)], "structuredContent": {"result": MODELS}}, "As text (2 parts)"),
+        ({"content": [text_of(MODELS)], "structuredContent": {"result": MODELS}}, "As text (1 part)"),
+        ({"content": [text_of({"items": MODELS})], "structuredContent": {"items": MODELS}}, "As text (1 part)"),
+        ({"content": [*map(text_of, MODELS)]}, "As text (2 parts)"),
+        ({"content": [text_of(MODELS)]}, "As text (1 part)"),
+        ({"content": [{"type": "text", "text": "Found."}], "structuredContent": {"items": MODELS}}, "Found."),
+    ],
+)
+def test_rows_of_objects_are_a_table(result: Any, folded: str) -> None:
+    place, _ = shown(result)
+    assert cells(place) == SHOWN
+    assert folded in place.textContent
+    assert (len(place.querySelectorAll("pre")) == 0) == folded.startswith("As text")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [[], [1, {"a": 1}], [{}], [{str(at): at for at in range(100)}], {"a": {"b": MODELS}}, "text", None, 7],
+)
+def test_what_is_no_table(value: Any) -> None:
+    place, _ = shown({"content": [text_of(value)], "structuredContent": {"result": value}})
+    assert place.querySelectorAll("table") == []
+    assert len(place.querySelectorAll("pre")) == 1
+
+
+def test_a_long_table_is_shown_by_and_by() -> None:
+    place, browser = shown({"content": [], "structuredContent": [{"n": at} for at in range(250)]})
+    for count in (100, 200):
+        assert len(cells(place)) == 1 + count
+        browser.happen("button", "click")
+    assert len(cells(place)) == 1 + 250
 
 
 def test_many_parts_are_shown_by_and_by() -> None:
