@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.async_api import Page, expect
 
-from tests.browser.inspecting import BOOT, InspectorPage
+from tests.browser.inspecting import BOOT, InspectorPage, ServerPart
 
 SIZES = ((390, 844), (768, 1024), (1280, 800))
 TABS = ("Tools", "Resources", "Prompts", "Logs", "Wire", "Timeline", "About")
@@ -69,6 +69,36 @@ async def test_an_example_that_is_added_is_listed_once(inspector: InspectorPage)
     await expect(example).to_be_visible()
 
 
+async def leaves_room_on_a_phone(inspector: InspectorPage, server: ServerPart) -> None:
+    """Check that a server has most of a phone, that another one can be added, and that notices cover nothing."""
+    page = inspector.page
+    await page.set_viewport_size({"width": 390, "height": 844})
+    tabs, address = server.view.get_by_role("tablist"), page.get_by_label("Server address")
+    below = "element => element.getBoundingClientRect().bottom"
+    assert await tabs.evaluate("tabs => new Set([...tabs.children].map((tab) => tab.offsetTop)).size") <= 2
+    assert await tabs.evaluate(below) < 260
+    await expect(address).to_be_hidden()
+    adding = inspector.button("Add a server")
+    await adding.click()
+    await expect(address).to_be_focused()
+    await expect(inspector.button("Clear all")).to_be_visible()
+    await adding.click()
+    await expect(address).to_be_hidden()
+    await page.evaluate(
+        """() => { const toast = document.createElement("div"); toast.className = "insp-toast";
+            toast.textContent = "A notice"; document.getElementById("insp-toasts").append(toast); }"""
+    )
+    covered = await page.evaluate(
+        """() => { const toast = document.querySelector(".insp-toast").getBoundingClientRect();
+            return [...document.querySelectorAll("#insp :is(input, select, textarea, button)")].filter((control) => {
+                const box = control.getBoundingClientRect();
+                return box.height && box.bottom > toast.top && box.top < toast.bottom;
+            }).length; }"""
+    )
+    await page.evaluate("() => document.querySelector('.insp-toast').remove()")
+    assert covered == 0
+
+
 async def test_every_panel_fits_and_says_what_is_there(inspector: InspectorPage) -> None:
     page = inspector.page
     await inspector.add(inspector.site.servers["everything"])
@@ -80,6 +110,7 @@ async def test_every_panel_fits_and_says_what_is_there(inspector: InspectorPage)
     for tab in TABS:
         await server.tab(tab)
         await fits(page)
+    await leaves_room_on_a_phone(inspector, server)
     await server.tab("Wire")
     await page.set_viewport_size({"width": 390, "height": 844})
     await server.view.get_by_role("button", name="tools/call").last.click()

@@ -99,7 +99,7 @@ class ServerView:
         set_up = controls.add("button", "Set up again", type="button")
         controls.add("button", "Remove", type="button").on("click", lambda: remove(server))
         self._broken = view.add("div", class_="insp-notice", hidden=True)
-        self._broken_text = self._broken.add("pre", role="alert")
+        self._broken_text = self._broken.add("pre", role="alert", tabindex="0")
         self._notice = view.add("div", class_="insp-notice", hidden=True)
         self._notice_text = self._notice.add("p", role="alert")
         self._retry = self._notice.add("button", "Try again", type="button")

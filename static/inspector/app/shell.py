@@ -45,6 +45,8 @@ class Shell:
         page.element("#insp-origin").text = self._origin
         page.element("#insp-add").on("submit", self._on_add)
         self._clear.on("click", self._on_clear)
+        self._adding = page.element("#insp-adding")
+        self._adding.on("click", lambda: self._show_adding(self._adding.get("aria-expanded") != "true"))
 
     async def begin(self) -> None:
         """Show the examples and the stored servers, and reconnect to these."""
@@ -85,12 +87,19 @@ class Shell:
             sandbox=self._sandbox.value,
             timeout=self._chosen_timeout(),
         )
+        self._show_adding(False)
         self._servers.add(server)
         self._servers.selected = server.session_id
         view = self._make_view(server)
         self._render()
         await view.start()
         return server
+
+    def _show_adding(self, shown: bool) -> None:
+        """Show or hide what adds a server, on a phone: beside a server there is no room for it."""
+        self._adding.set("aria-expanded", "true" if shown else "false")
+        if shown:
+            self._url.focus()
 
     async def _on_add(self) -> None:
         try:

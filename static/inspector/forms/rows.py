@@ -205,7 +205,6 @@ class ObjectGroup(_Rows):
         """
         self.box.classes.add("root")
         self.legend.hidden = True
-        self.box.set("role", "presentation")
         if not self.field.says_more:
             for button, name in self._buttons:
                 button.hidden = button.hidden or name == "Add property to {}"

@@ -33,7 +33,7 @@ class Logs:
         self._filter = self._select(bar, "Show from level", {"all": "Everything"})
         bar.add("button", "Clear", type="button").on("click", self._clear)
         self._status = bar.add("span", role="status", class_="quiet")
-        self._list = place.add("ol", role="log", aria_label="Logs", class_="insp-log", tabindex="0")
+        self._list = place.add("div", role="log", aria_label="Logs", tabindex="0").add("ol", class_="insp-log")
         self._nothing = place.add("p", "Nothing logged yet.", class_="quiet")
         self._ask.on("change", self._on_ask)
         self._filter.on("change", self._on_filter)
@@ -68,7 +68,6 @@ class Logs:
         self._nothing.hidden = True
         while self._list.js.childElementCount > MOST:
             self._list.js.firstElementChild.remove()
-        self._list.js.scrollTop = self._list.js.scrollHeight
 
     def _passes(self, level: str) -> bool:
         least: Any = self._filter.value

@@ -24,6 +24,7 @@ class Preview:
 
     def __init__(self, page: Page, place: Element, connection: Connection, hosting: Hosting) -> None:
         """Build the panel; see `Tools` for the parameters."""
+        place.add("h3", "As a view")
         place.add(
             "p",
             "Shows this page as a host of MCP Apps does, with a tool call that you write. After a rebuild it is shown "

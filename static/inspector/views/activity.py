@@ -38,7 +38,8 @@ class Activity:
         self._context = self._context_box.add("div", class_="insp-model-context")
         self._box = place.add("section", hidden=True)
         self._box.add("h4", name)
-        self._list = self._box.add("ul", role="log", aria_label=name, class_="insp-activity", tabindex="0")
+        self._area = self._box.add("div", role="log", aria_label=name, class_="insp-activity", tabindex="0")
+        self._list = self._area.add("ul")
 
     def note(self, what: str, text: str = "", blocks: Sequence[Json] = ()) -> Element | None:
         """Add an entry.
@@ -56,7 +57,7 @@ class Activity:
             return None
         self._box.hidden = False
         self._told = None
-        area = self._list.js
+        area = self._area.js
         self._follows = area.scrollHeight - area.scrollTop - area.clientHeight < _NEAR_END
         entry = self._list.add("li")
         entry.add("time", datetime.now().astimezone().strftime("%H:%M:%S"), class_="quiet")
@@ -72,7 +73,7 @@ class Activity:
     def follow(self) -> None:
         """Scroll to the end of the list if the end was visible before the last entry, which may have grown."""
         if self._follows:
-            self._list.js.scrollTop = self._list.js.scrollHeight
+            self._area.js.scrollTop = self._area.js.scrollHeight
 
     def _miss(self) -> None:
         """Count one more dropped entry in the last line."""
