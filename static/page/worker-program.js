@@ -4,6 +4,16 @@
 
 const BEGUN = '["begun"]\n'; // a text: see mcpframe.frame.worker.port
 
+// An address that a worker makes works as long as the worker lives, whatever it does: so its page sees that it has ended.
+// As an image, which the policy of every bundle allows. Locks would show it, too, but not in a page of opaque origin, and
+// they keep a page from the back/forward cache.
+const PIXEL = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
+const LIFE = `
+postMessage({
+  life: URL.createObjectURL(new Blob([Uint8Array.from(atob("${PIXEL}"), (each) => each.charCodeAt(0))], { type: "image/gif" })),
+});
+`;
+
 // What the page sends: texts for Python, what every worker is given (surroundings.js), and what arrives later.
 const LISTENING = `
 postMessage(${JSON.stringify(BEGUN)});
@@ -31,7 +41,7 @@ export function workerProgram(scripts) {
   // Each in a function, as the scope and the strictness of a module; in parentheses, so that it is parsed only once.
   const wrapped = (script) => ['(function () {"use strict";\n', script, "\n})"];
   const first = scripts.slice(0, -1).flatMap((script) => [...wrapped(script), "();\n"]);
-  return new Blob([LISTENING, ...first, "const load = ", ...wrapped(scripts.at(-1)), ";\n"], {
+  return new Blob([LIFE, LISTENING, ...first, "const load = ", ...wrapped(scripts.at(-1)), ";\n"], {
     type: "text/javascript",
   });
 }

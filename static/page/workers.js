@@ -3,12 +3,29 @@ import { absolute, config, ofPage, withResolvers } from "./surroundings.js";
 
 const NOT_ALLOWED = "the browser or this page's policy allows no worker";
 
+// No event reports a worker that ends in silence (`close()`), so a page looks whether it lives: see worker-program.js.
+const FIRST_LOOK = 1500; // milliseconds of silence; each further look comes after twice as long
+const MOST_BETWEEN_LOOKS = 8000;
+
+/** Returns whether an image can be loaded; the fragment makes it another one than those that are cached. */
+function loads(url, number) {
+  return new Promise((resolve) => {
+    const image = new Image();
+    image.onload = () => resolve(true);
+    image.onerror = () => resolve(false);
+    image.src = `${url}#${number}`;
+  });
+}
+
 /** One worker. What it reports before somebody handles that is kept, and what it is sent before it can be created. */
 class One {
   #worker = null;
   #url = "";
   #begun = false;
   #over = false;
+  #life = "";
+  #looks = 0;
+  #timer = 0;
   #kept = [];
   #unsent = [];
   #onText = (text) => this.#kept.push(() => this.#onText(text));
@@ -40,8 +57,10 @@ class One {
       if (this.#over) return;
       if (!this.#begun) URL.revokeObjectURL(this.#url); // its script has been read
       this.#begun = true;
+      this.#look(FIRST_LOOK);
       if (typeof data === "string") this.#onText(data);
-      else this.#ended(data.title, data.detail);
+      else if (typeof data?.title === "string") this.#ended(data.title, data.detail);
+      else if (typeof data?.life === "string") this.#watch(data.life); // what else comes is of the author's code
     };
     this.#worker.onerror = (event) => {
       event.preventDefault();
@@ -70,11 +89,33 @@ class One {
   post(text) {
     if (this.#worker) this.#worker.postMessage(text);
     else if (!this.#over) this.#unsent.push(text);
+    this.#look(FIRST_LOOK);
+  }
+
+  /** Watches whether it lives, if this page shows images of its address at all. */
+  async #watch(life) {
+    if (this.#life || !(await loads(life, 0))) return;
+    this.#life = life;
+    this.#look(FIRST_LOOK);
+  }
+
+  #look(silence) {
+    clearTimeout(this.#timer);
+    if (!this.#life || this.#over) return;
+    const look = async () => {
+      // Twice: a page that is being left loads nothing any more.
+      const lives = (await loads(this.#life, ++this.#looks)) || (await loads(this.#life, ++this.#looks));
+      if (!lives) this.#ended("The worker has ended by itself.");
+      else if (timer === this.#timer) this.#look(Math.min(2 * silence, MOST_BETWEEN_LOOKS));
+    };
+    const timer = setTimeout(look, silence);
+    this.#timer = timer;
   }
 
   /** Ends it at once. */
   end() {
     this.#over = true;
+    clearTimeout(this.#timer);
     this.#worker?.terminate();
     URL.revokeObjectURL(this.#url);
   }

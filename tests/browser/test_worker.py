@@ -184,6 +184,38 @@ async def test_another_host_takes_over_from_a_tool_that_computes(host_page: Page
             assert await page.call("keep", text="next") == ["next"]
 
 
+@pytest.mark.parametrize("opaque", [extended(False), True], ids=["with an origin", "opaque"])
+async def test_a_worker_that_ends_in_silence_is_replaced(
+    host_page: Page, computing: str, troubles: Troubles, opaque: bool
+) -> None:
+    for complaint in (
+        "The worker has ended by itself",
+        "Failed to load resource",
+        "Not allowed to load local resource",
+    ):
+        troubles.expect(complaint)
+    options: dict[str, Any] = {"sandbox": "allow-scripts", "opaque": True} if opaque else {}
+    page = Framed(host_page, computing, **options)
+    with anyio.fail_after(PATIENCE):
+        async with page.client as client:
+            with pytest.raises(MCPError, match=r"while it handled this request: The worker has ended by itself\.$"):
+                await client.call_tool("vanish", {"after": 0})
+            assert await page.call("keep", text="one") == ["one"]
+            assert await page.call("nap", seconds=4) == "slept"  # one that computes is left alone
+            assert await page.call("vanish", after=0.05) == "gone"
+            while await page.call("keep", text="two") != ["two"]:  # it has lost its variables
+                pass
+
+
+async def test_a_worker_that_says_its_client_has_left_does_not_stop_the_page(host_page: Page, computing: str) -> None:
+    page = Framed(host_page, computing)
+    with anyio.fail_after(PATIENCE):
+        async with page.client as client:
+            with pytest.raises(MCPError, match="has ended this session"):
+                await client.call_tool("end_session", {})
+            assert await page.call("keep", text="one") == ["one"]
+
+
 @pytest.mark.extended
 async def test_python_that_ends_in_the_worker_is_replaced(host_page: Page, computing: str, troubles: Troubles) -> None:
     for complaint in ("fatal error", "Aborted", "Python", "ended", "unreachable"):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from mcpframe.frame.core import payload
+from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.jsonrpc import RequestId
 from mcpframe.frame.worker.outputs import Deliver, Json, Output
+from mcpframe.frame.worker.port import REPLAY
 
 REPEATABLE = frozenset(
     {
@@ -48,6 +49,15 @@ class OpenCall:
         params = self.message.get("params") or {}
         return str(params.get("name", "")) if self.method == "tools/call" else ""
 
+    def waits(self, why: str) -> list[Output]:
+        """Tell its client once why it waits, as progress, if the client has asked for that."""
+        token = jsonrpc.progress_token(self.message)
+        if self.taken or self.told or token is None:
+            return []
+        self.told = True
+        params = {"progressToken": token, "progress": 0, "message": why}
+        return [self.client.delivery({"jsonrpc": "2.0", "method": jsonrpc.PROGRESS, "params": params})]
+
 
 @dataclass(eq=False)
 class WorkerClient:
@@ -64,6 +74,7 @@ class WorkerClient:
             token.
         tokens: the worker's progress tokens, by the client's.
         waiting: notifications and answers for a worker that is not ready.
+        is_open: whether it has a session in the worker, if that is ready.
         closing: whether it has left.
     """
 
@@ -76,8 +87,42 @@ class WorkerClient:
     asked: dict[RequestId, tuple[RequestId, RequestId | None]] = field(default_factory=dict)
     tokens: dict[RequestId, RequestId] = field(default_factory=dict)
     waiting: list[Json] = field(default_factory=list)
+    is_open: bool = False
     closing: bool = False
 
     def delivery(self, message: Json) -> Output:
         """Return the output that sends it a message."""
         return Deliver(self.number, payload.encode(message), message)
+
+    def note(self, message: Json) -> None:
+        """Keep a message with which it introduces itself."""
+        method = str(message["method"])
+        if method in REPLAYED:
+            self.introduction[method] = message
+        uri = str((message.get("params") or {}).get("uri"))
+        if method == "resources/subscribe":
+            self.subscriptions[uri] = message
+        elif method == "resources/unsubscribe":
+            self.subscriptions.pop(uri, None)
+
+    def replayed(self) -> Iterator[Json]:
+        """Yield the messages that begin its session again; no answer to them is awaited."""
+        known = [self.introduction[method] for method in REPLAYED if method in self.introduction]
+        for number, message in enumerate((*known, *self.subscriptions.values())):
+            if message.get("id") not in self.calls:  # else it is still to be answered
+                yield {**message, "id": f"{REPLAY}{number}"} if "id" in message else message
+
+    def own_id(self, id_: RequestId) -> RequestId | None:
+        """Return the worker's id of a request that is over; None if it has none, as one of an earlier worker."""
+        own, token = self.asked.pop(id_, (None, None))
+        if token is not None:
+            self.tokens.pop(token, None)
+        return own
+
+    def withdrawn(self) -> list[Output]:
+        """Cancel the server's requests to it, as whoever has asked is gone."""
+        why = "The worker of this server was ended."
+        outputs = [self.delivery(jsonrpc.cancellation(wire, why)) for wire in self.asked]
+        self.asked.clear()
+        self.tokens.clear()
+        return outputs

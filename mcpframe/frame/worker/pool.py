@@ -64,7 +64,7 @@ class Pool:
             limiter = self._limiter = self._limiter or CapacityLimiter(self.most)
         async with limiter:
             self._running += 1
-            process = self._idle.pop() if self._idle else self._start_two()
+            process = self._take()
             try:
                 with anyio.CancelScope(shield=not cancellable):
                     outcome = await process.run(request)
@@ -80,6 +80,14 @@ class Pool:
                 self._running -= 1
             self._keep(process)
         return outcome.get()
+
+    def _take(self) -> _Process:
+        while self._idle:
+            process = self._idle.pop()
+            if not process.is_over:
+                return process
+            process.end()
+        return self._start_two()
 
     def _start_two(self) -> _Process:
         """Start a process, and another one ahead of need if there is a processor for it."""
@@ -104,12 +112,14 @@ class _Process:
         self._texts: asyncio.Queue[str | Exception] = asyncio.Queue()
         self._stop_timer: Callable[[], None] = lambda: None
         self._ready = False
+        self.is_over = False
         self._worker: RunningWorker = start(self._texts.put_nowait, self._ended)
 
     def _ended(self, title: str, detail: str, begun: bool) -> None:
         if not begun:
             self._texts.put_nowait(NoWorker(title))
             return
+        self.is_over = True
         error = BrokenWorkerProcess(title)
         if detail:
             error.add_note(detail)
@@ -132,12 +142,16 @@ class _Process:
                 logging.getLogger(name).log(level, "%s", text)
 
     async def _next(self) -> tuple[str, list[Any], str]:
-        text = await self._texts.get()
-        if isinstance(text, Exception):
-            raise text
-        kind, fields, message = read(text)
-        self._ready = self._ready or kind == "ready"
-        return kind, fields, message
+        while True:
+            text = await self._texts.get()
+            if isinstance(text, Exception):
+                raise text
+            try:
+                kind, fields, message = read(text)
+            except ValueError:
+                continue  # posted by other code in the worker
+            self._ready = self._ready or kind == "ready"
+            return kind, fields, message
 
     def rests(self, end: Callable[[], None]) -> None:
         """Call a function if it has had nothing to do for a while."""

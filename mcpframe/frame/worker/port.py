@@ -4,7 +4,8 @@ To the worker, after a line with the time of sending: `open` a client with exper
 message that a client has `said`, `close` a client, `ask` whether the worker's event loop runs, `go` on with a request
 that it asks about.
 From it: `begun` before its Python starts, `ready`, a message that the server has `said`, the request that it `took`,
-the request that it `asks` about, `alive`, a client is `closed`, a `problem` for people.
+the request that it `asks` about, `alive`, a client is `closed`, a `problem` for people. The code in the worker can post
+there, too: the page drops every other text.
 """
 
 from __future__ import annotations
@@ -13,10 +14,24 @@ import json
 import time
 from typing import Any, Final
 
+from mcpframe.frame.core.errors import MalformedMessage
+from mcpframe.frame.core.jsonrpc import RequestId, request_id
+
 STALE_SECONDS: Final = 0.05
 """The age of a request from which the worker asks whether it is still wanted: it has waited, and may be cancelled."""
 REPLAY: Final = "mcpframe:replay/"
 """The beginning of the ids of requests that a client has sent to an earlier worker: no answer to them is awaited."""
+_OF_WORKER: Final[dict[str, tuple[Any, ...]]] = {
+    "begun": (),
+    "ready": (dict,),
+    "said": (int,),
+    "took": (int, RequestId),
+    "asks": (int, RequestId),
+    "alive": (int,),
+    "closed": (int,),
+    "problem": (str, str),
+}
+"""The texts of a worker with a server: the types of their fields."""
 
 
 def text_of(kind: str, *fields: Any, message: str = "") -> str:
@@ -31,10 +46,27 @@ def text_of(kind: str, *fields: Any, message: str = "") -> str:
 
 
 def read(text: str) -> tuple[str, list[Any], str]:
-    """Return the kind, the fields, and the JSON text of the message."""
+    """Return the kind, the fields, and the JSON text of the message. Raises ValueError for any other text."""
     head, _, message = text.partition("\n")
-    kind, *fields = json.loads(head)
+    parts = json.loads(head)
+    if not isinstance(parts, list) or not parts or not isinstance(parts[0], str):
+        raise ValueError("no text of the port")
+    kind, *fields = parts
     return kind, fields, message
+
+
+def read_of_worker(text: str) -> tuple[str, list[Any], str, dict[str, Any]] | None:
+    """Return what a worker with a server has posted, the message parsed, too; None for any other text."""
+    try:
+        kind, fields, message = read(text)
+        types = _OF_WORKER[kind]
+        body = json.loads(message) if kind == "said" else {}
+        if kind == "said":
+            request_id(body)
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, MalformedMessage):
+        return None
+    is_whole = len(fields) == len(types) and all(map(isinstance, fields, types))
+    return (kind, fields, message, body) if is_whole else None
 
 
 def stamped(text: str) -> str:

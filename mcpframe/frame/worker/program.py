@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 import math
+import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +69,8 @@ class Program:
         self._post(text_of("problem", title, detail))
 
     def _open(self, number: int, experimental: Mapping[str, Any], about: Sequence[str] | None) -> None:
+        if number in self._incoming:
+            return  # the page believes it closed, by a text that was not this program's
         self._incoming[number], read_stream = anyio.create_memory_object_stream[Any](math.inf)
         session = SessionFacts(*about) if about else None
         task = asyncio.create_task(self._run(number, read_stream, experimental, session))
@@ -79,6 +82,9 @@ class Program:
     ) -> None:
         try:
             await self._serve(read_stream, _Writer(self, number), experimental, about)
+        except Exception as error:  # the other sessions continue
+            log.exception("A session has failed.")
+            self.problem(f"A session has failed: {type(error).__name__}: {error}", traceback.format_exc())
         finally:
             self._incoming.pop(number).close()
             read_stream.close()
@@ -107,7 +113,11 @@ class Program:
         try:
             self._incoming[number].send_nowait(item)
         except (KeyError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-            return  # the server has stopped reading
+            if jsonrpc.is_request(message):  # the server has stopped reading
+                ended = jsonrpc.error_response(
+                    message["id"], jsonrpc.CONNECTION_CLOSED, "The server has ended this session."
+                )
+                self._post(text_of("said", number, message=json.dumps(ended)))
 
     def said(self, number: int, item: Any) -> None:
         """Send a client an item of its write stream."""

@@ -10,7 +10,7 @@ from mcpframe.frame.worker.outputs import Output, Post
 from mcpframe.frame.worker.port import text_of
 
 PROBE_SECONDS: Final = 1.0
-"""How often the worker is asked whether it computes, while a call runs."""
+"""How often the worker is asked whether it computes, while a request waits for it or is handled."""
 
 
 @dataclass(frozen=True)
@@ -49,15 +49,15 @@ class Pulse:
         self._question: _Question | None = None
         self._probe_at: float | None = None
 
-    def deadline(self, *, runs: bool) -> float | None:
+    def deadline(self, *, awaited: bool) -> float | None:
         """Return the time at which something is due; None for none.
 
         Args:
-            runs: whether the worker handles a call.
+            awaited: whether a request waits for the worker, or is handled.
         """
         question = self._question
         times = [self._probe_at, question.ends if question else None]
-        if question and runs and not self.computing:
+        if question and awaited and not self.computing:
             times.append(question.asked + PROBE_SECONDS)
         return min((time for time in times if time is not None), default=None)
 
@@ -85,12 +85,12 @@ class Pulse:
         if self._probe_at is None and not self._question:
             self._probe_at = now + PROBE_SECONDS
 
-    def probe(self, now: float, *, runs: bool) -> list[Output]:
-        """Ask whether the worker computes, if it is time to, and it handles a call."""
+    def probe(self, now: float, *, awaited: bool) -> list[Output]:
+        """Ask whether the worker computes, if it is time to, and a request waits."""
         if self._probe_at is None or self._probe_at > now:
             return []
         self._probe_at = None
-        return self._post(now) if runs and not self._question else []
+        return self._post(now) if awaited and not self._question else []
 
     def answered(self, number: int) -> bool:
         """Note the worker's answer to a question. Returns whether it computes no more."""

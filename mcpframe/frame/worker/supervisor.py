@@ -9,8 +9,10 @@ and which of its requests have not been answered. So a worker may be ended at an
 - A request of the server to a client is cancelled, and its answer is dropped.
 
 The worker is ended if its event loop does not answer within the grace period, after a call that it had begun to handle
-was cancelled, has exceeded its time limit, was stopped by a person, or has lost its client. Pings of clients are
-answered here.
+was cancelled, has exceeded its time limit, was stopped by a person, or has lost its client; and after one that waits
+for it while it handles none. Pings of clients are answered here.
+
+A session that the worker ends by itself fails with its requests; the client's next request begins another one there.
 
 A new worker that ends before it is ready, or is not ready in time, is not followed by another at once: the requests
 that wait for it fail with -32000, and the next request starts one.
@@ -19,8 +21,7 @@ that wait for it fail with -32000, and the next request starts one.
 from __future__ import annotations
 
 import itertools
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from mcpframe.frame.core import jsonrpc, payload
@@ -28,7 +29,7 @@ from mcpframe.frame.core.jsonrpc import CONNECTION_CLOSED, RequestId, answered_a
 from mcpframe.frame.core.limits import WORKER_START_SECONDS
 from mcpframe.frame.worker.calls import REPEATABLE, REPLAYED, OpenCall, WorkerClient
 from mcpframe.frame.worker.outputs import Computing, Deliver, End, Json, Left, Output, Post, Problem, Start
-from mcpframe.frame.worker.port import REPLAY, read, text_of
+from mcpframe.frame.worker.port import read_of_worker, text_of
 from mcpframe.frame.worker.pulse import Pulse
 
 REQUEST_TIMEOUT: Final = -32001
@@ -77,7 +78,7 @@ class Supervisor:
     def deadline(self) -> float | None:
         """The time of the next `tick`; None for none."""
         times = [call.ends for call in self._calls] if self._limits else []  # after each message
-        times += [self._start_by, self._pulse.deadline(runs=bool(self._running))]
+        times += [self._start_by, self._pulse.deadline(awaited=self._is_awaited)]
         return min((time for time in times if time is not None), default=None)
 
     # --- from the page
@@ -115,14 +116,15 @@ class Supervisor:
                 return [client.delivery(jsonrpc.error_response(message["id"], jsonrpc.INVALID_REQUEST, str(error)))]
             limit = self._limit(message)
             client.calls[message["id"]] = OpenCall(client, message, None if limit is None else now + limit)
-            self._note(client, message)
+            client.note(message)
+            self._probe(now)
             return [*self._start(now), *self._send(client, message)]
         if method == jsonrpc.CANCELLED:
             return self._cancelled(client, message, now)
         if method == jsonrpc.PROGRESS:
             token = jsonrpc.usable_id((message.get("params") or {}).get("progressToken"))
             message = answered_as(message, lambda wire: client.tokens.get(wire, wire)) if token is not None else message
-        self._note(client, message)
+        client.note(message)
         return self._send(client, message)
 
     def left(self, number: int, now: float) -> list[Output]:
@@ -130,18 +132,18 @@ class Supervisor:
         client = self._clients[number]
         calls = [self._forget(call) for call in tuple(client.calls.values())]
         client.closing = True
-        if not self._ready:
+        if not self._ready or not client.is_open:
             del self._clients[number]
             return [Left(number)]
         outputs: list[Output] = [Post(text_of("close", number))]
-        return [*outputs, *self._ask(now, "its client has left")] if any(call.taken for call in calls) else outputs
+        return [*outputs, *self._ask(now, "its client has left")] if any(map(self._holds, calls)) else outputs
 
     def stopped(self, now: float) -> list[Output]:
         """Stop every call of a tool that the worker handles, as a person has asked for."""
         running = [call for call in self._running if call.tool]
         why = "It was stopped by a person."
         outputs = [each for call in running for each in self._give_up(call, CONNECTION_CLOSED, why, "stopped")]
-        return [*outputs, *self._ask(now, "it was stopped by a person")] if running else []
+        return [*outputs, *self._ask(now, "it was stopped by a person")] if running or self._pulse.computing else []
 
     def tick(self, now: float) -> list[Output]:
         """Act on the deadlines that have passed."""
@@ -153,33 +155,39 @@ class Supervisor:
         for call in [call for call in self._calls if call.ends is not None and call.ends <= now]:
             why = f"The tool {call.tool!r} was stopped, as it took longer than {self._limit(call.message):g} s."
             outputs += self._give_up(call, REQUEST_TIMEOUT, why, "timeout")
-            outputs += self._ask(now, f"its tool {call.tool!r} took too long") if call.taken else []
-        if self._running and (since := self._pulse.silent_since(now)) is not None:
+            outputs += self._ask(now, f"its tool {call.tool!r} took too long") if self._holds(call) else []
+        if self._is_awaited and (since := self._pulse.silent_since(now)) is not None:
             self._pulse.computing = True
             outputs.append(Computing(self._tools, since))
             outputs += self._tell_who_waits()
-        return [*outputs, *self._pulse.probe(now, runs=bool(self._running))]
+        return [*outputs, *self._pulse.probe(now, awaited=self._is_awaited)]
 
     # --- from the worker
 
     def heard(self, text: str, now: float) -> list[Output]:
         """Handle a text of the worker."""
-        kind, fields, message = read(text)
+        heard = read_of_worker(text)
+        if heard is None:
+            return []
+        kind, fields, text, message = heard
         if kind == "said":
-            return self._server_said(fields[0], message)
+            return self._server_said(fields[0], text, message)
         if kind in ("took", "asks"):
             return self._comes_to(kind, fields[0], fields[1], now)
         if kind == "alive":
             return self._alive(fields[0], now)
+        if kind == "closed":
+            return self._closed(fields[0])
+        if kind == "problem":
+            return [Problem(*fields)]
+        if self._ready:
+            return []
         if kind == "begun":
             self._start_by = now + WORKER_START_SECONDS
             return []
-        if kind == "ready":
-            self._ready, self._start_by, self.facts = True, None, fields[0]
-            return [each for client in self._clients.values() for each in self._resume(client)]
-        if kind == "closed":
-            return [Left(fields[0])] if self._clients.pop(fields[0], None) else []
-        return [Problem(*fields)]
+        self._ready, self._start_by, self.facts = True, None, fields[0]
+        self._probe(now)
+        return [each for client in self._clients.values() for each in self._resume(client)]
 
     def ended(self, why: str, now: float) -> list[Output]:
         """Start another worker, as this one has ended or has to; only for the next request if it was never ready."""
@@ -190,6 +198,7 @@ class Supervisor:
         outputs: list[Output] = self._start(now) if was_ready else [End()]
         for client in tuple(self._clients.values()):
             outputs += self._interrupted(client, why) if was_ready else self._refused(client, why)
+            client.is_open = False
             if client.closing:
                 del self._clients[client.number]
                 outputs.append(Left(client.number))
@@ -205,6 +214,15 @@ class Supervisor:
     @property
     def _calls(self) -> Iterator[OpenCall]:
         return (call for client in self._clients.values() for call in client.calls.values())
+
+    @property
+    def _is_awaited(self) -> bool:
+        """Whether a request waits for the worker, or is handled by it."""
+        return self._ready and any(self._calls)
+
+    def _holds(self, call: OpenCall) -> bool:
+        """Return whether the worker handles a call, or handles none, so that nothing explains why this one waits."""
+        return call.taken or not self._running
 
     def _comes_to(self, kind: str, number: int, id_: RequestId, now: float) -> list[Output]:
         """Handle that the worker has come to a request: it runs it, or asks whether it is still wanted."""
@@ -238,48 +256,50 @@ class Supervisor:
         return self._limits.get(name if isinstance(name, str) else "", self._limits.get("*"))
 
     def _open(self, client: WorkerClient) -> Output:
+        client.is_open = True
         return Post(text_of("open", client.number, client.experimental, client.about))
 
     def _send(self, client: WorkerClient, message: Json) -> list[Output]:
+        if self._ready and not client.is_open:
+            return [*self._introduced(client), *self._send(client, message)] if jsonrpc.is_request(message) else []
         if self._ready:
             return [Post(text_of("said", client.number, message=payload.encode(message)))]
         if self._awaited and not jsonrpc.is_request(message) and message.get("method") not in REPLAYED:
             client.waiting.append(message)  # the others are among the calls, or in the introduction
         return []
 
-    def _note(self, client: WorkerClient, message: Json) -> None:
-        """Keep a message with which a client introduces itself."""
-        method = str(message["method"])
-        if method in REPLAYED:
-            client.introduction[method] = message
-        uri = str((message.get("params") or {}).get("uri"))
-        if method == "resources/subscribe":
-            client.subscriptions[uri] = message
-        elif method == "resources/unsubscribe":
-            client.subscriptions.pop(uri, None)
-
     def _resume(self, client: WorkerClient) -> list[Output]:
         """Continue the session of a client in a worker that is ready."""
-        outputs = [self._open(client)]
         if client.closing:
-            return [*outputs, Post(text_of("close", client.number))]
-        known = [client.introduction[method] for method in REPLAYED if method in client.introduction]
-        for number, message in enumerate((*known, *client.subscriptions.values())):
-            if message.get("id") in client.calls:
-                continue  # it is still to be answered
-            replayed = {**message, "id": f"{REPLAY}{number}"} if "id" in message else message
-            outputs += self._send(client, replayed)
+            return [self._open(client), Post(text_of("close", client.number))]
+        outputs = self._introduced(client)
         calls = sorted(client.calls.values(), key=lambda call: call.method != "initialize")
         held, client.waiting = client.waiting, []
         for message in (*(call.message for call in calls), *held):
             outputs += self._send(client, message)
         return outputs
 
-    def _server_said(self, number: int, text: str) -> list[Output]:
+    def _introduced(self, client: WorkerClient) -> list[Output]:
+        """Begin the session of a client in the worker, as its earlier one was begun."""
+        opened = self._open(client)
+        return [opened, *(each for message in client.replayed() for each in self._send(client, message))]
+
+    def _closed(self, number: int) -> list[Output]:
+        """Handle that the worker has ended the session of a client, because it has left or not."""
+        client = self._clients.get(number)
+        if client is None or not client.is_open:
+            return []
+        client.is_open = False
+        self._dropped = {key for key in self._dropped if key[0] != number}
+        if client.closing:
+            del self._clients[number]
+            return [Left(number)]
+        return self._failed(client, client.calls.values(), "The server has ended this session.", "session_ended")
+
+    def _server_said(self, number: int, text: str, message: Json) -> list[Output]:
         client = self._clients.get(number)
         if client is None or client.closing:
             return []
-        message: Json = json.loads(text)
         if "method" not in message:
             id_ = message.get("id")
             call = client.calls.get(id_) if id_ is not None else None
@@ -295,23 +315,16 @@ class Supervisor:
             if token is not None and wire is not None:
                 client.tokens[wire] = token
         elif (cancelled := jsonrpc.cancelled_id(renamed)) is not None:
-            self._own_id(client, cancelled)
+            client.own_id(cancelled)
         return [Deliver(number, text, message) if renamed is message else client.delivery(renamed)]
 
     def _wire_id(self, id_: Any) -> Any:
         """Return the id of a server's request for its client; each worker counts from the beginning."""
         return id_ if self._generation == 1 else f"{self._generation}/{id_}"
 
-    def _own_id(self, client: WorkerClient, id_: RequestId) -> RequestId | None:
-        """Return the worker's id of a request that is over; None if it has none, as one of an earlier worker."""
-        own, token = client.asked.pop(id_, (None, None))
-        if token is not None:
-            client.tokens.pop(token, None)
-        return own
-
     def _answered(self, client: WorkerClient, message: Json) -> list[Output]:
         id_ = jsonrpc.usable_id(message.get("id"))
-        own = None if id_ is None else self._own_id(client, id_)
+        own = None if id_ is None else client.own_id(id_)
         return [] if own is None else self._send(client, answered_as(message, lambda _: own))
 
     def _cancelled(self, client: WorkerClient, message: Json, now: float) -> list[Output]:
@@ -322,7 +335,7 @@ class Supervisor:
         if not self._ready:
             return []
         outputs = self._send(client, message)
-        return [*outputs, *self._ask(now, "a call was cancelled")] if call.taken else outputs
+        return [*outputs, *self._ask(now, "a call was cancelled")] if self._holds(call) else outputs
 
     def _give_up(self, call: OpenCall, code: int, why: str, reason: str) -> list[Output]:
         """Answer a call with an error, and cancel it in the worker."""
@@ -338,7 +351,7 @@ class Supervisor:
         return self._pulse.ask(now, why) if self._ready else []
 
     def _probe(self, now: float) -> None:
-        if self._running:
+        if self._is_awaited:
             self._pulse.probe_later(now)
 
     def _alive(self, number: int, now: float) -> list[Output]:
@@ -349,17 +362,8 @@ class Supervisor:
 
     def _tell_who_waits(self) -> list[Output]:
         """Send progress to the clients whose calls wait for the worker."""
-        outputs: list[Output] = []
-        for client in self._clients.values():
-            for call in client.calls.values():
-                token = jsonrpc.progress_token(call.message)
-                if call.taken or call.told or token is None:
-                    continue
-                call.told = True
-                why = f"It waits for {', '.join(self._tools)}, which is computing."
-                params = {"progressToken": token, "progress": 0, "message": why}
-                outputs.append(client.delivery({"jsonrpc": "2.0", "method": jsonrpc.PROGRESS, "params": params}))
-        return outputs
+        why = f"It waits for {', '.join(self._tools) or 'the server'}, which is computing."
+        return [output for call in self._calls for output in call.waits(why)]
 
     def _start(self, now: float) -> list[Output]:
         """Start a worker if there is none."""
@@ -370,30 +374,24 @@ class Supervisor:
 
     def _refused(self, client: WorkerClient, why: str) -> list[Output]:
         """Answer what waits for a worker that could not be started."""
-        text = f"The worker of this server could not be started: {why.rstrip('.')}."
-        data = {"reason": "worker_failed", "mayHaveRun": False}
-        calls = [self._forget(call) for call in tuple(client.calls.values())]
         client.waiting.clear()
-        return [
-            client.delivery(jsonrpc.error_response(call.message["id"], CONNECTION_CLOSED, text, data)) for call in calls
-        ]
+        why = f"The worker of this server could not be started: {why.rstrip('.')}."
+        return self._failed(client, client.calls.values(), why, "worker_failed")
+
+    def _failed(self, client: WorkerClient, calls: Iterable[OpenCall], why: str, reason: str) -> list[Output]:
+        """Answer calls with an error, as whoever handled them is gone."""
+        outputs: list[Output] = []
+        for call in tuple(calls):
+            data = {"reason": reason, "mayHaveRun": call.taken}
+            id_ = self._forget(call).message["id"]
+            outputs.append(client.delivery(jsonrpc.error_response(id_, CONNECTION_CLOSED, why, data)))
+        return [*outputs, *client.withdrawn()]
 
     def _interrupted(self, client: WorkerClient, why: str) -> list[Output]:
         """End what the old worker had begun for a client."""
-        outputs: list[Output] = []
-        for id_, call in tuple(client.calls.items()):
-            if not call.taken:
-                continue
-            if call.method in REPEATABLE:
-                call.taken = False
-                continue
-            self._forget(call)
-            data = {"reason": "worker_ended", "mayHaveRun": True}
-            text = f"The worker of this server was ended while it handled this request: {why}."
-            outputs.append(client.delivery(jsonrpc.error_response(id_, CONNECTION_CLOSED, text, data)))
-        ended = "The worker of this server was ended."
-        outputs += [client.delivery(jsonrpc.cancellation(wire, ended)) for wire in client.asked]
-        client.asked.clear()
-        client.tokens.clear()
+        taken = [call for call in client.calls.values() if call.taken]
+        for call in taken:
+            call.taken = call.method not in REPEATABLE
         client.waiting.clear()
-        return outputs
+        why = f"The worker of this server was ended while it handled this request: {why.rstrip('.')}."
+        return self._failed(client, [call for call in taken if call.taken], why, "worker_ended")

@@ -1,4 +1,4 @@
-// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/fitting.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "07f49c4117d896471429e21fef79d44ef3b9fb93582b34e131e2a187167af1ce"}
+// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/fitting.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "f918f3857105e54e28ee61f4f47533cd6cbfe2d49833d9284f55896b88931695"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -1195,6 +1195,12 @@ var workerPage = {
 
 // static/page/worker-program.js
 var BEGUN = '["begun"]\n';
+var PIXEL = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
+var LIFE = `
+postMessage({
+  life: URL.createObjectURL(new Blob([Uint8Array.from(atob("${PIXEL}"), (each) => each.charCodeAt(0))], { type: "image/gif" })),
+});
+`;
 var LISTENING = `
 postMessage(${JSON.stringify(BEGUN)});
 const came = [];
@@ -1215,7 +1221,7 @@ addEventListener("message", ({ data }) => {
 function workerProgram(scripts2) {
   const wrapped = (script2) => ['(function () {"use strict";\n', script2, "\n})"];
   const first = scripts2.slice(0, -1).flatMap((script2) => [...wrapped(script2), "();\n"]);
-  return new Blob([LISTENING, ...first, "const load = ", ...wrapped(scripts2.at(-1)), ";\n"], {
+  return new Blob([LIFE, LISTENING, ...first, "const load = ", ...wrapped(scripts2.at(-1)), ";\n"], {
     type: "text/javascript"
   });
 }
@@ -1389,11 +1395,24 @@ function reasonOf({ message, status }) {
 
 // static/page/workers.js
 var NOT_ALLOWED = "the browser or this page's policy allows no worker";
+var FIRST_LOOK = 1500;
+var MOST_BETWEEN_LOOKS = 8e3;
+function loads(url, number2) {
+  return new Promise((resolve) => {
+    const image = new Image();
+    image.onload = () => resolve(true);
+    image.onerror = () => resolve(false);
+    image.src = `${url}#${number2}`;
+  });
+}
 var One = class {
   #worker = null;
   #url = "";
   #begun = false;
   #over = false;
+  #life = "";
+  #looks = 0;
+  #timer = 0;
   #kept = [];
   #unsent = [];
   #onText = (text) => this.#kept.push(() => this.#onText(text));
@@ -1424,8 +1443,10 @@ var One = class {
       if (this.#over) return;
       if (!this.#begun) URL.revokeObjectURL(this.#url);
       this.#begun = true;
+      this.#look(FIRST_LOOK);
       if (typeof data === "string") this.#onText(data);
-      else this.#ended(data.title, data.detail);
+      else if (typeof data?.title === "string") this.#ended(data.title, data.detail);
+      else if (typeof data?.life === "string") this.#watch(data.life);
     };
     this.#worker.onerror = (event) => {
       event.preventDefault();
@@ -1450,10 +1471,29 @@ var One = class {
   post(text) {
     if (this.#worker) this.#worker.postMessage(text);
     else if (!this.#over) this.#unsent.push(text);
+    this.#look(FIRST_LOOK);
+  }
+  /** Watches whether it lives, if this page shows images of its address at all. */
+  async #watch(life) {
+    if (this.#life || !await loads(life, 0)) return;
+    this.#life = life;
+    this.#look(FIRST_LOOK);
+  }
+  #look(silence2) {
+    clearTimeout(this.#timer);
+    if (!this.#life || this.#over) return;
+    const look = async () => {
+      const lives = await loads(this.#life, ++this.#looks) || await loads(this.#life, ++this.#looks);
+      if (!lives) this.#ended("The worker has ended by itself.");
+      else if (timer === this.#timer) this.#look(Math.min(2 * silence2, MOST_BETWEEN_LOOKS));
+    };
+    const timer = setTimeout(look, silence2);
+    this.#timer = timer;
   }
   /** Ends it at once. */
   end() {
     this.#over = true;
+    clearTimeout(this.#timer);
     this.#worker?.terminate();
     URL.revokeObjectURL(this.#url);
   }

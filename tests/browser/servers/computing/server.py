@@ -76,6 +76,30 @@ def where() -> str:
 
 
 @server.tool()
+async def vanish(after: float) -> str:
+    """End the worker in silence, before the answer, or some seconds after it."""
+    import js
+
+    js.postMessage("hello")  # no text of the port
+    js.postMessage(None)
+    if after:
+        asyncio.get_running_loop().call_later(after, js.close)
+    else:
+        js.close()
+        await asyncio.sleep(1)
+    return "gone"
+
+
+@server.tool()
+def end_session() -> str:
+    """Tell the page that the first client has left."""
+    import js
+
+    js.postMessage('["closed", 1]\n')
+    return "told"
+
+
+@server.tool()
 def crash() -> str:
     """End Python."""
     posix.abort()

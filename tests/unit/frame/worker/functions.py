@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
+import sys
 import time
 
 from mcpframe import in_process
@@ -32,6 +34,14 @@ def fail(text: str) -> None:
 def leave() -> None:
     """End the process."""
     os._exit(3)
+
+
+def chatter() -> str:
+    """Post texts to the page, as a library in a worker may."""
+    assert sys.__stdout__
+    for text in ("", "hello", "[]", "7", '{"done": 1}'):
+        sys.__stdout__.write(json.dumps(text) + "\n")
+    return "done"
 
 
 def unsendable() -> object:

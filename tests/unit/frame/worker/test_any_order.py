@@ -106,7 +106,6 @@ class Talk(RuleBasedStateMachine):
     def take(self, asks: bool) -> None:
         kind, fields, message = read(self.posted.pop(0))
         if kind == "open":
-            assert fields[0] not in self.sessions
             self.sessions.add(fields[0])
         elif kind == "close":
             self.sessions.discard(fields[0])
@@ -135,6 +134,18 @@ class Talk(RuleBasedStateMachine):
 
     def hear(self, kind: str, *fields: Any) -> None:
         self.carry_out(self.supervisor.heard(text_of(kind, *fields), self.now))
+
+    @rule(
+        client=clients,
+        kind=st.sampled_from(("closed", "took", "asks", "ready", "begun", "alive")),
+        id_=st.integers(0, 9),
+    )
+    def forge(self, client: int, kind: str, id_: int) -> None:
+        """Post what the worker's own program did not, and answer what fails for that."""
+        if kind in ("ready", "begun") and not self.ready:
+            return
+        fields = {"closed": (client,), "alive": (id_,), "ready": ({},), "begun": ()}.get(kind, (client, id_))
+        self.hear(kind, *fields)
 
     @precondition(lambda self: self.alive)
     @rule()

@@ -110,6 +110,20 @@ async def test_idle_processes_end(started: Started, monkeypatch: pytest.MonkeyPa
     assert len(started.workers) == 4
 
 
+async def test_a_process_that_ends_while_it_is_idle_is_not_used(started: Started) -> None:
+    with anyio.fail_after(PATIENCE):
+        pid = await pool.run_sync(functions.number_of_process)
+        [ended] = [worker for worker in started.workers if worker._process.pid == pid]
+        ended._process.kill()
+        await anyio.to_thread.run_sync(ended._thread.join)
+        assert await pool.run_sync(functions.double, 1) == 2
+
+
+async def test_what_a_function_posts_itself_is_skipped(started: Started) -> None:
+    with anyio.fail_after(PATIENCE):
+        assert await pool.run_sync(functions.chatter) == "done"
+
+
 async def test_a_page_without_workers_calls_the_function(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

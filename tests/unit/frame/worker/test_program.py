@@ -67,3 +67,31 @@ async def test_nothing_is_kept_of_a_request_that_was_cancelled_while_it_waited(w
 async def test_the_introduction_of_a_client_is_handled_however_long_it_has_waited(worker: Worker) -> None:
     worker.take("said", 1, id=f"{REPLAY}0", method="resources/subscribe", params={"uri": "a:b"})
     assert worker.posted == [("took", [1, f"{REPLAY}0"])]
+
+
+async def test_a_session_that_is_open_is_not_opened_again(worker: Worker) -> None:
+    worker.take("said", 1, id=f"{REPLAY}0", method="tools/list")
+    worker.take("open", 1, {}, None)
+    worker.take("said", 1, id=f"{REPLAY}1", method="tools/list")
+    assert worker.posted == [("took", [1, f"{REPLAY}0"]), ("took", [1, f"{REPLAY}1"])]
+
+
+class Failing(Worker):
+    """A program whose server fails with the first message."""
+
+    async def _serve(self, read_stream: Any, *_: Any) -> None:
+        async for _message in read_stream:
+            raise LookupError("no such thing")
+
+
+async def test_a_session_that_fails_is_reported_and_its_late_requests_are_answered() -> None:
+    worker = Failing()
+    worker.take("said", 1, method="notifications/initialized")
+    with anyio.fail_after(30):
+        await worker.closed.wait()
+    worker.take("said", 1, id=f"{REPLAY}0", method="tools/list")
+    (problem, [title, detail]), *others = worker.posted
+    assert problem == "problem"
+    assert "LookupError: no such thing" in title
+    assert "Traceback" in detail
+    assert [kind for kind, _ in others] == ["closed", "took", "said"]

@@ -518,3 +518,91 @@ def test_an_id_that_is_in_use_is_refused_and_the_call_goes_on(rig: Rig) -> None:
     assert not rig.posted()
     rig.take(rig.supervisor.stopped(rig.now))
     assert rig.delivered()[-1]["error"]["data"] == {"reason": "stopped", "mayHaveRun": True}
+
+
+@pytest.mark.parametrize("how", ["cancelled", "timed out", "left", "stopped"])
+def test_a_worker_that_never_takes_a_call_is_ended_with_it(how: str) -> None:
+    rig = Rig(slow=GRACE)
+    rig.hear("ready", {})
+    one, other = introduced(rig), introduced(rig)
+    rig.call(one, 1, "slow" if how == "timed out" else "add")
+    rig.later(2 * PROBE_SECONDS)
+    if how == "timed out":
+        assert [message["error"]["data"]["mayHaveRun"] for message in rig.delivered()] == [False]
+    else:
+        assert rig.others() == [Computing((), rig.now - PROBE_SECONDS)]
+        assert not rig.is_ended()
+    rig.call(other, 2)
+    if how == "cancelled":
+        rig.cancel(one, 1)
+    elif how == "left":
+        rig.take(rig.supervisor.left(one, rig.now))
+    elif how == "stopped":
+        rig.take(rig.supervisor.stopped(rig.now))
+    rig.later(GRACE)
+    assert rig.is_ended()
+    rig.posted()
+    rig.hear("ready", {})
+    calls = [entry for entry in rig.posted() if "tools/call" in entry]
+    assert calls == ([("said", one, "tools/call", 1)] if how == "stopped" else []) + [("said", other, "tools/call", 2)]
+
+
+def test_a_session_that_the_worker_ends_fails_and_begins_anew_with_the_next_request(rig: Rig) -> None:
+    client = introduced(rig)
+    rig.hear("said", client, jsonrpc="2.0", id=5, method="elicitation/create", params={})
+    rig.call(client, 1)
+    rig.hear("took", client, 1)
+    rig.call(client, 2)
+    rig.posted(), rig.delivered()
+    rig.hear("closed", client)
+    rig.hear("closed", client)
+    assert [(message.get("id"), message.get("error", {}).get("data")) for message in rig.delivered()] == [
+        (1, {"reason": "session_ended", "mayHaveRun": True}),
+        (2, {"reason": "session_ended", "mayHaveRun": False}),
+        (None, None),  # the cancellation of what the server had asked
+    ]
+    rig.say(client, "notifications/roots/list_changed")
+    rig.answer(client, 5)
+    assert rig.posted() == rig.others() == []
+    rig.call(client, 3)
+    assert rig.posted() == [
+        ("open", client, {}, None),
+        ("said", client, "initialize", "mcpframe:replay/0"),
+        ("said", client, "notifications/initialized", None),
+        ("said", client, "tools/call", 3),
+    ]
+    rig.hear("closed", client)
+    rig.take(rig.supervisor.left(client, rig.now))
+    assert rig.others() == [Left(client)]
+
+
+FORGED = [
+    *(
+        "",
+        "hello",
+        "[]",
+        "{}",
+        "[[]]",
+        "[1]",
+        "null",
+        '["said"]',
+        '["said", "1"]',
+        '["said", 1]\n[]',
+        '["said", 1]\n{}',
+    ),
+    *('["said", 1]\n{"jsonrpc": "2.0", "id": {}, "result": {}}', '["took", 1, {}]', '["asks", 1]', '["took", 1, 2.5]'),
+    *('["alive"]', '["alive", 99]', '["ready", 3]', '["ready", {}]', '["begun"]', '["begun", 1]', '["closed", 7]'),
+    *('["closed", []]', '["problem"]', '["no such kind", 1]', '["go", 1, 1]', '["took", 9, 9]', "[" * 100_000),
+]
+
+
+@pytest.mark.parametrize("text", FORGED)
+def test_a_text_that_other_code_in_the_worker_posts_changes_nothing(rig: Rig, text: str) -> None:
+    client = introduced(rig)
+    assert rig.supervisor.heard(text, rig.now) == []
+    rig.later(2 * WORKER_START_SECONDS)
+    assert not rig.is_ended()
+    rig.call(client, 1)
+    rig.hear("took", client, 1)
+    rig.hear("said", client, jsonrpc="2.0", id=1, result={})
+    assert [message["id"] for message in rig.delivered()] == [1]
