@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.hub.serving.server import HubServer
 from mcpframe.kit.bridge.http.endpoint import HOST, PATH, Endpoint, serve_until_cancelled
-from mcpframe.kit.bridge.http.headers import security, with_cors
+from mcpframe.kit.bridge.http.headers import security, with_cors, without_events
 from mcpframe.kit.bridge.http.posts import CheckedPosts
 from mcpframe.kit.bridge.stdio.lines import LIMITS
 from mcpframe.kit.web.serve import bind
@@ -43,8 +44,10 @@ async def serve_http(server: HubServer, port: int, allowed_origins: Sequence[str
             max_request_body_size=LIMITS.max_message_bytes,
             max_sessions=_MOST_SESSIONS,
         )
-        app = Starlette(
-            routes=[Route(PATH, Endpoint(CheckedPosts(sessions.asgi_app, settings)))], middleware=with_cors(origins)
-        )
+
+        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+            await sessions.asgi_app(without_events(scope), receive, send)
+
+        app = Starlette(routes=[Route(PATH, Endpoint(CheckedPosts(answer, settings)))], middleware=with_cors(origins))
         async with sessions.run():
             await serve_until_cancelled(app, listener, "mcpframe hub", server.end)

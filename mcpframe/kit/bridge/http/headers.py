@@ -27,6 +27,7 @@ from mcp.shared.inbound import (
 from mcp_types.jsonrpc import HEADER_MISMATCH, INVALID_REQUEST, METHOD_NOT_FOUND
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
+from starlette.types import Scope
 
 from mcpframe.frame.core.jsonrpc import RequestId, is_request
 from mcpframe.kit.bridge.stdio.lines import LIMITS, Broken, Line, read_message
@@ -62,6 +63,13 @@ def with_cors(allowed_origins: Sequence[str]) -> list[Middleware]:
             expose_headers=["Mcp-Session-Id"],
         )
     ]
+
+
+def without_events(scope: Scope) -> Scope:
+    """Remove the header `Last-Event-ID`: no events are kept, so a client that resumes gets a new stream."""
+    if scope["type"] != "http":
+        return scope
+    return {**scope, "headers": [line for line in scope["headers"] if line[0].lower() != b"last-event-id"]}
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from mcpframe.frame.core import jsonrpc
+from mcpframe.kit.bridge.http.headers import without_events
 from mcpframe.kit.bridge.http.posts import again, read_post, refuse_id
 from mcpframe.kit.bridge.http.routing import Asked, request_for
 from mcpframe.kit.bridge.link.link import Link
@@ -186,7 +187,7 @@ class _Session:
             if id_ is not None:
                 await self._handle_request(scope, receive, send, id_)
             else:
-                await self.transport.handle_request(_without_events(scope), receive, send)
+                await self.transport.handle_request(without_events(scope), receive, send)
         finally:
             self.busy -= 1
             self.last_heard = anyio.current_time()
@@ -288,12 +289,6 @@ class _Session:
             async for item, size in self._to_send:
                 await write.send(item)
                 self._unread.remove(size)
-
-
-def _without_events(scope: Scope) -> Scope:
-    """Remove the header `Last-Event-ID`: no events are kept, so a client that resumes gets a new stream."""
-    headers = [(name, value) for name, value in scope["headers"] if name.lower() != b"last-event-id"]
-    return {**scope, "headers": headers}
 
 
 def _error(status: int, code: int, message: str) -> Response:

@@ -194,6 +194,24 @@ async def test_a_hub_that_ends_answers_the_calls_of_its_clients_over_http(
     assert not [record for record in caplog.records if record.name.startswith("uvicorn")]
 
 
+async def test_a_client_over_http_that_resumes_its_stream_gets_a_new_one(capsys: pytest.CaptureFixture[str]) -> None:
+    async with hub_world() as world, (server := HubServer(world.hub)).running():
+        serving = asyncio.create_task(http.serve_http(server, 0))
+        url = ""
+        with anyio.fail_after(60):
+            while not url:
+                await asyncio.sleep(0.001)
+                url = capsys.readouterr().out.strip()
+            async with httpx2.AsyncClient(headers={"Accept": "application/json, text/event-stream"}) as client:
+                initialize = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": INITIALIZE}
+                begun = await client.post(url, json=initialize)
+                resumed = {"Mcp-Session-Id": begun.headers["mcp-session-id"], "Last-Event-ID": "7"}
+                async with client.stream("GET", url, headers=resumed) as stream:
+                    assert stream.status_code == 200
+        serving.cancel()
+        await asyncio.wait({serving})
+
+
 async def test_an_id_in_use_is_refused_over_stdio() -> None:
     async def lines(*messages: dict[str, Any]) -> AsyncIterator[bytes]:
         for message in messages:
