@@ -25,7 +25,7 @@ from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Bundle, BundleOf, Origins, Troubles, new_context, profile_with_third_party_storage
 from tests.browser.outers import PATIENCE
-from tests.browser.stored import STORED
+from tests.browser.stored import BLOCK_DELETION, STORED, WITHOUT_STORE
 from tests.contract.playing import until_true
 from tests.support.built import SERVERS
 from tests.support.server_kinds import FRAME_SERVER, of_kind
@@ -283,26 +283,12 @@ async def test_a_full_browser_is_a_clear_error_and_loses_nothing(host_page: Page
         assert len((await session.call("stored", key="kept"))["value"]) == 100_000
 
 
-BLOCK_DELETION = """() => new Promise((resolve) => {
-    const opening = indexedDB.open("mcpframe", 1);
-    opening.onupgradeneeded = () => opening.result.createObjectStore("values");
-    opening.onsuccess = () => {
-        window.connection = opening.result;
-        indexedDB.deleteDatabase("mcpframe").onblocked = resolve;
-    };
-})"""
-"""Has the database's deletion wait for `connection` to be closed; all that opens the database then waits behind it."""
 CHANGES = "async (lock) => (await navigator.locks.query()).held.some(({ name }) => name === lock)"
 DELETED = """() => new Promise((resolve, reject) => {
     const deleting = indexedDB.deleteDatabase("mcpframe");
     deleting.onsuccess = () => resolve();
     deleting.onblocked = () => reject("A connection is open.");
 })"""
-WITHOUT_STORE = """() => new Promise((resolve) => {
-    indexedDB.deleteDatabase("mcpframe");
-    indexedDB.open("mcpframe", 1).onsuccess = ({ target }) => resolve(target.result.close());
-})"""
-"""Makes the database without its store, as earlier versions could leave it."""
 
 
 async def test_who_gives_up_while_the_database_opens_leaves_a_usable_one(host_page: Page, authored: Bundle) -> None:
