@@ -39,7 +39,7 @@ def local_storage() -> LocalStorage | None:
         return None
     except AttributeError:
         return None
-    return None if storage is None else LocalStorage(storage)
+    return LocalStorage(storage) if hasattr(storage, "getItem") else None  # null where the user has switched it off
 
 
 class LocalStorage:
