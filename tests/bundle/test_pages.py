@@ -174,7 +174,7 @@ def test_webassembly_that_is_blocked_is_told(page: Page, serving: Serving, rich:
 
 
 def test_a_module_that_raises_shows_its_traceback(page: Page, serving: Serving, tmp_path: Path, adder: Adder) -> None:
-    server = "import js, os\n\n\ndef fail():\n    return os.environ['LUCK']\n\n\nfail()\n"
+    server = "import js, os\n\n\ndef fail():\n    return os.environ['LUCK']\n\n\nserver = fail()\n"
     table = 'inspect = false\nallowed_origins = ["*"]'
     build(write_project(tmp_path / "project", table, server, lock=adder.lock), tmp_path / "out", snapshot=False)
     page.goto(f"{serving(tmp_path / 'out')}/adder/")

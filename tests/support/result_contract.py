@@ -116,6 +116,84 @@ SERVER = '''
     def refused():
         return FRAME.groupby("city")
 
+    NAN, INFINITE = float("nan"), float("inf")
+
+    @dataclasses.dataclass
+    class Reading:
+        label: str
+        values: list[float]
+
+    @server.tool()
+    def number() -> float:
+        return NAN
+
+    @server.tool()
+    def numbers() -> dict[str, list[float]]:
+        return {"all": [1.5, INFINITE]}
+
+    @server.tool()
+    def reading() -> Reading:
+        return Reading("x", [1.5, -INFINITE])
+
+    @server.tool()
+    def float32() -> np.float32:
+        return np.float32("nan")
+
+    @server.tool()
+    def optional() -> dict[str, float | None]:
+        return {"mean": NAN, "sum": np.float64(2.5)}
+
+    @server.tool()
+    def unknown() -> dict[str, Any]:
+        return {"mean": NAN, "all": [INFINITE, np.float64("nan"), 1.5]}
+
+    @server.tool()
+    def bare():
+        return NAN
+
+    class Handle:
+        pass
+
+    @server.tool()
+    def nameless() -> Any:
+        return {"handle": Handle()}
+
+    @server.resource("docs://notes")
+    def notes() -> Path:
+        path = Path(__file__).with_name("notes.txt")
+        path.write_text("caf\u00e9", "utf-8")
+        return path
+
+    @server.resource("docs://numbers")
+    def resource_numbers() -> dict:
+        return {"mean": NAN, "all": [np.int64(2)]}
+
+    @server.resource("docs://drawing", mime_type="image/png")
+    def drawing():
+        return Image.new("L", (1, 1))
+
+    @server.resource("docs://handle")
+    def handle():
+        return Handle()
+
+    @server.resource("docs://caf\u00e9/menu")
+    def menu() -> str:
+        return "menu"
+
+    @server.resource("docs://caf\u00e9/{name}")
+    def dish(name: str) -> dict:
+        return {"name": name, "price": INFINITE}
+
+    @server.resource("docs://two%20words/{name}")
+    def words_of(name: str) -> Path:
+        path = Path(__file__).with_name("word.bin")
+        path.write_bytes(b"\\xff\\0")
+        return path
+
+    @server.tool()
+    def body(text: str | None) -> dict[str, str]:
+        return {"kind": type(text).__name__}
+
     @server.tool()
     def plain(count: int, label: str = "x") -> dict[str, int]:
         """Counts."""
@@ -133,6 +211,13 @@ async def client(rig: Rig) -> AsyncIterator[PlainClient]:
         yield client
     page.cancel()
     await asyncio.wait([page])
+
+
+@pytest.fixture
+def official(kind: None, rig: Rig) -> None:
+    """The resources of the official SDKs."""
+    if rig.kind == "fastmcp":
+        pytest.skip("the package fastmcp refuses what it cannot send, and finds its resources itself")
 
 
 def only(result: dict[str, Any]) -> dict[str, Any]:
@@ -218,3 +303,66 @@ async def test_other_tools_stay_as_they_are(client: PlainClient) -> None:
     assert tools["plain"]["description"] == "Counts."
     assert tools["plain"]["inputSchema"]["required"] == ["count"]
     assert (await client.call("plain", count=2))["structuredContent"] == {"x": 2}
+
+
+async def test_a_number_that_json_lacks_is_an_error_where_a_number_is_declared(client: PlainClient) -> None:
+    """RFC 8259, section 6: a client that validates refuses null for a number, and with it the whole result."""
+    places = {
+        "number": "result is NaN",
+        "numbers": "result['all'][1] is infinite",
+        "reading": "result.values[1] is infinite",
+        "float32": "result is NaN",
+    }
+    for tool, place in places.items():
+        result = await client.call(tool)
+        assert result["isError"], tool
+        assert place in result["content"][0]["text"], tool
+
+
+async def test_a_number_that_json_lacks_is_null_where_that_fits(client: PlainClient) -> None:
+    for tool, data in {
+        "optional": {"mean": None, "sum": 2.5},
+        "unknown": {"mean": None, "all": [None, None, 1.5]},
+    }.items():
+        result = await client.call(tool)
+        assert json.loads(only(result)["text"]) == data
+        assert result.get("structuredContent", data) == data
+    assert only(await client.call("bare"))["text"] == "null"
+
+
+async def test_an_object_without_data_is_an_error(client: PlainClient) -> None:
+    result = await client.call("nameless")
+    assert result["isError"]
+    assert "class Handle" in result["content"][0]["text"]
+
+
+async def read(client: PlainClient, uri: str) -> dict[str, Any]:
+    result = (await client.request("resources/read", uri=uri))["result"]
+    (content,) = result["contents"]
+    return dict(content)
+
+
+@pytest.mark.parametrize("uri", ["docs://notes", "docs://caf%C3%A9/menu", "docs://caf%c3%a9/menu"])
+async def test_a_resource_is_a_text(official: None, client: PlainClient, uri: str) -> None:
+    assert (await read(client, uri))["text"] == ("menu" if uri.endswith("menu") else "caf\u00e9")
+
+
+async def test_a_resource_has_no_number_that_json_lacks(official: None, client: PlainClient) -> None:
+    assert json.loads((await read(client, "docs://numbers"))["text"]) == {"mean": None, "all": [2]}
+    for uri in ("docs://caf%C3%A9/soup", "docs://caf%c3%a9/soup"):
+        assert json.loads((await read(client, uri))["text"]) == {"name": "soup", "price": None}
+
+
+async def test_a_resource_is_a_picture_or_a_file(official: None, client: PlainClient) -> None:
+    assert base64.b64decode((await read(client, "docs://drawing"))["blob"]).startswith(PNG)
+    assert base64.b64decode((await read(client, "docs://two%20words/a"))["blob"]) == b"\xff\0"
+
+
+async def test_a_resource_without_data_is_an_error(official: None, client: PlainClient) -> None:
+    answer = await client.request("resources/read", uri="docs://handle")
+    assert "error" in answer
+
+
+async def test_a_text_that_looks_like_json_stays_a_text(client: PlainClient) -> None:
+    for text in ('{"blocks": [1]}', "null"):
+        assert (await client.call("body", text=text))["structuredContent"] == {"kind": "str"}

@@ -46,6 +46,12 @@ class Block(NamedTuple):
     fields: dict[str, Any]
     kind: str
 
+    @property
+    def data(self) -> str | bytes:
+        """The text or the bytes in it."""
+        held = self.fields.get("resource", self.fields)
+        return held["text"] if "text" in held else base64.b64decode(held.get("blob") or held["data"])
+
 
 class Described(NamedTuple):
     """Data with a text for the model, which is shorter or clearer than the data as JSON.

@@ -7,9 +7,10 @@ stays as it is. Values of libraries are found by the names of their classes, so 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from importlib import import_module
+from math import isfinite, isnan
 from pathlib import Path
 from types import UnionType
 from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
@@ -39,8 +40,14 @@ class Result(NamedTuple):
     data: dict[str, Any]
 
 
-def converted(value: Any) -> Any:
+def converted(value: Any, fits: Callable[[Any], bool] = lambda _: True) -> Any:
     """Return a tool's result in a form that every SDK can send.
+
+    JSON has no NaN and no infinity (RFC 8259, section 6), and clients refuse a result with one: they become null.
+
+    Args:
+        value: The result.
+        fits: Returns whether data with null in place of such numbers is what the tool declares.
 
     Returns:
         The value itself if there was nothing to convert; otherwise data, a `Block`, a list with `Block` in it, or a
@@ -48,11 +55,18 @@ def converted(value: Any) -> Any:
 
     Raises:
         TypeError: It is, or contains, an object of a library that has no such form. The text says what to return.
-        ValueError: An image, a chart or a file is too large.
+        ValueError: An image, a chart or a file is too large, or a number has no JSON form, and null does not fit.
     """
     if isinstance(value, Path):
         return file_content(value)
     walk = _Walk()
+    found = _converted(value, walk)
+    if walk.not_finite and not fits(found.data if isinstance(found, Result) else found):
+        raise ValueError(_no_json(value))
+    return found
+
+
+def _converted(value: Any, walk: _Walk) -> Any:
     if isinstance(value, list | tuple):
         items = [walk.step(item) for item in value]
         content = bool(walk.blocks) or any(isinstance(item, Block | Described) for item in items)
@@ -69,33 +83,63 @@ def as_result(data: dict[str, Any], blocks: Iterable[Block] = ()) -> Result:
     return Result([to_json(data, indent=2, fallback=str).decode(), *blocks], to_jsonable_python(data, fallback=str))
 
 
+def as_resource(value: Any) -> Any:
+    """Return what a resource's function returned as a text or bytes; an object of an SDK as it is.
+
+    Raises:
+        TypeError: It has no such form, or several pictures or files are in it.
+        ValueError: A picture or a file is too large.
+    """
+    if isinstance(value, str | bytes) or type(value).__module__.partition(".")[0] in _SDKS:
+        return value
+    found = converted(value)
+    if isinstance(found, Block):
+        return found.data
+    data = found.data if isinstance(found, Result) else found
+    blocks = found.content[1:] if isinstance(found, Result) else found if isinstance(found, list) else ()
+    if any(isinstance(each, Block) for each in blocks):
+        raise TypeError("A resource is one text or file: return a picture or a file by itself.")
+    return data if isinstance(data, str) else to_json(data, indent=2, fallback=str).decode()
+
+
 class _Walk:
     """One walk through a result. Content inside of data is collected, and named in its place.
 
     Attributes:
         blocks: The content that was inside of data.
+        not_finite: Whether there was a number that JSON lacks.
     """
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
+        self.not_finite = False
 
     def step(self, value: Any) -> Any:
         """Return a value as data, a `Block` or a `Described`."""
         cls = type(value)
+        if isinstance(value, float) and not isfinite(value):
+            self.not_finite = True
+            return None
         if cls in _JSON:
             return value
         if isinstance(value, _BYTES):
             return bytes_content(bytes(value))
         if keys := _library_keys(cls):
-            return _table().convert(value, keys)
+            return self._finite(_table().convert(value, keys))
         if isinstance(value, dict):
             return _same(value, {self._data(key): self._data(item) for key, item in value.items()})
         if isinstance(value, list | tuple | set | frozenset):
             return _same(value, [self._data(item) for item in value])
         if (parts := _parts_of(value)) is not None:
             data = self.step(parts)
-            return value if data is parts else data
+            return value if data is parts and not _has_no_text(cls) else data
+        if _has_no_text(cls):
+            raise TypeError(f"An object of the class {cls.__name__} is no result: return its data, or a text.")
         return value
+
+    def _finite(self, found: Any) -> Any:
+        """Return a converted value, with null in place of a number that JSON lacks."""
+        return self.step(found) if isinstance(found, float) else found
 
     def _data(self, value: Any) -> Any:
         found = self.step(value)
@@ -122,7 +166,44 @@ def _parts_of(value: Any) -> dict[str, Any] | None:
         return None
     if is_dataclass(cls):
         return {field.name: getattr(value, field.name) for field in fields(value)}
-    return dict(value) if hasattr(cls, "model_fields") else None
+    if hasattr(cls, "model_fields"):
+        return dict(value)
+    if _has_no_text(cls) and (names := [name for name in getattr(cls, "__annotations__", ()) if hasattr(value, name)]):
+        return {name: getattr(value, name) for name in names}
+    return None
+
+
+def _has_no_text(cls: type) -> bool:
+    """Return whether the text of a class's objects would be their address in memory."""
+    texts = {getattr(cls, "__str__"), getattr(cls, "__repr__")}  # noqa: B009  mypy binds them
+    plain = texts == {object.__str__, object.__repr__}
+    return plain and not hasattr(cls, "__get_pydantic_core_schema__") and cls.__module__.partition(".")[0] not in _SDKS
+
+
+def _no_json(value: Any) -> str:
+    """Return the error for a result with a number that JSON lacks."""
+    place, number = next(_not_finite(value, "result"), ("result", "NaN"))
+    return (
+        f"The number at {place} is {number}, which JSON does not have: return another number, or declare that it "
+        "can be None, and return that."
+    )
+
+
+def _not_finite(value: Any, place: str) -> Iterator[tuple[str, str]]:
+    """Return the numbers that JSON lacks, with their places."""
+    if _library_keys(type(value)) and hasattr(value, "item"):
+        value = value.item() if getattr(value, "ndim", 1) == 0 else None
+    if isinstance(value, float) and not isfinite(value):
+        yield place, "NaN" if isnan(value) else "infinite"
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _not_finite(item, f"{place}[{key!r}]")
+    elif isinstance(value, list | tuple):
+        for number, item in enumerate(value):
+            yield from _not_finite(item, f"{place}[{number}]")
+    elif (parts := _parts_of(value)) is not None:
+        for name, item in parts.items():
+            yield from _not_finite(item, f"{place}.{name}")
 
 
 def _library_keys(cls: type) -> list[Key]:

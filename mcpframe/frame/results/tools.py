@@ -1,4 +1,5 @@
-"""Tools whose results are converted, in every SDK: `MCPServer` of mcp 2.x, `FastMCP` of mcp 1.x and of fastmcp.
+"""Tools whose results are converted, in every SDK: `MCPServer` of mcp 2.x, `FastMCP` of mcp 1.x and of fastmcp; and
+resources of the official ones. The package fastmcp refuses what it cannot send.
 
 Each SDK makes a tool of a function in one place, `from_function`. Here that gets a function with the same parameters,
 whose result is converted, and whose return annotation is that of the converted result: an SDK reads its output schema
@@ -9,16 +10,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, get_origin
 
+from pydantic import TypeAdapter, ValidationError
 from typing_extensions import is_typeddict
 
 from mcpframe.frame.compat import sdk
 from mcpframe.frame.results.content import Block
-from mcpframe.frame.results.conversion import UNDECLARED, Result, as_result, converted, declared
+from mcpframe.frame.results.conversion import UNDECLARED, Result, as_resource, as_result, converted, declared
 
 _CONTENT = {"image": "ImageContent", "audio": "AudioContent", "resource": "EmbeddedResource"}
 """The SDK's class for each type of content."""
@@ -27,9 +29,15 @@ _NONE = inspect.Signature.empty
 
 @cache
 def convert_results() -> None:
-    """Convert the results of the official SDK's tools that are added from now on. Does nothing when repeated."""
+    """Convert the results of the official SDK's tools and resources that are added from now on.
+
+    Does nothing when repeated.
+    """
     module = "mcp.server.fastmcp" if sdk.major() == 1 else "mcp.server.mcpserver"
-    _convert_in(import_module(f"{module}.tools.base").Tool, _result_of_mcp)
+    _convert_in(import_module(f"{module}.tools.base").Tool, partial(_with_conversion, send=_result_of_mcp))
+    resources = import_module(f"{module}.resources")
+    for cls in (resources.FunctionResource, resources.ResourceTemplate):
+        _convert_in(cls, _reading)
 
 
 @cache
@@ -44,34 +52,39 @@ def convert_results_of_fastmcp() -> None:
     tools = getattr(place, "FunctionTool", None) or place.Tool  # before fastmcp 2.7
     tool_result = getattr(place, "ToolResult", None)
     if tool_result is None:  # before 2.10, without structured results
-        _convert_in(tools, lambda result: [_block(item) for item in result.content])
+        send: Callable[[Result], Any] = _content_of
     else:
-        _convert_in(tools, lambda result: _result_of_fastmcp(tool_result, result))
+        send = partial(_result_of_fastmcp, tool_result)
+    _convert_in(tools, partial(_with_conversion, send=send))
 
 
-def _convert_in(tools: Any, send: Callable[[Result], Any]) -> None:
-    """Convert the results of the tools of a class.
+def _content_of(result: Result) -> list[Any]:
+    return [_block(item) for item in result.content]
+
+
+def _convert_in(made: Any, wrap: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    """Convert the results of an SDK's class of tools or resources.
 
     Args:
-        tools: The SDK's class.
-        send: Returns a result in the SDK's own class.
+        made: The class, which has `from_function`.
+        wrap: Returns a function whose result is converted, for an author's function.
     """
-    make = tools.from_function.__func__
+    make = made.from_function.__func__
 
     @wraps(make)
     def from_function(cls: type, fn: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        return make(cls, _with_conversion(fn, send), *args, **options)
+        return make(cls, wrap(fn), *args, **options)
 
-    tools.from_function = classmethod(from_function)
+    made.from_function = classmethod(from_function)
 
 
 def _result_of_mcp(result: Result) -> Any:
-    fields = {"content": [_block(item) for item in result.content], "structuredContent": result.data}
+    fields = {"content": _content_of(result), "structuredContent": result.data}
     return sdk.model("CallToolResult").model_validate(fields)
 
 
 def _result_of_fastmcp(tool_result: Callable[..., Any], result: Result) -> Any:
-    return tool_result(content=[_block(item) for item in result.content], structured_content=result.data)
+    return tool_result(content=_content_of(result), structured_content=result.data)
 
 
 def _block(item: Block | str) -> Any:
@@ -93,30 +106,53 @@ def _with_conversion(function: Callable[..., Any], send: Callable[[Result], Any]
     undeclared = after is UNDECLARED
     after = _NONE if undeclared else after
 
+    def fits(data: Any) -> bool:
+        if after is _NONE:
+            return True
+        try:
+            TypeAdapter(after).validate_python(data)
+        except ValidationError:
+            return False
+        return True
+
     def sent(value: Any) -> Any:
-        found = converted(value)
+        found = converted(value, fits)
+        if found is None and value is not None:  # a number without a JSON form
+            found = None if after is not _NONE else "null"
         if undeclared and isinstance(found, dict):
             found = as_result(found)
         if isinstance(found, Result):
-            return send(found) if _is_object(after) else [_block(item) for item in found.content]
+            return send(found) if _is_object(after) else _content_of(found)
         if isinstance(found, list):
             return [_block(item) if isinstance(item, Block) else item for item in found]
         return _block(found) if isinstance(found, Block) else found
 
-    if inspect.iscoroutinefunction(function):
-
-        @wraps(function)
-        async def call(*args: Any, **named: Any) -> Any:
-            return sent(await function(*args, **named))
-    else:
-
-        @wraps(function)
-        def call(*args: Any, **named: Any) -> Any:
-            return sent(function(*args, **named))
-
+    call = _then(function, sent)
     call.__signature__ = signature.replace(return_annotation=after)  # type: ignore[attr-defined]
     annotations = {name: each.annotation for name, each in signature.parameters.items()} | {"return": after}
     call.__annotations__ = {name: each for name, each in annotations.items() if each is not _NONE}
+    return call
+
+
+def _reading(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function of a resource with its result as a text or bytes."""
+    return _then(function, as_resource) if inspect.isroutine(function) else function
+
+
+def _then(function: Callable[..., Any], finish: Callable[[Any], Any]) -> Callable[..., Any]:
+    """Return a function like another, whose result is passed through `finish`."""
+    if inspect.iscoroutinefunction(function):
+
+        @wraps(function)
+        async def awaited(*args: Any, **named: Any) -> Any:
+            return finish(await function(*args, **named))
+
+        return awaited
+
+    @wraps(function)
+    def call(*args: Any, **named: Any) -> Any:
+        return finish(function(*args, **named))
+
     return call
 
 

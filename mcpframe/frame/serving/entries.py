@@ -15,6 +15,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.compat import sdk
+from mcpframe.frame.compat.resource_addresses import accept_spellings
+from mcpframe.frame.compat.text_arguments import keep_texts
 from mcpframe.frame.core.errors import EntryError
 from mcpframe.frame.results.tools import convert_results, convert_results_of_fastmcp
 
@@ -131,6 +133,8 @@ def set_environment(
         sys.argv[:] = [program or next(iter(sys.argv), ""), *args]
     sdk.load_fastmcp()
     convert_results()
+    accept_spellings()
+    keep_texts()
     if sdk.has_fastmcp():
         convert_results_of_fastmcp()
 

@@ -28,6 +28,7 @@ from mcp.server.runner import serve_dual_era_loop
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from typing_extensions import TypeVar
 
+from mcpframe.frame.compat.resource_addresses import accept_spellings
 from mcpframe.frame.compat.resource_updates import ToolListing, announce_update, answer_subscriptions
 from mcpframe.frame.compat.sdk import (
     SdkMessages,
@@ -36,6 +37,7 @@ from mcpframe.frame.compat.sdk import (
     handle_security,
     limit_log_levels,
 )
+from mcpframe.frame.compat.text_arguments import keep_texts
 from mcpframe.frame.core.errors import EntryError
 from mcpframe.frame.results.tools import convert_results
 from mcpframe.frame.serving import entries
@@ -94,6 +96,8 @@ class FrameServer(Framed, MCPServer[LifespanT]):
         **options: Any,
     ) -> None:
         convert_results()
+        accept_spellings()
+        keep_texts()
         Framed.__init__(self, allowed_origins, browser)
         MCPServer.__init__(self, name, request_state_security=request_state_security or handle_security(), **options)
         hold_calls(self._lowlevel_server)  # in plain Python, too, which serves it without `equip`

@@ -18,7 +18,7 @@ from PIL import Image
 
 from mcpframe.frame.results import content, libraries
 from mcpframe.frame.results.content import Block, Described, bytes_content
-from mcpframe.frame.results.conversion import UNDECLARED, Result, converted, declared
+from mcpframe.frame.results.conversion import UNDECLARED, Result, as_resource, converted, declared
 
 
 def table(value: Any) -> Result:
@@ -189,6 +189,45 @@ def test_what_has_no_form(value: Any) -> None:
 )
 def test_declarations(annotation: Any, expected: Any) -> None:
     assert declared(annotation) == expected
+
+
+class Point:
+    x: int
+    y: int
+
+
+def test_an_object_of_a_class_with_annotations_is_its_data() -> None:
+    point = Point()
+    point.x, point.y = 1, 2
+    assert converted({"at": point}) == {"at": {"x": 1, "y": 2}}
+    with pytest.raises(TypeError, match="class object"):
+        converted(object())
+
+
+def test_a_number_that_json_lacks_is_found_where_it_is() -> None:
+    value = {"a": [1.0, np.float32("inf")]}
+    with pytest.raises(ValueError, match=r"result\['a'\]\[1\] is infinite"):
+        converted(value, lambda _: False)
+    assert converted({"a": (1.0, float("-inf"))}) == {"a": [1.0, None]}
+
+
+def test_resources_are_texts_and_bytes(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("caf\u00e9", "utf-8")
+    (tmp_path / "data.bin").write_bytes(b"\xff\0")
+    assert as_resource(tmp_path / "notes.txt") == "caf\u00e9"
+    assert as_resource(tmp_path / "data.bin") == b"\xff\0"
+    assert as_resource("text") == "text"
+    assert as_resource(b"text") == b"text"
+    assert as_resource(bytearray(b"\x89PNG\r\n\x1a\n")) == b"\x89PNG\r\n\x1a\n"
+    assert json.loads(as_resource({"mean": float("nan")})) == {"mean": None}
+    assert json.loads(as_resource(pd.DataFrame({"a": [1]})))["rows"] == [[1]]
+    picture = as_resource(Image.new("L", (1, 1)))
+    assert isinstance(picture, bytes)
+    assert picture.startswith(b"\x89PNG")
+    with pytest.raises(TypeError, match="class object"):
+        as_resource(object())
+    with pytest.raises(TypeError, match="by itself"):
+        as_resource(["Drawn:", Image.new("L", (1, 1))])
 
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
