@@ -75,6 +75,8 @@ class ToolStopped(Exception):
 
 def contain_tools() -> None:
     """Let any exception of a tool end only its call: fastmcp answers only an `Exception`."""
+    from mcpframe.frame.serving.raised import note
+
     tools: Any = import_module("fastmcp.tools")
     kind = getattr(tools, "FunctionTool", None) or import_module("fastmcp.tools.tool").Tool
     original = kind.run
@@ -88,6 +90,7 @@ def contain_tools() -> None:
             # Of the client, or of the end of the session.
             if isinstance(error, asyncio.CancelledError) and anyio.current_effective_deadline() == -math.inf:
                 raise
+            note(error)
             if isinstance(error, Exception) and not isinstance(error, BaseExceptionGroup):
                 raise
             raise ToolStopped(reason_of(error)) from error

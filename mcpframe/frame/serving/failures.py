@@ -28,6 +28,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
+from mcpframe.frame.serving.raised import note
+
 if TYPE_CHECKING:
     from mcp.server.lowlevel.server import Server
 
@@ -158,6 +160,7 @@ def _contain_tools(server: MCPServer[Any]) -> None:
             # The author's own call: a cancellation, such as that of a timeout around it, is the author's to handle.
             return await call_tool(name, arguments, context)
         except (UnexpectedToolError, Crash) as error:
+            note(_cause(error))
             text = f"Error executing tool {name}: {message_of(error)}"
             raise UnexpectedToolError(text) from error.__cause__
         finally:
@@ -186,6 +189,7 @@ def _contain_tool_handler(server: Server[Any]) -> None:
 
 def tool_error(name: str, error: BaseException) -> types.CallToolResult:
     """Return the result of a tool that raised `error`."""
+    note(_cause(error))
     text = f"Error executing tool {name}: {message_of(error)}"
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
 

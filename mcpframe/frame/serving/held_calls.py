@@ -23,6 +23,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from mcpframe.frame.serving.asking_session import AskingSession, cannot_ask
+from mcpframe.frame.serving.raised import noting, with_place
 from mcpframe.frame.serving.user_input import asking_by, check_can_ask
 
 if TYPE_CHECKING:
@@ -209,14 +210,15 @@ class _Held(NamedTuple):
 
 
 async def _handled(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Handle a request whose `input()` asks the client's user."""
+    """Handle a request whose `input()` asks the client's user, and whose error result names its place."""
 
     async def elicit(message: str, schema: Mapping[str, Any]) -> types.ElicitResult:
         check_can_ask(types, ctx.session)
         return await ctx.session.elicit_form(message, dict(schema), ctx.request_id)
 
-    with asking_by(elicit):
-        return await call_next(ctx)
+    with asking_by(elicit), noting() as errors:
+        result: HandlerResult = with_place(await call_next(ctx), errors)
+        return result
 
 
 def _can_answer(capabilities: types.ClientCapabilities | None) -> bool:

@@ -5,7 +5,7 @@ Like `failures` for 2.x; each part has one reason:
 1. An exception of a handler that is no `Exception`, and a result that has no JSON form, would end the server instead of
    the request (`Server._handle_request`).
 2. The client gets only the message of a tool's exception: its notes (`hints`), with the advice, are added to it, and
-   its traceback goes to the page's console.
+   its traceback goes to the page's console. The result names the place of the exception (`raised`).
 3. The error of a request that has timed out takes its code from httpx, which may be a placeholder.
 """
 
@@ -25,6 +25,7 @@ import anyio
 from mcpframe.frame.compat.placeholders import PlaceholderError
 from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR
 from mcpframe.frame.core.reasons import reason_of
+from mcpframe.frame.serving.raised import RAISED, note, noting, place_of
 from mcpframe.frame.serving.user_input import asking_by, check_can_ask
 
 BUNDLED_WITH = ("mcp1",)
@@ -59,7 +60,8 @@ def _contained(handle: Callable[..., Any]) -> Callable[..., Any]:
             return await session.elicit(text, schema, message.request_id)
 
         try:
-            with asking_by(elicit):
+            with asking_by(elicit), noting() as errors:
+                _name_places(message, errors, types.CallToolResult)
                 await handle(self, message, req, session, *args, **kwargs)
         except BaseException as error:
             # Of the client, or of the end of the session.
@@ -68,7 +70,8 @@ def _contained(handle: Callable[..., Any]) -> Callable[..., Any]:
             text = reason_of(error)
             if isinstance(req, types.CallToolRequest):
                 content = [types.TextContent(type="text", text=f"Error executing tool {req.params.name}: {text}")]
-                answer = types.ServerResult(types.CallToolResult(content=content, isError=True))
+                place = {RAISED: place_of(error)}
+                answer = types.ServerResult(types.CallToolResult(content=content, isError=True, _meta=place))
             else:
                 answer = types.ErrorData(code=INTERNAL_ERROR, message=text)
             message._completed = True
@@ -76,6 +79,19 @@ def _contained(handle: Callable[..., Any]) -> Callable[..., Any]:
 
     handle_request.mcpframe = True  # type: ignore[attr-defined]
     return handle_request
+
+
+def _name_places(message: Any, errors: list[BaseException], kind: type[Any]) -> None:
+    """Add the place of a tool's exception to the error result with which a request is answered; see `raised`."""
+    respond = message.respond
+
+    async def respond_with_place(response: Any) -> None:
+        result = getattr(response, "root", None)
+        if errors and isinstance(result, kind) and result.isError:
+            result.meta = {**(result.meta or {}), RAISED: place_of(errors[-1])}
+        await respond(response)
+
+    message.respond = respond_with_place
 
 
 class _Explained(Exception):
@@ -98,6 +114,7 @@ def _explaining(call_tool: Callable[..., Any]) -> Callable[..., Any]:
 
                     wrapped = error.__cause__ if type(error).__name__ == "ToolError" else None
                     cause = wrapped or error
+                    note(cause)
                     await hints.explain(cause, time.monotonic() - began)
                     if type(cause).__name__ not in _MEANT:
                         log.error("Tool %r raised an unexpected exception", name, exc_info=cause)

@@ -87,8 +87,8 @@ def call(
     from mcpframe.kit.cli.arguments import split_pairs
     from mcpframe.kit.cli.questions import Questions
     from mcpframe.kit.cli.result_table import print_tables
+    from mcpframe.kit.cli.tool_result import raised_at, shown
     from mcpframe.kit.cli.tool_result import save as save_files
-    from mcpframe.kit.cli.tool_result import shown
     from mcpframe.kit.client.session import check_origin, one_session
 
     check_origin(origin)
@@ -123,6 +123,8 @@ def call(
     elif result.get("isError"):
         text = shown(result, saved) or "The tool reports an error without a text."
         err.print(f"[bold red]error:[/] {escape(text + questions.advice(text))}")
+        if place := raised_at(result):
+            err.print(f"[dim]{escape(place)}[/]")
     elif not (out.is_terminal and print_tables(result)):
         text = shown(result, saved)
         typer.echo(visible(text) if out.is_terminal else text)

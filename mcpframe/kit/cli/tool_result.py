@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from mcpframe.frame.serving.raised import RAISED
 from mcpframe.kit.base.errors import WriteError
 from mcpframe.kit.base.json_schema import SchemaTooComplex, error_of
 
@@ -60,6 +61,20 @@ def mismatch_of(result: Mapping[str, Any], tool: Mapping[str, Any]) -> str:
         return f"The result was not checked against the tool's output schema: {invalid}."
     return (
         f"The result does not fit the tool's output schema, so that other clients refuse it: {error}." if error else ""
+    )
+
+
+def raised_at(result: Mapping[str, Any]) -> str:
+    """Return the type and the place of the exception that an error result names; empty for none."""
+    meta = result.get("_meta")
+    raised = meta.get(RAISED) if isinstance(meta, dict) else None
+    if not isinstance(raised, dict) or not isinstance(raised.get("type"), str):
+        return ""
+    file, line = raised.get("file"), raised.get("line")
+    return (
+        f"{raised['type']} in {file}, line {line}"
+        if isinstance(file, str) and isinstance(line, int)
+        else raised["type"]
     )
 
 

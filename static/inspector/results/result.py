@@ -28,6 +28,8 @@ _RULED = re.compile(r" \| |\|.*\||-\+-|[│┃║]|\t")
 MAX_PARTS = 100
 MAX_JSON_TEXT = 1_000_000
 
+RAISED = "mcpframe/raised"
+"""The name of an exception's place in `_meta`; see docs/how-to/tools.md."""
 _KNOWN = ("content", "structuredContent", "isError", "contents", "messages", "description")
 
 
@@ -47,6 +49,8 @@ def show_result(page: Page, place: Element, result: Any, *, read: Read | None = 
     if result.get("isError") is True:
         box.classes.add("result-error")
         box.add("p", "The tool reports an error.", class_="result-title")
+        if raised := _raised_at(result.get("_meta")):
+            box.add("p", raised, class_="quiet")
     if isinstance(result.get("description"), str):
         box.add("p", result["description"], class_="result-description")
     structured, content = result.get("structuredContent"), result.get("content")
@@ -68,6 +72,16 @@ def show_result(page: Page, place: Element, result: Any, *, read: Read | None = 
     rest = {key: value for key, value in result.items() if key not in _KNOWN and value is not None}
     if rest:
         view.folded(box, "More of the result", rest)
+
+
+def _raised_at(meta: Any) -> str:
+    """Return the type and the place of the exception in an author's code; empty for none."""
+    raised = meta.get(RAISED) if isinstance(meta, dict) else None
+    if not isinstance(raised, dict) or not isinstance(raised.get("type"), str):
+        return ""
+    file, line = raised.get("file"), raised.get("line")
+    known = isinstance(file, str) and isinstance(line, int)
+    return f"Raised: {raised['type']} in {file}, line {line}." if known else f"Raised: {raised['type']}."
 
 
 class _View:

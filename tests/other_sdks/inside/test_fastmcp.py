@@ -48,6 +48,7 @@ async def test_tools_of_the_server_and_of_mounted_ones(client: PlainClient) -> N
     failed = await client.call("fails")
     assert failed["isError"]
     assert "no such thing" in text_of(failed)
+    assert failed["_meta"]["mcpframe/raised"]["file"] == "authored.py"
     assert (await client.call("add", a="x"))["isError"]
 
 

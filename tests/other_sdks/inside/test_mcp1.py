@@ -175,6 +175,7 @@ async def test_what_a_tool_raises_is_its_result(serving: Serving, tool: str, exp
         result = await client.call(tool)
         assert result["isError"] is True
         assert text_of(result) == expected
+        assert result["_meta"]["mcpframe/raised"]["type"]
         assert (await client.call("add", a=1, b=2))["structuredContent"] == {"result": 3}
 
 

@@ -267,3 +267,18 @@ def test_many_parts_are_shown_by_and_by() -> None:
 )
 def test_what_is_a_table(text: str, expected: bool) -> None:
     assert is_table(text) is expected
+
+
+@pytest.mark.parametrize(
+    ("raised", "text"),
+    [
+        ({"type": "KeyError", "file": "server.py", "line": 4}, "Raised: KeyError in server.py, line 4."),
+        ({"type": "KeyError", "line": []}, "Raised: KeyError."),
+        ({"type": []}, ""),
+        ("KeyError", ""),
+    ],
+)
+def test_an_error_names_its_place(raised: Any, text: str) -> None:
+    place, _ = shown({"content": [], "isError": True, "_meta": {"mcpframe/raised": raised}})
+    texts = [element.textContent for element in every(place) if str(element.textContent).startswith("Raised")]
+    assert texts == ([text] if text else [])

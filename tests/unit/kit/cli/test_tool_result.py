@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import WriteError
-from mcpframe.kit.cli.tool_result import save, shown
+from mcpframe.kit.cli.tool_result import raised_at, save, shown
 
 
 def image(data: bytes = b"PNG", kind: str = "image/png") -> dict[str, object]:
@@ -62,3 +62,19 @@ def test_a_folder_that_cannot_be_one(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     with pytest.raises(WriteError, match="--save"):
         save({"content": [image()]}, tmp_path / "file", "draw")
+
+
+@pytest.mark.parametrize(
+    ("raised", "text"),
+    [
+        ({"type": "KeyError", "file": "server.py", "line": 4}, "KeyError in server.py, line 4"),
+        ({"type": "KeyError"}, "KeyError"),
+        ({"type": 5, "file": "server.py", "line": 4}, ""),
+        ({"type": "KeyError", "file": ["x"], "line": "4"}, "KeyError"),
+        ("KeyError", ""),
+        (None, ""),
+    ],
+)
+def test_an_error_names_its_place(raised: object, text: str) -> None:
+    assert raised_at({"isError": True, "_meta": {"mcpframe/raised": raised}}) == text
+    assert raised_at({"isError": True, "_meta": raised}) == raised_at({}) == ""
