@@ -75,7 +75,7 @@ class ToolStopped(Exception):
 
 def contain_tools() -> None:
     """Let any exception of a tool end only its call: fastmcp answers only an `Exception`."""
-    from mcpframe.frame.serving.raised import note
+    from mcpframe.frame.core.raised import note
 
     tools: Any = import_module("fastmcp.tools")
     kind = getattr(tools, "FunctionTool", None) or import_module("fastmcp.tools.tool").Tool

@@ -28,7 +28,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from mcpframe.frame.serving.raised import note
+from mcpframe.frame.core.raised import note
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel.server import Server

@@ -22,8 +22,8 @@ from mcp_types.methods import INPUT_REQUIRED_METHODS, serialize_server_result
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
+from mcpframe.frame.core.raised import noting, with_place
 from mcpframe.frame.serving.asking_session import AskingSession, cannot_ask
-from mcpframe.frame.serving.raised import noting, with_place
 from mcpframe.frame.serving.user_input import asking_by, check_can_ask
 
 if TYPE_CHECKING:

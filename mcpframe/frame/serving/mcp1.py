@@ -24,8 +24,8 @@ import anyio
 
 from mcpframe.frame.compat.placeholders import PlaceholderError
 from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR
+from mcpframe.frame.core.raised import RAISED, note, noting, place_of
 from mcpframe.frame.core.reasons import reason_of
-from mcpframe.frame.serving.raised import RAISED, note, noting, place_of
 from mcpframe.frame.serving.user_input import asking_by, check_can_ask
 
 BUNDLED_WITH = ("mcp1",)

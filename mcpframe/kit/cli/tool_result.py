@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from mcpframe.frame.serving.raised import RAISED
+from mcpframe.frame.core.raised import RAISED
 from mcpframe.kit.base.errors import WriteError
 from mcpframe.kit.base.json_schema import SchemaTooComplex, error_of
 

@@ -10,7 +10,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
-from mcpframe.frame.serving.raised import RAISED, place_of
+from mcpframe.frame.core.raised import RAISED, place_of
 from tests.support.memory import connected
 
 pytestmark = pytest.mark.anyio
