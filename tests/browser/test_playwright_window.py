@@ -1,5 +1,6 @@
 """What `PlaywrightWindow` promises beyond the contract: it hides nothing in the page, and it leaves with it."""
 
+import asyncio
 import json
 
 import anyio
@@ -160,3 +161,18 @@ async def test_leaving_the_host_page_ends_the_session(host_page: Page, origins: 
         await host_page.goto(f"{origins.host}/page.html")
         closed = await outer.next("closed")
         assert closed["error"] == "PeerGone"
+
+
+@pytest.mark.parametrize("popup", [False, True], ids=["iframe", "popup"])
+async def test_a_process_that_ends_takes_its_window_at_once(host_page: Page, origins: Origins, popup: bool) -> None:
+    """As by a JavaScript heap that a worker of the page fills. No request waits, so nothing asks for an answer."""
+    listener = Listener()
+    framing = Framing(f"{origins.bundle}/page.html?inner", visible=True)
+    async with PlaywrightWindow(host_page, framing, popup=popup) as window:
+        window.listen(listener.deliver, listener.gone)
+        await listener.until(1)
+        devtools = await host_page.context.new_cdp_session(await window.frame())
+        crashing = asyncio.ensure_future(devtools.send("Page.crash"))  # never answered
+        await listener.until(1, departures=1)
+        crashing.cancel()
+    assert listener.departures == [Departure.REMOVED]

@@ -15,6 +15,7 @@ could forge events.
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 from collections.abc import Callable
 from types import TracebackType
@@ -147,7 +148,8 @@ class PlaywrightWindow:
 
         Args:
             deliver: called for every message event of the outer page, in order.
-            gone: called when the framed page is reloaded or navigated away, or the iframe or the outer page is gone.
+            gone: called when the framed page is reloaded or navigated away, its process ends, or the iframe or the
+                outer page is gone.
 
         Returns:
             A function that stops listening.
@@ -159,6 +161,10 @@ class PlaywrightWindow:
             raise StateError("A PlaywrightWindow listens once: create another one for another session.")
         adapter = self._inside()
         self._listening = True
+        if self._popup:
+            # The host page outlives its popup's process and gets no event, and a popup that has crashed is not closed.
+            crashed = functools.partial(self._hand_on, {"gone": Departure.REMOVED}, deliver, gone)
+            self._popup.add_done_callback(lambda popup: popup.result().once("crash", lambda _: crashed()))
         self._reader = asyncio.get_running_loop().create_task(self._read(adapter, deliver, gone))
         return self._stop
 
