@@ -95,7 +95,7 @@ async def serve_host(
             finally:
                 await end_tasks([serving, *([coming] if coming else [])])
             if came and later:
-                await serve(*later)
+                await serve(*later, again=True)
 
 
 async def _serve_session(
@@ -107,8 +107,13 @@ async def _serve_session(
     config: BootConfig,
     loader: Loader,
     offering: OfferedTools | None,
+    again: bool = False,
 ) -> None:
-    """Serve an open session until it ends. Raises the `SessionError` that ended it."""
+    """Serve an open session until it ends; `again` in a document in which another has drawn.
+
+    Raises:
+        SessionError: the error that ended it.
+    """
     from mcpframe.frame.host_api import by_dialect as hosts
 
     servers = server_module(config.program, target)
@@ -119,7 +124,7 @@ async def _serve_session(
         with fitted, running_for(target, session, "transport", config, loader, its_host):
             tasks: list[asyncio.Task[None]] = []
             if isinstance(target, Framed) and draw:
-                tasks.append(asyncio.create_task(_run_ui(target, draw, loader)))
+                tasks.append(asyncio.create_task(_run_ui(target, draw, loader, again)))
             try:
                 experimental = {BOOT_CAPABILITY: json.loads(loader.timing())}
 
@@ -274,8 +279,10 @@ def _files_of(
     return keeping_files(config.persist, session.id, session.streams, messages, loader.problem, open_storage, on_hidden)
 
 
-async def _run_ui(server: Framed, function: UiFunction, loader: Loader) -> None:
+async def _run_ui(server: Framed, function: UiFunction, loader: Loader, again: bool) -> None:
     session = server.session
+    if again:
+        session.page.element("#mcpframe-app").clear()
     try:
         with session.page.drawing():
             await function(session)
