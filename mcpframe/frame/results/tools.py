@@ -15,7 +15,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, get_origin
 
-from pydantic import TypeAdapter, ValidationError
 from typing_extensions import is_typeddict
 
 from mcpframe.frame.compat import sdk
@@ -109,6 +108,8 @@ def _with_conversion(function: Callable[..., Any], send: Callable[[Result], Any]
     def fits(data: Any) -> bool:
         if after is _NONE:
             return True
+        from pydantic import TypeAdapter, ValidationError  # late: `wrap` imports this module without any SDK
+
         try:
             TypeAdapter(after).validate_python(data)
         except ValidationError:

@@ -6,11 +6,14 @@ for hours, and a reference could fetch, so neither is followed: what they would 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 MOST_STEPS = 20_000
 """The rules that one check applies. Tools of real servers need some hundreds."""
+
+MOST_LEVELS = 60
+"""The levels of a schema, of a value, and of rules within rules. Deeper ones end in errors of Python and jsonschema."""
 
 _PATTERNS = ("pattern", "patternProperties")
 
@@ -24,12 +27,28 @@ class Budget:
 
     def __init__(self, steps: int = MOST_STEPS) -> None:
         self._left = steps
+        self._level = 0
 
     def spend(self) -> None:
         """Take one step. Raises `SchemaTooComplex` if none is left."""
         if not self._left:
             raise SchemaTooComplex("the schema is too complex to be checked")
         self._left -= 1
+
+    def limited(self, rule: Callable[..., Any]) -> Callable[..., Iterator[Any]]:
+        """Return a rule of jsonschema that takes a step whenever it is applied."""
+
+        def checked(*arguments: Any) -> Iterator[Any]:
+            self.spend()
+            if self._level == MOST_LEVELS:
+                raise SchemaTooComplex("the schema refers to itself without an end")
+            self._level += 1
+            try:
+                yield from rule(*arguments) or ()
+            finally:
+                self._level -= 1
+
+        return checked
 
 
 def error_of(value: Any, schema: Any) -> str | None:
@@ -51,15 +70,15 @@ def error_of(value: Any, schema: Any) -> str | None:
 
     if not isinstance(schema, dict | bool):
         raise ValueError("the schema is invalid: it is neither an object nor a boolean")
+    parts = _objects(schema)
+    _objects(value)
     named = schema.get("$schema", "") if isinstance(schema, dict) else ""
     try:
         dialect: Any = validator_for({"$schema": named if isinstance(named, str) else ""}, Draft202012Validator)
         dialect.check_schema(schema, format_checker=None)  # the format "regex" would compile patterns
         plain = {key: rule for key, rule in schema.items() if key != "$schema"} if isinstance(schema, dict) else schema
-        validator = _bounded(dialect, plain)(plain, registry=Registry())
+        validator = _bounded(dialect, parts)(plain, registry=Registry())
         fault = best_match(validator.iter_errors(value))
-    except RecursionError:
-        raise SchemaTooComplex("the schema or the value is nested too deeply to be checked") from None
     except SchemaError as error:
         raise ValueError(f"the schema is invalid: {_line(error.message)}") from None
     except Unresolvable as error:
@@ -70,26 +89,22 @@ def error_of(value: Any, schema: Any) -> str | None:
     return f"{place}: {_line(fault.message)}" if place else _line(fault.message)
 
 
-def _bounded(dialect: Any, schema: Any) -> Any:
-    """Return a validator class whose rules spend a budget, without those that apply patterns."""
+def _bounded(dialect: Any, parts: Sequence[Mapping[str, Any]]) -> Any:
+    """Return a validator class whose rules spend a budget, without those that apply patterns.
+
+    Args:
+        dialect: The class of jsonschema.
+        parts: The schema's objects, itself first.
+    """
     from jsonschema.validators import extend
 
     budget = Budget()
-    parts = list(_parts(schema))
-    if any(isinstance(part.get("$schema"), str) for part in parts):  # jsonschema would go on with a class of its own
+    if any(isinstance(part.get("$schema"), str) for part in parts[1:]):  # jsonschema would go on with its own class
         raise SchemaTooComplex("a part of the schema names another dialect")
-
-    def limited(rule: Callable[..., Any]) -> Callable[..., Iterator[Any]]:
-        def checked(validator: Any, argument: Any, instance: Any, part: Any) -> Iterator[Any]:
-            budget.spend()
-            yield from rule(validator, argument, instance, part) or ()
-
-        return checked
-
     left_out = list(_PATTERNS)
     if any("patternProperties" in part for part in parts):  # which decide what these apply to
         left_out += ["additionalProperties", "unevaluatedProperties"]
-    rules = {key: _nothing if key in left_out else limited(rule) for key, rule in dialect.VALIDATORS.items()}
+    rules = {key: _nothing if key in left_out else budget.limited(rule) for key, rule in dialect.VALIDATORS.items()}
     return extend(dialect, rules)
 
 
@@ -97,16 +112,18 @@ def _nothing(*_: Any) -> None:
     return None
 
 
-def _parts(schema: Any) -> Iterator[Mapping[str, Any]]:
-    """Return every object in a schema, each once."""
-    left = [schema]
-    while left:
-        part = left.pop()
-        if isinstance(part, dict):
-            yield part
-            left += part.values()
-        elif isinstance(part, list):
-            left += part
+def _objects(value: Any) -> list[Mapping[str, Any]]:
+    """Return every object in a JSON value, the outermost first. Raises `SchemaTooComplex` beyond `MOST_LEVELS`."""
+    found: list[Mapping[str, Any]] = []
+    level = [value]
+    for _ in range(MOST_LEVELS):
+        objects = [part for part in level if isinstance(part, dict)]
+        found += objects
+        lists = [part for part in level if isinstance(part, list)]
+        level = [item for part in objects for item in part.values()] + [item for part in lists for item in part]
+        if not level:
+            return found
+    raise SchemaTooComplex("the schema or the value is nested too deeply to be checked")
 
 
 def _line(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -35,6 +36,7 @@ from tests.hostile.values import PROTOTYPE_KEYS, Record, strangers_are_dropped
 from tests.support.fake_window import STRANGER
 
 Json = dict[str, Any]
+_NUMBERS = itertools.count()
 
 
 class View(PageSide):
@@ -57,9 +59,9 @@ class View(PageSide):
 
     async def works(self) -> None:
         """A request of the host reaches the server, and one of the view gets its answer; all is posted to the host."""
-        call = {"jsonrpc": "2.0", "id": "good", "method": "tools/list"}
-        self.tell(call)
-        while getattr((await self.session.streams[0].receive()).message, "id", None) != "good":
+        name = f"good {next(_NUMBERS)}"  # nobody answers it, so that its id stays in use
+        self.tell({"jsonrpc": "2.0", "id": name, "method": "tools/list"})
+        while getattr((await self.session.streams[0].receive()).message, "id", None) != name:
             pass
         self.posted.clear()
         asking = asyncio.ensure_future(self.host.open_link("https://a.example/"))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jsonschema import Draft202012Validator
 
 from mcpframe.kit.base.errors import CallError
 from mcpframe.kit.base.json_schema import error_of
@@ -176,7 +174,6 @@ _SCHEMAS = st.recursive(
                 "then": inner,
                 "else": inner,
                 "dependentSchemas": st.dictionaries(st.sampled_from("ab"), inner, max_size=1),
-                "patternProperties": st.dictionaries(st.sampled_from(["^a", "b"]), inner, max_size=1),
             },
         ),
         st.builds(
@@ -199,10 +196,7 @@ def test_what_jsonschema_accepts_is_never_refused(
     schema = {**schema, **defs}
     try:
         accepted = error_of(arguments, schema) is None
-        patterns = "patternProperties" in json.dumps(schema)
-        if patterns and accepted:  # `error_of` leaves their rules out
-            accepted = Draft202012Validator(schema).is_valid(arguments)
-    except (ValueError, RecursionError):
+    except ValueError:
         return
     if accepted:
         check_arguments(arguments, schema)
