@@ -365,6 +365,19 @@ async def test_a_host_that_allows_no_scripts_of_the_bundle(
     await host.sees_the_result("this host's policy allows no scripts or requests of")
 
 
+async def test_a_host_s_own_script_runs_before_the_text_s_policy(
+    host: SandboxHost, viewed: Bundle, troubles: Troubles
+) -> None:
+    """The host's policy allows inline scripts; the text's, which markup of a result meets, only its own."""
+    for part in ("script-src", "violates"):
+        troubles.expect(part)
+    html = view_html(viewed.url).replace("<head>", "<head><script>globalThis.early = 1</script>")
+    html = html.replace("</head>", "<script>globalThis.late = 1</script></head>")
+    await host.open(html, policy=policy(frame_src=viewed.origin))
+    ran = await host.view.locator("html").evaluate("() => [typeof early, typeof late]")
+    assert ran == ["number", "undefined"]
+
+
 def test_the_texts_of_a_build_are_those_of_its_address(viewed: Bundle) -> None:
     folder = viewed.folder / viewed.path
     app = json.loads((folder / "manifest.json").read_text())["app"]
