@@ -112,7 +112,8 @@ async def test_what_is_posted_comes_in_parts_that_playwright_can_carry(
         """)
         await listener.until(9)
     assert [json.loads(each.read())["payload"]["id"] for each in listener.heard[:7]] == list(range(7))
-    for each, expected in zip(listener.heard[7:], [{"id": 7, "method": ""}, {"id": None, "method": "m"}], strict=True):
+    heads = [{"id": 7, "method": None}, {"id": None, "method": "m"}]
+    for each, expected in zip(listener.heard[7:], heads, strict=True):
         with pytest.raises(Unreadable, match="more than 8000 bytes") as caught:
             each.read()
         assert isinstance(caught.value.error, MessageTooLarge)
