@@ -287,7 +287,7 @@ async def test_a_server_that_does_not_start(
     host: SandboxHost, origins: Origins, troubles: Troubles, tmp_path: Path
 ) -> None:
     troubles.expect("")  # the traceback
-    (tmp_path / "server.py").write_text("raise RuntimeError('not today')\n")
+    (tmp_path / "server.py").write_text("raise RuntimeError('not today')\nserver = None\n")
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "failing"\n[tool.mcpframe]\ninspect = false\n')
     built = build(tmp_path, tmp_path / "out", allowed_origins={"mcp_apps": [sandbox(origins), "null"]}, snapshot=False)
     with serve_folder(tmp_path / "out") as served:
