@@ -10,6 +10,9 @@ from mcpframe.frame.core.visible import visible
 
 __all__ = ["VisibleFormatter", "log_visibly", "print_any_text", "visible"]
 
+_DRIVER_ENDED = "Connection closed while reading from the driver"
+"""Playwright raises a plain `Exception` with this text."""
+
 
 class VisibleFormatter(logging.Formatter):
     """Escapes control characters in log messages."""
@@ -31,7 +34,8 @@ def log_visibly() -> None:
 
 def _is_of_use(record: logging.LogRecord) -> bool:
     error = record.exc_info[1] if record.exc_info else None
-    return not (type(error).__module__.startswith("playwright.") and "never retrieved" in record.getMessage())
+    is_browsers = type(error).__module__.startswith("playwright.") or str(error) == _DRIVER_ENDED
+    return not (is_browsers and "never retrieved" in record.getMessage())
 
 
 def print_any_text() -> None:
