@@ -10,6 +10,8 @@ from mcpframe.frame.core.errors import PageError
 from mcpframe.frame.results.content import Block
 from mcpframe.frame.results.conversion import Result, converted
 
+_ADVICE = "Pass the path of an asset, a DataFrame, a Series, an array, a figure of matplotlib, or an image."
+
 
 def html_of(value: object) -> str:
     """Return an object as HTML: a table, a picture, or the text of an array.
@@ -20,17 +22,14 @@ def html_of(value: object) -> str:
     try:
         found = converted(value)
     except (TypeError, ValueError) as error:
-        raise PageError(f"This cannot be shown: {error}") from error
+        raise PageError(f"This cannot be shown: {error} {_ADVICE}") from error
     if isinstance(found, Block) and found.fields["type"] == "image":
         return f'<img alt="" src="data:{found.kind};base64,{found.fields["data"]}">'
     if isinstance(found, Result) and "columns" in found.data:
         return _table(found.data)
     if isinstance(found, Result) and isinstance(text := found.content[0], str):
         return f"<pre>{escape(text)}</pre>"
-    raise PageError(
-        f"An object of type {type(value).__name__} cannot be shown: pass the path of an asset, a DataFrame, a Series, "
-        "an array, a figure of matplotlib, or an image."
-    )
+    raise PageError(f"An object of type {type(value).__name__} cannot be shown. {_ADVICE}")
 
 
 def _table(data: dict[str, Any]) -> str:
