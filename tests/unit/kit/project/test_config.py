@@ -27,7 +27,7 @@ def write(folder: Path, pyproject: str | None, **files: str) -> Path:
 
 def test_everything_has_a_default() -> None:
     config = read_config({}, "pyproject.toml")
-    assert config.visibility.requirement == "hidden"
+    assert config.visibility.requirement is None  # the build sees whether the server draws a page
     assert config.boot_timeout == 60
     assert config.inspect
     assert config.allowed_origins == []
