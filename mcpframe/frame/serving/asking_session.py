@@ -26,7 +26,7 @@ _INSTEAD: Final = {
     "sampling/createMessage": "its model cannot be asked: return what the model needs, and let it go on from there",
     "roots/list": "its folders are not known: make the folder an argument of the tool",
 }
-"""What can be asked of a client, and what to do where it cannot."""
+"""The requests to a client, and the advice for one that cannot be asked."""
 
 
 class AskingSession(ServerSession):

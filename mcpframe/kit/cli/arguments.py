@@ -115,7 +115,7 @@ def undeclared(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> list[
 
 
 class _Named:
-    """What a schema says of one property.
+    """A property of an object, as a schema declares it.
 
     Attributes:
         declared: Whether any part of the schema names it.
