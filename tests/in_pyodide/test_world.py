@@ -66,6 +66,210 @@ json.dumps([results, mapped, type(failed.exception()).__name__, len(done), compl
     ]
 
 
+def test_each_thread_has_its_own_locals_identity_and_name(selenium):
+    code = """
+import logging, multiprocessing.dummy, multiprocessing.pool
+from concurrent.futures import ThreadPoolExecutor
+import anyio, anyio.to_thread
+
+local = threading.local()
+lock = threading.RLock()
+log, held = [], []
+loop = asyncio.get_running_loop()
+barrier = threading.Barrier(2)
+
+def look(n, meet=lambda: time.sleep(0.01)):
+    before = getattr(local, "n", None)
+    local.n = n
+    with lock:
+        held.append(n)
+        meet()
+        held.append(n)
+    thread = threading.current_thread()
+    time.sleep(0.01)
+    assert thread is threading.current_thread() and thread in threading.enumerate()
+    record = logging.LogRecord("a", 1, "b", 1, "c", (), None)
+    same = thread.ident == threading.get_ident() == record.thread
+    same = same and record.threadName == thread.name
+    return [before, local.n, thread.ident, thread.name, same]
+
+class Looking(threading.Thread):
+    def run(self):
+        self.result = look(self.name)
+
+ways = {}
+threads = [Looking(name="first"), Looking(name="second", daemon=True)]
+for each in threads:
+    each.start()
+for each in threads:
+    each.join()
+ways["Thread"] = [each.result for each in threads]
+with ThreadPoolExecutor(2, "mine") as pool:
+    ways["submit"] = [each.result() for each in [pool.submit(look, 1), pool.submit(look, 2)]]
+ways["to_thread"] = await asyncio.gather(asyncio.to_thread(look, 1), asyncio.to_thread(look, 2))
+ways["executor"] = await asyncio.gather(*(loop.run_in_executor(None, look, n) for n in (1, 2)))
+ways["anyio"] = await asyncio.gather(anyio.to_thread.run_sync(look, 1), anyio.to_thread.run_sync(look, 2))
+def note(n):
+    log.append(look(n))
+
+processes = [multiprocessing.dummy.Process(target=note, args=[n], name=f"dummy {n}") for n in (1, 2)]
+for each in processes:
+    each.start()
+for each in processes:
+    each.join()
+ways["dummy"] = log
+with multiprocessing.dummy.Pool(2) as pool:
+    ways["pool"] = pool.map(look, [1, 2])
+fired = []
+timers = [threading.Timer(0.01, lambda n: fired.append(look(n)), [n]) for n in (1, 2)]
+for each in timers:
+    each.start()
+for each in timers:
+    each.join()
+ways["Timer"] = fired
+main = threading.get_ident() == threading.main_thread().ident and threading.current_thread() is threading.main_thread()
+gone = [each.name for each in threading.enumerate() if not each.name.startswith(("asyncio", "MainThread"))]
+json.dumps([ways, main, hasattr(local, "n"), threading.get_ident(), held, gone])
+"""
+    ways, main, leaked, own, held, left = selenium.python(BEFORE + code)
+    names = {way: [f"{name}_{n}" for n in (0, 1)] for way, name in (("submit", "mine"), ("pool", "ThreadPool"))}
+    names |= {way: ["asyncio_0", "asyncio_1"] for way in ("to_thread", "executor")}
+    names |= {"Thread": ["first", "second"], "dummy": ["dummy 1", "dummy 2"], "anyio": ["AnyIO worker thread"] * 2}
+    for way, results in ways.items():
+        (before, first, one, _, same), (before2, second, two, _, same2) = results
+        assert first != second, way
+        assert len({one, two, own}) == 3, way
+        assert same, way
+        assert same2, way
+        assert sorted(each[3] for each in results) == names.get(way, sorted(each[3] for each in results)), way
+        if way != "executor":  # which has the threads of `to_thread`
+            assert (before, before2) == (None, None), way
+    assert (main, leaked, left) == (True, False, [])
+    assert held[::2] == held[1::2], "an RLock is held by one thread at a time"
+
+
+def test_what_waits_in_a_pool_lets_its_caller_go_on(selenium):
+    code = """
+import queue, multiprocessing, multiprocessing.pool
+from concurrent.futures import ThreadPoolExecutor
+
+def consume(todo, done=None):
+    log = []
+    while (item := todo.get()) is not None:
+        log.append(item)
+        if done:
+            done.put(item * 2)
+    return log
+
+results = {}
+todo = queue.Queue()
+with ThreadPoolExecutor(1) as pool:
+    consumed = pool.submit(consume, todo)
+    running = not consumed.done()
+    for n in (1, 2, None):
+        todo.put(n)
+    results["queue"] = [running, consumed.result(5)]
+event = threading.Event()
+with ThreadPoolExecutor(1) as pool:
+    waited = pool.submit(event.wait)
+    event.set()
+    results["event"] = waited.result(5)
+there, back = queue.Queue(), queue.Queue()
+with ThreadPoolExecutor(2) as pool:
+    doubling, reading = pool.submit(consume, there, back), pool.submit(lambda: [back.get(), back.get()])
+    for n in (1, 2, None):
+        there.put(n)
+    results["two"] = [doubling.result(5), reading.result(5)]
+simple = queue.SimpleQueue()
+loop = asyncio.get_running_loop()
+in_executor = loop.run_in_executor(None, simple.get)
+simple.put("put")
+results["executor"] = await asyncio.wait_for(in_executor, 5)
+task = asyncio.create_task(asyncio.to_thread(simple.get))
+await asyncio.sleep(0)
+simple.put("put")
+results["to_thread"] = await asyncio.wait_for(task, 5)
+pool = multiprocessing.pool.ThreadPool(2)
+waiting = pool.apply_async(simple.get)
+try:
+    waiting.get(0.01)
+except multiprocessing.TimeoutError:
+    results["timeout"] = True
+simple.put("put")
+results["ThreadPool"] = waiting.get(5)
+pool.close(); pool.join()
+with ThreadPoolExecutor(1) as pool:
+    full = [pool.submit(time.sleep, 0.01), pool.submit(len, "never")]
+    results["cancelled"] = full[1].cancel()
+def failing():
+    raise ValueError("no")
+with ThreadPoolExecutor(1, initializer=failing) as pool:
+    try:
+        results["broken"] = type(pool.submit(len, "a").exception(5)).__name__
+    except Exception as error:
+        results["broken"] = type(error).__name__
+json.dumps(results)
+"""
+    results = selenium.python(BEFORE + code)
+    assert [results.pop(name) for name in ("queue", "event", "two")] == [[True, [1, 2]], True, [[1, 2], [2, 4]]]
+    assert [results.pop(name) for name in ("executor", "to_thread", "ThreadPool")] == ["put"] * 3
+    assert results == {"timeout": True, "cancelled": True, "broken": "BrokenThreadPool"}
+
+
+def test_many_threads_keep_their_context_variables(selenium):
+    code = """
+import contextvars
+from concurrent.futures import ThreadPoolExecutor
+seen = contextvars.ContextVar("seen")
+local = threading.local()
+def look(n):
+    local.n = n
+    time.sleep(0.01 if n % 2 else 0.001)
+    before = seen.get()
+    seen.set(-1)
+    return before, local.n
+async def call(n):
+    seen.set(n)
+    return [await asyncio.to_thread(look, n), seen.get()]
+called = await asyncio.gather(*(call(n) for n in range(20)))
+json.dumps(called)
+"""
+    assert selenium.python(BEFORE + code) == [[[n, n], n] for n in range(20)]
+
+
+def test_functions_run_in_place_without_stack_switching_and_say_why_they_cannot_wait(selenium):
+    code = """
+import queue, multiprocessing.dummy
+from concurrent.futures import ThreadPoolExecutor
+from mcpframe.frame.browser import stack
+was = stack.is_there, stack.can_wait
+stack.is_there = stack.can_wait = lambda: False
+local = threading.local()
+local.n = "main"
+def look():
+    before = getattr(local, "n", None)
+    local.n = "worker"
+    return [before, threading.current_thread().name, threading.get_ident() == threading.current_thread().ident]
+try:
+    pool = ThreadPoolExecutor(2, "mine")
+    results = [pool.submit(look).result(), pool.submit(look).result()]
+    todo = queue.Queue()
+    began = time.monotonic()
+    errors = [str(pool.submit(each).exception()) for each in (todo.get, threading.Event().wait)]
+    with multiprocessing.dummy.Pool(2) as dummy:
+        mapped = dummy.map(len, ["a", "bc"]), list(dummy.imap_unordered(len, ["a"]))
+    took = time.monotonic() - began
+    tasks = [await asyncio.to_thread(look), local.n]
+finally:
+    stack.is_there, stack.can_wait = was
+json.dumps([results, errors, mapped, took < 1, tasks])
+"""
+    results, errors, mapped, quick, tasks = selenium.python(BEFORE + code)
+    assert results == [[None, "mine_0", True], ["worker", "mine_0", True]]
+    assert all("wait for ever" in each and "no stack switching" in each for each in errors)
+    assert (mapped, quick, tasks) == ([[1, 2], [1]], True, [[None, "asyncio_0", True], "main"])
+
+
 def test_threads_run_while_other_code_waits(selenium):
     code = """
 import queue

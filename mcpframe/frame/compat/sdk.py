@@ -224,6 +224,11 @@ def _build_schemas_on_use() -> None:
     adapter_class.core_schema = Schema()
 
 
+def call_in_worker(func: Callable[..., Any], *args: Any) -> Any:
+    """Call a synchronous handler. `mcpframe.frame.world` replaces this: there it has a thread's identity."""
+    return func(*args)
+
+
 def _run_sync_handlers_inline() -> None:
     import anyio.lowlevel
     import anyio.to_thread
@@ -231,7 +236,7 @@ def _run_sync_handlers_inline() -> None:
     async def run_sync(func: Callable[..., Any], *args: Any, **options: Any) -> Any:
         """Call `func` immediately; options for threads and their cancellation do not apply."""
         await anyio.lowlevel.checkpoint()  # as in the original: cancellation and pending messages are handled first
-        return func(*args)
+        return call_in_worker(func, *args)
 
     anyio.to_thread.run_sync = run_sync  # type: ignore[assignment]
 

@@ -48,8 +48,8 @@ class PageLock:
             return bool(waiting.wait_for(self._wait(turn, timeout)))
         if timeout == -1:
             raise RuntimeError(
-                "This would wait for ever: a page has one thread, and here nothing else runs while synchronous code "
-                "waits. Use asyncio's locks, events and queues, and await them."
+                "This would wait for ever: a page has one thread, and nothing else runs while this synchronous code "
+                f"waits, as {waiting.why_not()}. Use asyncio's locks, events and queues, and await them."
             )
         time.sleep(timeout)
         return False

@@ -2,7 +2,7 @@
 
 Sockets and processes immediately raise the error types that programs expect, with advice. Pyodide's sockets would
 connect to nothing. A handler of a signal is accepted, but no signal arrives. The module `resource`, which Pyodide
-lacks, is `limits`.
+lacks, is `limits`; `multiprocessing.pool`, which needs processes, is `thread_pool`.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _NO_SOCKETS = (
 
 def replace() -> None:
     """Replace functions that cannot work in a page, and add missing ones. Does nothing when repeated."""
-    if any(isinstance(finder, _LimitsFinder) for finder in sys.meta_path):
+    if any(isinstance(finder, _OwnFinder) for finder in sys.meta_path):
         return
-    sys.meta_path.append(_LimitsFinder())
+    sys.meta_path.insert(0, _OwnFinder())
     sockets: Any = socket.socket
     for name in ("connect", "bind", "listen"):
         setattr(sockets, name, _raising(errno.ENETUNREACH, _NO_SOCKETS))
@@ -80,14 +80,20 @@ def _keep_zone() -> None:
     """Do nothing: the visitor's time zone cannot be changed."""
 
 
-class _LimitsFinder(MetaPathFinder, Loader):
-    """Answers `import resource` with `limits`."""
+class _OwnFinder(MetaPathFinder, Loader):
+    """Answers imports of modules that cannot work in a page with modules of this folder."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        return ModuleSpec(fullname, self) if fullname == "resource" else None
+        return ModuleSpec(fullname, self) if fullname in _OWN else None
 
     def exec_module(self, module: ModuleType) -> None:
-        limits = import_module("mcpframe.frame.world.limits")
-        module.__dict__.update({name: value for name, value in vars(limits).items() if not name.startswith("_")})
+        own = import_module(_OWN[module.__name__])
+        module.__dict__.update({name: value for name, value in vars(own).items() if not name.startswith("_")})
+
+
+_OWN = {
+    "multiprocessing.pool": "mcpframe.frame.world.thread_pool",
+    "resource": "mcpframe.frame.world.limits",
+}

@@ -34,7 +34,7 @@ VALUE_PACKAGES = frozenset({"altair", "matplotlib", "numpy", "pandas", "pillow",
 """The libraries whose objects `mcpframe.frame.results` converts."""
 _HTTP_MODULES = ("http.client", "urllib.request")
 """The HTTP libraries of the standard library."""
-_OF_PROCESSES = frozenset({"concurrent", "resource"})
+_OF_PROCESSES = frozenset({"_thread", "concurrent", "multiprocessing", "queue", "resource", "threading"})
 """Modules whose import by an author means that a server of mcp 2.x needs the feature, too: without it they fail."""
 
 

@@ -61,7 +61,9 @@ def test_the_code_of_a_bundle_is_the_authors_and_that_of_wheels(tmp_path: Path) 
     ("code", "chosen"),
     [
         ("import asyncio", False),
-        ("import threading", False),
+        ("import threading", True),
+        ("import multiprocessing.dummy", True),
+        ("import asyncio, sched", False),
         ("def work():\n    from concurrent.futures import ThreadPoolExecutor", True),
         ("import resource", True),
     ],
