@@ -7,6 +7,7 @@ import hashlib
 from pathlib import Path
 
 from mcpframe.kit.base.cache import cache_dir, move_file, writing
+from mcpframe.kit.base.download import not_trusted
 from mcpframe.kit.base.errors import DownloadError, HashMismatch, ToolFailed
 from mcpframe.kit.base.node import find_node
 from mcpframe.kit.base.scratch import scratch
@@ -45,6 +46,8 @@ def _download(package: str, folder: Path) -> Path:
     try:
         node.npm("pack", package, "--ignore-scripts", "--loglevel=error", cwd=folder)
     except ToolFailed as error:
+        if untrusted := not_trusted(error.output, "NODE_EXTRA_CA_CERTS"):
+            raise untrusted from error
         raise DownloadError(
             f"The npm package {package} could not be fetched ({str(error).rstrip('.')}): "
             "check the network, the name and the version."

@@ -346,7 +346,7 @@ class _Search:
             return ""
         return (
             f" Its sources cannot be built: {failure}. If it is Python alone, build its wheel where you trust its "
-            f"code: pip wheel --no-deps --wheel-dir wheels {name}=={pin.version}, and set UV_FIND_LINKS and "
+            f"code: pip wheel --no-deps --wheel-dir wheels {name}=={pin.version}, and set "
             "PIP_FIND_LINKS to the path of that folder."
         )
 

@@ -44,9 +44,9 @@ def fetch_wheels(packages: Iterable[Locked], pyodide: PyodidePackages) -> dict[s
     if pinned:
         try:
             if pins.keys() - foreign:
-                download({name: pin for name, pin in pins.items() if name not in foreign})
+                download({name: pin for name, pin in pins.items() if name not in foreign}, locked=True)
             if foreign:
-                download({name: pins[name] for name in foreign}, foreign=foreign)
+                download({name: pins[name] for name in foreign}, foreign=foreign, locked=True)
         except NoWheel as error:
             raise BuildError(
                 f"The package index has no wheel of {error.name} in the locked version; run the build with --upgrade."

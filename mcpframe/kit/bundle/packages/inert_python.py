@@ -13,7 +13,7 @@ import platform
 import shlex
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -57,11 +57,11 @@ class InertPython:
 
     Attributes:
         program: Its path.
-        environment: The environment variables for uv; None for those of this process.
+        environment: The environment variables that uv needs for it.
     """
 
     program: str
-    environment: Mapping[str, str] | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 def inert_python() -> InertPython:
@@ -80,7 +80,7 @@ def inert_python() -> InertPython:
     if os.name == "posix":
         return InertPython(str(folder / _NAME))
     # A script is no program on Windows. uv asks in isolated mode, which ignores this folder, and builds without it.
-    return InertPython(sys.executable, {**os.environ, "PYTHONPATH": str(folder)})
+    return InertPython(sys.executable, {"PYTHONPATH": str(folder)})
 
 
 def _make(folder: Path) -> None:

@@ -12,9 +12,11 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 from uv import find_uv_bin
 
+from mcpframe.kit.base.download import not_trusted
 from mcpframe.kit.base.errors import BuildError, DownloadError, ToolFailed
 from mcpframe.kit.base.programs import run_tool
 from mcpframe.kit.base.scratch import scratch
+from mcpframe.kit.bundle.packages.indexes import for_uv
 from mcpframe.kit.bundle.packages.inert_python import inert_python
 from mcpframe.kit.bundle.packages.left_out import is_left_out
 from mcpframe.kit.bundle.packages.lock import OWN, SERVER, requirer
@@ -140,6 +142,7 @@ def run_uv(
         Conflict: No versions fit.
         DownloadError: The package index cannot be reached.
     """
+    environment = for_uv()
     python = inert_python()
     command = [find_uv_bin(), "pip", "compile", *arguments, "--index-strategy", "unsafe-best-match", "--quiet"]
     command += ["--python-platform", platform] if platform else ["--universal"]
@@ -147,13 +150,14 @@ def run_uv(
     # uv fetches nothing for a build, neither packages nor git repositories, before it calls Python for one.
     command += ["--no-build-isolation", "--no-sources"]
     # Without an interpreter uv looks for one of Pyodide's version, and tries to download it. With a file of settings it
-    # reads no other.
+    # reads no other; the indexes of the user's are in the environment.
     command += ["--python", python.program, "--config-file", "uv.toml"]
+    environment.update(python.environment)
     required: dict[tuple[str, str], tuple[str, ...]] = {}
     while True:
         (folder / "uv.toml").write_text("".join(starmap(_requiring, required.items())), "utf-8")
         try:
-            run_tool(command, "uv", cwd=folder, timeout=600, environment=python.environment)
+            run_tool(command, "uv", cwd=folder, timeout=600, environment=environment)
             return
         except ToolFailed as error:
             pin = _pin_not_built(error.output)
@@ -177,9 +181,12 @@ def _requiring(pin: tuple[str, str], required: tuple[str, ...]) -> str:
 
 
 def _explain(error: ToolFailed) -> BuildError | DownloadError:
+    if untrusted := not_trusted(error.output):
+        return untrusted
     if _NO_NETWORK.search(error.output):
         return DownloadError(
-            "The package index cannot be reached, so the requirements cannot be resolved: check the network."
+            "The package index cannot be reached, so the requirements cannot be resolved: check the network, or the "
+            "settings of pip (`pip config list`) and uv."
         )
     reason = " ".join(error.output.split())
     if built := _NOT_BUILT.search(reason):

@@ -114,7 +114,7 @@ def rebuild(package: Locked, runtime: Runtime) -> None:
         )
     files = unpack_sources(fetch_sources(sources))
     try:
-        tools = download({tool.name: (tool.version, (tool.sha256,)) for tool in locked.tools})
+        tools = download({tool.name: (tool.version, (tool.sha256,)) for tool in locked.tools}, locked=True)
         outcome = _run(files, _build_system(files), tools, runtime)
         wheel = _wheel_of(sources, outcome)
     except NoWheel as error:

@@ -11,9 +11,11 @@ from pathlib import Path
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
 from mcpframe.kit.base.cache import cache_dir, move_file, sha256_of, write_file, writing
+from mcpframe.kit.base.download import not_trusted
 from mcpframe.kit.base.errors import BuildError, DownloadError, HashMismatch, ToolFailed
 from mcpframe.kit.base.programs import python, run_tool
 from mcpframe.kit.base.scratch import scratch
+from mcpframe.kit.bundle.packages.indexes import for_pip
 from mcpframe.kit.bundle.packages.lock import Locked
 from mcpframe.kit.bundle.pyodide.version import ABI, PYTHON_VERSION
 
@@ -40,6 +42,7 @@ _ELSEWHERE = (
 _NO_WHEEL = re.compile(
     r"Could not find a version that satisfies the requirement ([A-Za-z0-9._-]+)==\S+ \(from versions: ([^)]*)\)"
 )
+_OTHER_FILE = re.compile(r"^ +([A-Za-z0-9._-]+)==(\S+) from ", re.MULTILINE)
 _NO_NETWORK = re.compile(r"NewConnectionError|Name or service not known|Connection refused|Max retries|timed out")
 
 
@@ -57,6 +60,19 @@ class NoWheel(Exception):
         self.versions = versions
 
 
+class _OtherFile(HashMismatch):
+    """pip found another file of a version than the ones whose hashes it was given.
+
+    Args:
+        message: The sentences for the author.
+        name: The package, normalized; empty if pip does not name it.
+    """
+
+    def __init__(self, message: str, name: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+
 def wheel_path(package: Locked) -> Path:
     """Return the path of a wheel in the cache; it need not exist."""
     return cache_dir() / "wheels" / package.sha256 / package.filename
@@ -68,7 +84,7 @@ def is_good(path: Path, sha256: str) -> bool:
 
 
 def download(
-    pins: Mapping[str, tuple[str, tuple[str, ...]]], *, foreign: Collection[str] = ()
+    pins: Mapping[str, tuple[str, tuple[str, ...]]], *, foreign: Collection[str] = (), locked: bool = False
 ) -> dict[str, tuple[str, str, str]]:
     """Fetch wheels for Pyodide into the cache, with pip and its configured package index.
 
@@ -77,6 +93,7 @@ def download(
     Args:
         pins: The version of each package, and the allowed hashes.
         foreign: The packages that are fetched for another platform; see `optional_native`.
+        locked: Whether the hashes are those of a lock, for errors.
 
     Returns:
         The version of each package, the wheel's file name and its SHA-256.
@@ -99,7 +116,7 @@ def download(
                 found[name] = known
         while missing:
             try:
-                fetched = _download(missing, tags)
+                fetched = _download(missing, tags, locked=locked)
             except NoWheel as error:
                 if error.name not in missing:
                     raise
@@ -116,26 +133,49 @@ def download(
 
 
 def _download(
-    pins: Mapping[str, tuple[str, tuple[str, ...]]], tags: tuple[str, ...]
+    pins: Mapping[str, tuple[str, tuple[str, ...]]], tags: tuple[str, ...], *, locked: bool
 ) -> dict[str, tuple[str, str, str]]:
     store = cache_dir() / "wheels"
     with writing(store):
         store.mkdir(parents=True, exist_ok=True)
-        with scratch("download") as folder:
-            wanted = folder / "requirements.txt"
-            lines = [
-                f"{name}=={version} " + " ".join(f"--hash=sha256:{digest}" for digest in hashes)
-                for name, (version, hashes) in sorted(pins.items())
-            ]
-            wanted.write_text("\n".join(lines))
-            into = folder / "wheels"
-            command = python("-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input")
-            command += ["--no-deps", "--require-hashes", *tags, "--dest", str(into), "--requirement", str(wanted)]
+        try:
+            return _fetch(pins, tags, store, for_pip(), locked=locked)
+        except _OtherFile as error:
+            if error.name not in pins:
+                raise
+            # Of two files of one version uv takes that in a folder of wheels, and pip that of the index.
             try:
-                run_tool(command, "pip", timeout=900)
-            except ToolFailed as error:
-                _explain(error)
-            return dict(_keep(wheel, store) for wheel in sorted(into.iterdir()))
+                environment = {**for_pip(), "PIP_NO_INDEX": "true"}
+                found = _fetch({error.name: pins[error.name]}, tags, store, environment, locked=locked)
+            except (NoWheel, HashMismatch, ToolFailed):
+                raise error from None
+        others = {name: pin for name, pin in pins.items() if name not in found}
+        return {**found, **(_download(others, tags, locked=locked) if others else {})}
+
+
+def _fetch(
+    pins: Mapping[str, tuple[str, tuple[str, ...]]],
+    tags: tuple[str, ...],
+    store: Path,
+    environment: Mapping[str, str],
+    *,
+    locked: bool,
+) -> dict[str, tuple[str, str, str]]:
+    with scratch("download") as folder:
+        wanted = folder / "requirements.txt"
+        lines = [
+            f"{name}=={version} " + " ".join(f"--hash=sha256:{digest}" for digest in hashes)
+            for name, (version, hashes) in sorted(pins.items())
+        ]
+        wanted.write_text("\n".join(lines))
+        into = folder / "wheels"
+        command = python("-m", "pip", "download", "--progress-bar=off", "--disable-pip-version-check", "--no-input")
+        command += ["--no-deps", "--require-hashes", *tags, "--dest", str(into), "--requirement", str(wanted)]
+        try:
+            run_tool(command, "pip", timeout=900, environment=environment)
+        except ToolFailed as error:
+            _explain(error, locked=locked)
+        return dict(_keep(wheel, store) for wheel in sorted(into.iterdir()))
 
 
 def _chosen_before(
@@ -155,19 +195,31 @@ def _choice(name: str, version: str, hashes: tuple[str, ...], tags: tuple[str, .
     return cache_dir() / "wheel-choices" / f"{key}.json"
 
 
-def _explain(error: ToolFailed) -> None:
-    if match := _NO_WHEEL.search(error.output):
-        versions = tuple(part.strip() for part in match[2].split(",") if part.strip() not in ("", "none"))
+def _explain(error: ToolFailed, *, locked: bool) -> None:
+    match = _NO_WHEEL.search(error.output)
+    versions = tuple(part.strip() for part in match[2].split(",") if part.strip() not in ("", "none")) if match else ()
+    if match and versions:
         raise NoWheel(canonicalize_name(match[1]), versions) from error
-    if "DO NOT MATCH THE HASHES" in error.output:
-        raise HashMismatch(
-            "A wheel from the package index does not have its locked hash; "
-            "if it was replaced there intentionally, run the build with --upgrade."
-        ) from error
+    # pip has no versions of an index that it cannot reach either
+    if untrusted := not_trusted(error.output):
+        raise untrusted from error
     if _NO_NETWORK.search(error.output):
         raise DownloadError(
             "The package index cannot be reached: check the network, or pip's settings (`pip config list`)."
         ) from error
+    if match:
+        raise NoWheel(canonicalize_name(match[1]), ()) from error
+    if "DO NOT MATCH THE HASHES" in error.output:
+        match = _OTHER_FILE.search(error.output)
+        which = f" of {match[1]} {match[2]}" if match else ""
+        message = (
+            f"uv and pip find different files{which}: two indexes, or an index and a folder of wheels, have one each"
+        )
+        remedy = f"give yours a version of its own{f', such as {match[2]}+local' if match else ''}"
+        if locked:
+            message = f"The wheel{which} on the package index does not have its locked hash"
+            remedy = "if it was replaced there intentionally, run the build with --upgrade"
+        raise _OtherFile(f"{message}; {remedy}.", canonicalize_name(match[1]) if match else "") from error
     raise error
 
 

@@ -134,6 +134,8 @@ def test_what_fetches_and_the_browser_need_and_no_passwords() -> None:
         "ALL_PROXY": "",
         "http_proxy": "http://me:secret@proxy.example",
         "UV_INDEX": "https://a.example/simple https://me:secret@b.example/simple",
+        "PIP_EXTRA_INDEX_URL": "https://c.example/simple",
+        "PIP_INDEX_URL": "https://me:secret@d.example/simple",
         "NODE_EXTRA_CA_CERTS": "/etc/ca.pem",
         "MCPFRAME_CACHE": "/cache",
         "MCPFRAME_CHROMIUM": "/opt/chrome",
@@ -144,9 +146,10 @@ def test_what_fetches_and_the_browser_need_and_no_passwords() -> None:
     }
     kept, secret = needed_variables(shell)
     assert set(kept) == {
-        *("HTTPS_PROXY", "no_proxy", "NODE_EXTRA_CA_CERTS", "MCPFRAME_CACHE", "MCPFRAME_CHROMIUM", "XDG_CACHE_HOME")
+        *("HTTPS_PROXY", "no_proxy", "NODE_EXTRA_CA_CERTS", "MCPFRAME_CACHE", "MCPFRAME_CHROMIUM", "XDG_CACHE_HOME"),
+        "PIP_EXTRA_INDEX_URL",
     }
-    assert set(secret) == {"http_proxy", "UV_INDEX"}
+    assert set(secret) == {"http_proxy", "UV_INDEX", "PIP_INDEX_URL"}
 
 
 def test_a_project_is_built_before_its_entry_is_written(

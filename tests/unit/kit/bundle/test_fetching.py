@@ -96,7 +96,7 @@ def test_what_pip_says_is_understood(
 
     monkeypatch.setattr(module, "run_tool", run_tool)
     with pytest.raises(error, match=told) as caught:
-        download({"thing": ("1.0", (DIGEST,))})
+        download({"thing": ("1.0", (DIGEST,))}, locked=True)
     if isinstance(caught.value, NoWheel):
         assert caught.value.versions == ("0.8", "0.9")
 
@@ -141,6 +141,6 @@ def test_the_other_wheels_are_kept_where_one_is_missing(monkeypatch: pytest.Monk
 
 
 def test_a_wheel_that_changed_on_the_index_is_an_error(monkeypatch: pytest.MonkeyPatch, runtime: Runtime) -> None:
-    monkeypatch.setattr(fetch, "download", lambda _: {})
+    monkeypatch.setattr(fetch, "download", lambda _, locked: {})
     with pytest.raises(HashMismatch, match=r"another wheel of thing 1\.0 than the locked one"):
         fetch_wheels([locked("index")], PyodidePackages(runtime))
