@@ -12,6 +12,7 @@ import asyncio
 import json
 import os
 import random
+import re
 import sys
 import time
 from contextlib import suppress
@@ -24,6 +25,7 @@ from mcpframe.frame.compat.generators import HARMLESS, are_fresh
 
 SERVER = "/mcpframe/server/"
 OURS = f"/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages/mcpframe/"
+LIBRARY = re.compile(r"/(?:site-packages|mcpframe/packages)/(\w+)")
 IMPORTS = "mcpframe: imports "
 """Begins a line of standard error for the build: the module that is imported now; no module once all are."""
 LOCALE = frozenset({"LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_TIME", "LC_NUMERIC", "LC_MESSAGES", "TZ"})
@@ -84,10 +86,14 @@ def asked(what: str) -> None:
 
 
 def _note(what: str, frame: FrameType | None) -> None:
-    while frame is not None and not frame.f_code.co_filename.startswith(SERVER):
+    """Note a use with the author's line that leads to it, and the library that it is in, if it is in one."""
+    library = ""
+    while frame is not None and not (path := frame.f_code.co_filename).startswith(SERVER):
+        if not library and not path.startswith(OURS) and (match := LIBRARY.search(path)):
+            library = match[1]
         frame = frame.f_back
     place = {"file": frame.f_code.co_filename.removeprefix(SERVER), "line": frame.f_lineno} if frame else {}
-    _noted.append({"what": what, **place})
+    _noted.append({"what": what, **place, **({"library": library} if library else {})})
 
 
 def _watch(frame: FrameType, event: str, function: Any) -> None:
@@ -150,7 +156,7 @@ def _is_the_sdks(frame: FrameType | None) -> bool:
 
 _getitem = type(os.environ).__getitem__.__code__
 _seed = random.Random.seed.__code__
-DRAWING = frozenset(_seed.co_filename.replace("random.py", name) for name in ("random.py", "secrets.py"))
+DRAWING = frozenset(_seed.co_filename.replace("random.py", name) for name in ("random.py", "secrets.py", "uuid.py"))
 
 
 async def prepare(settings: str) -> None:

@@ -34,6 +34,7 @@ class _Asked(_Strict):
     what: _Text
     file: _Text = ""
     line: int = 0
+    library: _Text = ""
 
 
 class _Findings(_Strict):

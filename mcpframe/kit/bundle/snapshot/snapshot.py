@@ -345,8 +345,10 @@ def _reason(outcome: Mapping[str, Any]) -> str:
     if error := found["error"]:
         return f"its import raises {_first_line(error['what'])} there"
     if asked := found["asked"]:
-        where = f"{_first_line(asked['file'])}, line {asked['line']}, " if "file" in asked else "it "
-        return f"{where}asks for {_described(asked['what'])} when it is imported"
+        where = f"{_first_line(asked['file'])}, line {asked['line']}," if "file" in asked else "it"
+        if "library" in asked:
+            where += f" imports or calls {_first_line(asked['library'])}, which"
+        return f"{where} asks for {_described(asked['what'])} when it is imported"
     if found["tasks"]:
         return "it starts tasks when it is imported"
     if found["written"]:

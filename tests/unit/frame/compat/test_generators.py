@@ -59,6 +59,34 @@ def test_the_key_of_processes_is_drawn_anew() -> None:
     assert multiprocessing.process.current_process().authkey != key
 
 
+def test_the_generator_of_an_argument_of_scikit_learn_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Drawing:
+        """A generator of numpy."""
+
+        def __init__(self, bits: Bits) -> None:
+            self._bit_generator = bits
+
+    class Own(Bits):
+        def __init__(self, seed_seq: int = 2) -> None:
+            super().__init__(seed_seq)
+
+    given = Drawing(Own(1))
+
+    class TreeGrower:
+        def __init__(self, depth: int = 3, rng: Drawing = given) -> None:
+            self.depth, self.rng = depth, rng
+
+    grower: Any = ModuleType("grower")
+    grower.TreeGrower = TreeGrower
+    monkeypatch.setitem(sys.modules, "sklearn.ensemble._hist_gradient_boosting.grower", grower)
+    assert generators.are_fresh()
+    TreeGrower().rng._bit_generator.random.random()
+    assert not generators.are_fresh()
+    generators.seed()
+    assert generators.are_fresh()
+    assert (TreeGrower().depth, TreeGrower().rng._bit_generator.seed_seq) == (3, 2)
+
+
 def test_sympys_generators_are_seeded_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     sympys: Any = ModuleType("sympy.core.random")
     one = random.Random(1)

@@ -32,6 +32,10 @@ NOTHING = {"error": None, "asked": None, "tasks": 0, "written": [], "opened": []
             {"asked": {"what": "randomness", "file": "server.py", "line": 3}},
             "server.py, line 3, asks for randomness when it is imported",
         ),
+        (
+            {"asked": {"what": "randomness", "file": "server.py", "line": 3, "library": "torchy"}},
+            "server.py, line 3, imports or calls torchy, which asks for randomness when it is imported",
+        ),
         ({"asked": {"what": "js.location"}}, "it asks for the browser (js.location) when it is imported"),
         ({"tasks": 2}, "it starts tasks when it is imported"),
         ({"written": ["/tmp/x"]}, "it writes /tmp/x when it is imported"),
@@ -185,6 +189,7 @@ def making() -> Iterator[ModuleType]:
         ("import random; random.Random()", "randomness"),
         ("import random; random.SystemRandom().random()", "randomness"),
         ("import tempfile; tempfile.mktemp()", "randomness"),
+        ("import tempfile; tempfile._get_default_tempdir()", None),
         ("import time; time.time()", "the time"),
         ("import time; time.perf_counter()", "the time"),
         ("import time; time.strftime('%F')", "the time"),
@@ -210,6 +215,30 @@ def test_what_a_module_asks_for_is_noted(making: ModuleType, source: str, noted:
         sys.setprofile(None)
     found = making._noted[:1]
     assert found == ([{"what": noted, "file": "deep/server.py", "line": 2}] if noted else [])
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "library"),
+    [
+        ("/mcpframe/packages/torchy/x.py", "torchy.x", "torchy"),
+        ("/lib/python3.14/std/uuid.py", "uuid", ""),
+        ("/lib/python3.14/site-packages/mcpframe/frame/x.py", "mcpframe.frame.x", ""),
+    ],
+)
+def test_the_library_that_asks_is_named_with_the_author_s_line(
+    making: ModuleType, monkeypatch: pytest.MonkeyPatch, path: str, name: str, library: str
+) -> None:
+    monkeypatch.setattr(making, "OURS", "/lib/python3.14/site-packages/mcpframe/")
+    drawing: dict[str, Any] = {"__name__": name}
+    exec(compile("import os\n\ndef draw():\n    os.urandom(3)\n", path, "exec"), drawing)  # the line above
+    code = compile("\n\ndraw()\n", "/mcpframe/server/server.py", "exec")
+    sys.setprofile(making._watch)
+    try:
+        exec(code, {"__name__": "server", "draw": drawing["draw"]})  # the line above
+    finally:
+        sys.setprofile(None)
+    place = {"what": "randomness", "file": "server.py", "line": 3}
+    assert making._noted == [{**place, "library": library} if library else place]
 
 
 @pytest.mark.parametrize(
