@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.core import jsonrpc
 from mcpframe.frame.core.errors import AppError
+from mcpframe.frame.core.object_results import called_with_object, tool_with_object
 from mcpframe.frame.core.paging import Paging
 from mcpframe.frame.hosting.policy import is_model_only, resource_uri, ui_of
 from mcpframe.frame.session.host_messages import plain
@@ -174,12 +175,11 @@ class ViewServer:
                 on_progress(progress, total, message)
 
         called = self._client.call_tool(name, arguments, progress_callback=report if on_progress else None)
-        result: Json = plain(await called)
-        return result
+        return called_with_object(plain(await called))
 
     async def _list_tools(self, params: Json, _: Progress | None) -> Json:
         listed = plain(await self._client.list_tools(cursor=_cursor(params)))
-        return {**listed, "tools": [tool for tool in listed["tools"] if not is_model_only(tool)]}
+        return {**listed, "tools": [tool_with_object(tool) for tool in listed["tools"] if not is_model_only(tool)]}
 
     async def _read_resource(self, params: Json, _: Progress | None) -> Json:
         uri = params.get("uri")

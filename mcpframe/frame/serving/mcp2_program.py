@@ -11,6 +11,7 @@ from weakref import WeakSet
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
 
+from mcpframe.frame.compat.earlier_revisions import fit_results
 from mcpframe.frame.serving.failures import contain_failures
 from mcpframe.frame.serving.held_calls import hold_calls
 
@@ -29,6 +30,7 @@ def contain() -> None:
         if type(self) is Server:  # derived classes, such as fastmcp's, handle failures themselves
             _contain(self, self)
         hold_calls(self)
+        fit_results(self)
         await run(self, *args, **options)
 
     async def run_stdio_contained(self: MCPServer[Any]) -> None:

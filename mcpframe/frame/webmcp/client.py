@@ -19,6 +19,7 @@ import anyio
 from mcpframe.frame.compat import sdk
 from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.errors import MessageError, StateError
+from mcpframe.frame.core.object_results import called_with_object
 from mcpframe.frame.core.origins import parse_origin
 from mcpframe.frame.dialects.webmcp.tools import LIMITS, Json, Rejected, failure
 from mcpframe.frame.session.streams import WriteStream
@@ -250,9 +251,9 @@ def result_of(text: str | None) -> Json:
     blocks = value.get("content") if isinstance(value, dict) else None
     if isinstance(value, dict) and isinstance(blocks, list) and all(map(_is_block, blocks)):
         members = {"content": blocks, "isError": value.get("isError") is True}
-        if isinstance(value.get("structuredContent"), dict):
+        if value.get("structuredContent") is not None:
             members["structuredContent"] = value["structuredContent"]
-        return members
+        return called_with_object(members)
     return {"content": [] if text is None else [{"type": "text", "text": text}], "isError": False}
 
 

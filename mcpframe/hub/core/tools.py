@@ -33,6 +33,7 @@ def checked_tools(tools: Sequence[Any], url: str | None) -> tuple[dict[str, Page
     valid: dict[str, PageTool] = {}
     problems: list[str] = []
     foreign: list[str] = []
+    no_objects: list[str] = []
     left_out = size = 0
     for number, tool in enumerate(tools):
         if len(valid) >= limits.PAGE_TOOLS:
@@ -41,7 +42,10 @@ def checked_tools(tools: Sequence[Any], url: str | None) -> tuple[dict[str, Page
         name = repr(str(tool.get("name") if isinstance(tool, dict) else None)[:80])
         try:
             length = _check(tool)
-            taken = readable(tool)
+            taken = dict(readable(tool))
+            if not _is_schema(taken.get("outputSchema", {"type": "object"})):
+                del taken["outputSchema"]
+                no_objects.append(name)
             if taken["name"] in valid:
                 raise Unfit("the page has another one of this name")
             if size + length > limits.PAGE_TOOLS_CHARACTERS:
@@ -58,6 +62,11 @@ def checked_tools(tools: Sequence[Any], url: str | None) -> tuple[dict[str, Page
         size += length
     if left_out > limits.TOOL_PROBLEMS:
         problems.append(f"So are {left_out - limits.TOOL_PROBLEMS:,} others.")
+    if no_objects:
+        problems.append(
+            f"{len(no_objects)} tools, such as {no_objects[0]}, lose their outputSchema: clients before 2026-07-28 "
+            "take those of objects only."
+        )
     if foreign:
         problems.append(f"{len(foreign)} tools, such as {foreign[0]}, have icons of other origins, which are left out.")
     return valid, problems
@@ -162,7 +171,7 @@ def _is_execution(value: Any) -> bool:
 
 _MEMBERS: Mapping[str, Callable[[Any], bool]] = {
     "inputSchema": _is_schema,
-    "outputSchema": _is_schema,
+    "outputSchema": _is_object,
     "description": _is_text,
     "title": _is_text,
     "annotations": _is_annotations,

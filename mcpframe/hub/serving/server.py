@@ -24,6 +24,7 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Ser
 from mcp.shared.memory import create_client_server_memory_streams
 from pydantic import ValidationError
 
+from mcpframe.frame.core.object_results import called_with_object
 from mcpframe.hub.core import limits
 from mcpframe.hub.core.errors import HubClosed, HubError
 from mcpframe.hub.core.interfaces import PROGRAM, UNNAMED, Caller, OnProgress
@@ -156,6 +157,7 @@ class HubServer:
         try:
             if raw.get("resultType", "complete") != "complete":
                 raise ValueError("it is not complete, and a hub does not ask for more")
+            raw = dict(called_with_object(raw))
             result = types.CallToolResult.model_validate(raw, by_name=False)
         except ValueError as error:
             reason = "it is not a CallToolResult" if isinstance(error, ValidationError) else str(error)

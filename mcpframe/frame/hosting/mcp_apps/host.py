@@ -21,6 +21,7 @@ from mcpframe.frame.core.connection import Candidate, Options
 from mcpframe.frame.core.errors import AppError
 from mcpframe.frame.core.events import Closed, Event
 from mcpframe.frame.core.limits import TEARDOWN_SECONDS, VIEW_HANDSHAKE_SECONDS, VIEW_PENDING_REQUESTS
+from mcpframe.frame.core.object_results import tool_with_object
 from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.dialects.mcp_apps.offers import AppsHostOffer, ViewCalled
 from mcpframe.frame.dialects.mcp_apps.roles import HOST
@@ -168,7 +169,7 @@ class AppHost:
             allow=allow_attribute(permissions.values()),
             visible=True,
         )
-        info = {"tool": definition} if definition else None
+        info = {"tool": tool_with_object(definition)} if definition else None
         modes = {"displayMode": "inline", "availableDisplayModes": ["inline"]}
         context = {**modes, **({"toolInfo": info} if info else {}), **self._context}
         frame = ShownFrame()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.core.errors import AppError, AppTimeout, StateError
 from mcpframe.frame.core.events import Closed, SessionBegun
+from mcpframe.frame.core.object_results import called_with_object
 from mcpframe.frame.dialects.mcp_apps.offers import ViewCalled
 from mcpframe.frame.hosting.mcp_apps.call import ShownCall
 from mcpframe.frame.hosting.mcp_apps.requests import Hooks, ViewRequests
@@ -100,7 +101,7 @@ class RunningView:
         Raises:
             StateError: before the arguments, and once the call is over.
         """
-        self._call.result(plain(result))
+        self._call.result(called_with_object(plain(result)))
 
     def cancelled(self, reason: str = "") -> None:
         """Show that the tool call has no result.

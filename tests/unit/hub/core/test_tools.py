@@ -131,6 +131,15 @@ def test_an_invalid_tool_is_left_out_and_the_others_are_kept(tool: Any) -> None:
     assert problems[0].isprintable()
 
 
+@pytest.mark.parametrize("schema", [{"type": "array"}, {"anyOf": []}, {}])
+def test_a_tool_loses_an_output_schema_that_is_none_of_an_object_and_it_is_said(schema: Any) -> None:
+    valid, problems = checked([GOOD, {"name": "other", "inputSchema": SCHEMA, "outputSchema": schema}])
+    assert valid["other"] == {"name": "other", "inputSchema": SCHEMA}
+    assert valid["add"] == GOOD
+    assert len(problems) == 1
+    assert "outputSchema" in problems[0]
+
+
 def test_of_two_with_one_name_the_first_is_taken() -> None:
     valid, problems = checked([GOOD, {"name": "add", "inputSchema": SCHEMA}])
     assert valid == {"add": GOOD}
