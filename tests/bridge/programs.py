@@ -85,6 +85,12 @@ class Program:
         assert message["jsonrpc"] == "2.0"
         return message
 
+    async def answer(self, id_: int) -> JSON:
+        """Read until the answer to a request."""
+        while (message := await self.next()).get("id") != id_:
+            pass
+        return message
+
     async def initialize(self) -> None:
         """Initialize as a client of the handshake era."""
         await self.request(0, "initialize", **INITIALIZE)

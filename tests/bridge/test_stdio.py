@@ -41,12 +41,17 @@ async def test_bad_input_and_a_browser_that_is_killed(server: str, tmp_path: Pat
         answer = await bridge.next()
         assert (answer["id"], answer["result"]["content"][0]["text"]) == (2, "again")
 
+        await bridge.request(3, "tools/call", name="speak", arguments={"text": "aloud"})
+        await bridge.answer(3)
+
         assert bridge.process.stdin
         bridge.process.stdin.close()
         status, told = await bridge.ended()
         assert status == 0
         assert "It is opened again" in told
         assert "Traceback" not in told
+        said = [line for line in told.splitlines() if line.endswith("aloud")]
+        assert said == ["printed aloud", "complained aloud", "written aloud", "WARNING warned aloud"]
         await gone(bridge)
 
 

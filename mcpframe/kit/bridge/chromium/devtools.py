@@ -27,9 +27,9 @@ LONGEST = 1 << 27
 HEAD = 64
 """The number of bytes kept of a longer message, for `in_place_of`."""
 
-_NOISE = ('{"method":"Runtime.consoleAPICalled"', '{"method":"Runtime.exceptionThrown"')
-"""The beginnings of unused events, which a page can make as large and as frequent as it likes."""
-_NOISE_BYTES = tuple(each.encode() for each in _NOISE)
+_CONSOLE = '{"method":"Runtime.consoleAPICalled"'
+_NOISE = (_CONSOLE, '{"method":"Runtime.exceptionThrown"')
+"""The beginnings of events that are not read, which a page can make as large and as frequent as it likes."""
 
 _ANSWER_SECONDS = 60.0
 """Seconds for an answer of the browser. It normally answers at once; after this time it counts as hung."""
@@ -56,9 +56,11 @@ class DevTools:
 
     Attributes:
         closed: done when the browser is gone.
+        longest_of_console: the longest event of a console that is passed on, in bytes; by default none is.
     """
 
     def __init__(self, wire: DevToolsWire) -> None:
+        self.longest_of_console = 0
         self._wire = wire
         self._commands: Requests[int, asyncio.Future[dict[str, Any]]] = Requests(itertools.count(1))
         self._handlers: dict[str, EventHandler] = {}
@@ -109,7 +111,7 @@ class DevTools:
         try:
             while True:
                 raw = await self._wire.receive()
-                if raw.startswith(_NOISE_BYTES) if isinstance(raw, bytes) else raw.startswith(_NOISE):
+                if self._is_noise(raw):
                     continue
                 message = json.loads(raw)
                 if "id" in message:
@@ -120,6 +122,10 @@ class DevTools:
             pass  # the browser is gone
         finally:
             self._end()
+
+    def _is_noise(self, raw: bytes | str) -> bool:
+        head = raw[:HEAD].decode("utf-8", "replace") if isinstance(raw, bytes) else raw[:HEAD]
+        return head.startswith(_NOISE) and not (head.startswith(_CONSOLE) and len(raw) <= self.longest_of_console)
 
     def _answer(self, message: dict[str, Any]) -> None:
         command = self._commands.take(message["id"])

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from mcpframe.kit.base.errors import BridgeError, BrowserGone, PageFailed
 from mcpframe.kit.bridge.chromium.launch import BridgeBrowser
+from mcpframe.kit.bridge.chromium.page_console import LONGEST_EVENT, PageConsole
 from mcpframe.kit.bridge.chromium.watch import Watch
 from mcpframe.kit.bridge.link.messages import ServerMessage
 
@@ -89,6 +90,8 @@ class BridgeTab:
         self._target = ""
         self._session = ""
         self._children: set[str] = set()
+        self._workers: set[str] = set()
+        self._console = PageConsole()
         self._frame = ""  # the framed page's
         self._watch: Watch | None = None
         self._context = 0
@@ -109,6 +112,7 @@ class BridgeTab:
         attached = await devtools.command("Target.attachToTarget", targetId=self._target, flatten=True)
         self._session = session = attached["sessionId"]
         devtools.handle(session, self._on_event)
+        devtools.longest_of_console = LONGEST_EVENT
         devtools.closed.add_done_callback(self._on_browser_gone)
         devtools.post("Page.enable", session)
         devtools.post("Network.enable", session, maxTotalBufferSize=0, maxResourceBufferSize=0)
@@ -204,7 +208,7 @@ class BridgeTab:
             self._watch.stop()
         self._devtools.closed.remove_done_callback(self._on_browser_gone)
         self._devtools.handle(self._session, None)
-        for child in self._children:
+        for child in self._children | self._workers:
             self._devtools.handle(child, None)
         if not self._browser.gone:
             try:
@@ -250,7 +254,10 @@ class BridgeTab:
                 self._children.add(params["sessionId"])
                 if params["targetInfo"]["type"] == "iframe":
                     self._frame = params["sessionId"]
-                self._devtools.handle(params["sessionId"], self._on_event)
+                self._watch_child(params["sessionId"])
+            case "Runtime.consoleAPICalled":
+                if params["executionContextId"] != self._context:  # of a framed page in the same process
+                    self._console.called(params)
             case "Target.detachedFromTarget":
                 self._children.discard(params["sessionId"])
                 if params["sessionId"] == self._frame:
@@ -269,6 +276,32 @@ class BridgeTab:
             case "Network.loadingFailed":
                 if params["requestId"] in self._documents and not params.get("canceled"):
                     self._on_no_document(params["errorText"].removeprefix("net::"))
+
+    def _watch_child(self, child: str) -> None:
+        """Follow the console of a framed page, and those of its workers."""
+        self._devtools.handle(child, self._on_child_event)
+        self._devtools.post("Runtime.enable", child)
+        self._devtools.post(
+            "Target.setAutoAttach",
+            child,
+            autoAttach=True,
+            waitForDebuggerOnStart=False,
+            flatten=True,
+            filter=[{"type": "worker"}],
+        )
+
+    def _on_child_event(self, method: str, params: dict[str, Any]) -> None:
+        match method:
+            case "Runtime.consoleAPICalled":
+                self._console.called(params)
+            case "Target.attachedToTarget":
+                self._workers.add(params["sessionId"])
+                self._watch_child(params["sessionId"])
+            case "Target.detachedFromTarget":
+                self._workers.discard(params["sessionId"])
+                self._devtools.handle(params["sessionId"], None)
+            case "Inspector.targetCrashed" | "Inspector.detached":
+                self._on_event(method, params)
 
     def _on_document(self, response: dict[str, Any]) -> None:
         if response["status"] >= 400:

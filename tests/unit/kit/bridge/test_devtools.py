@@ -77,3 +77,22 @@ async def test_what_a_page_makes_too_long_is_not_the_browsers_end(monkeypatch: p
     await client.close()
     os.close(in_its)
     os.close(out_its)
+
+
+async def test_the_console_is_passed_on_up_to_a_length() -> None:
+    in_its, in_ours = os.pipe()
+    out_ours, out_its = os.pipe()
+    client = await connect_pipes(out_ours, in_ours)
+    client.longest_of_console = 200
+    heard: list[str] = []
+    client.handle("", lambda method, params: heard.append(params["text"]))
+    for event, text in (("consoleAPICalled", "short"), ("consoleAPICalled", "c" * 200), ("exceptionThrown", "e")):
+        os.write(out_its, f'{{"method":"Runtime.{event}","params":{{"text":"{text}"}}}}\0'.encode())
+    os.write(out_its, b'{"method":"Page.last","params":{"text":"last"}}\0')
+    async with asyncio.timeout(60):
+        while "last" not in heard:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+    assert heard == ["short", "last"]
+    await client.close()
+    os.close(in_its)
+    os.close(out_its)
