@@ -7,6 +7,7 @@ import { FrameTransport } from "./host.js";
 import { visible } from "./visible.js";
 
 const LINES = 1000; // how many lines of the server's output are kept
+const SAID = 4000; // how many characters of a line the terminal is told
 const PROTOCOL = "2025-11-25";
 const element = (id) => document.getElementById(id);
 const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -19,6 +20,7 @@ let transport = null;
 let current = 0; // counts connections, so that events of earlier ones are ignored
 let url = null;
 let built = 0; // the number of the framed build
+let told = Promise.resolve(); // the lines that the terminal is told
 let channel = ""; // the URL of the channel without the rest of its query; each run has its own token
 
 function show(state, text) {
@@ -26,13 +28,20 @@ function show(state, text) {
   element("status").textContent = visible(text);
 }
 
-/** Append a log message of the server, or a line that it has printed, to the log. */
+/** Append a log message of the server, or a line that it has printed, to the log, and show it in the terminal. */
 function print({ level = "info", data = "" }) {
   const text = typeof data === "string" ? data : JSON.stringify(data);
+  const line = `${level === "info" ? "" : `${level}: `}${text}`;
   const log = element("log");
-  log.append(visible(`${level === "info" ? "" : `${level}: `}${text}\n`));
+  log.append(visible(`${line}\n`));
   while (log.childNodes.length > LINES) log.firstChild.remove();
   log.hidden = false;
+  const said = encodeURIComponent(line.slice(0, SAID).toWellFormed());
+  const send = () => fetch(`${channel}said=${said}`);
+  told = told
+    .then(send)
+    .then(Boolean, Boolean)
+    .then(() => {}); // one after the other, and mcpframe dev may have stopped
 }
 
 async function connect({ setup = false } = {}) {

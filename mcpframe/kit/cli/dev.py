@@ -11,7 +11,7 @@ import typer
 
 from mcpframe.kit.cli import common_options as options
 from mcpframe.kit.cli.examples import examples
-from mcpframe.kit.cli.output import escape, out, print_error, step
+from mcpframe.kit.cli.output import err, escape, out, print_error, step
 
 if TYPE_CHECKING:
     from mcpframe.frame.core.errors import McpFrameError
@@ -34,7 +34,7 @@ def dev(
     from mcpframe.kit.web.named_server import named_project
 
     check_path(named_project(str(path)))
-    channel = DevChannel()
+    channel = DevChannel(_say)
     with ExitStack() as stack:
         inspecting = stack.enter_context(serve_inspector(rebuilds=channel, progress=step))
         server = stack.enter_context(
@@ -51,6 +51,11 @@ def dev(
         if open_browser:
             webbrowser.open(inspector)
         server.watch(_report)
+
+
+def _say(line: str) -> None:
+    """Print a line that the server has logged or printed, or an error of its tools."""
+    err.print(f"[dim]{escape(line)}[/]")
 
 
 def _report(error: McpFrameError | None, seconds: float) -> None:

@@ -6,8 +6,9 @@ that `mcpframe dev` serves. Requests without it are rejected, so no other page o
 `after=N` is answered as soon as the version is greater than N, with JSON: `version`, `url` (the server's page, null
 before the first build), `built` (the number of builds; if it has changed, so has the page), `error` (the error in the
 author's files, or null) and `fails` (`"build"` if the page is still the previous one, `"start"` if the new page does
-not start, or null). `running=N` is answered at once: a host page reports that the page of build N is connected. The
-channel is served at the origin of each host page, so the framed bundle and its policy are not affected.
+not start, or null). `running=N` is answered at once: a host page reports that the page of build N is connected. So is
+`said=TEXT`: lines that the server has logged or printed, and exceptions of its tools, for the terminal. The channel is
+served at the origin of each host page, so the framed bundle and its policy are not affected.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import contextlib
 import hmac
 import secrets
 import threading
+from collections.abc import Callable
 from urllib.parse import parse_qs
 
 from starlette.responses import JSONResponse, PlainTextResponse
@@ -29,12 +31,16 @@ _HELD = 25.0
 class DevChannel:
     """The state of the build, as an ASGI application; the thread that builds updates it.
 
+    Args:
+        on_said: Called with each line that the server says; in the web server's thread.
+
     Attributes:
         query: The beginning of every request's query, with the token.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, on_said: Callable[[str], None] = lambda _: None) -> None:
         """Start with no build and a new token."""
+        self._on_said = on_said
         self._token = secrets.token_urlsafe(16)
         self.query = f"token={self._token}&"
         self._lock = threading.Lock()
@@ -115,11 +121,15 @@ class DevChannel:
             refused = "This run of mcpframe dev has another token: reload the page that it opened."
             await PlainTextResponse(refused, 403, {"cache-control": "no-store"})(scope, receive, send)
             return
-        if "running" in asked:
+        if "said" in asked:
+            for line in asked["said"][0].splitlines():
+                self._on_said(line)
+            state: dict[str, object] | asyncio.Event = dict(self._state)
+        elif "running" in asked:
             with self._lock:
                 self._running = max(self._running, min(_number(asked["running"][0]), self.built))
                 self._news_or_runs.notify_all()
-                state: dict[str, object] | asyncio.Event = dict(self._state)
+                state = dict(self._state)
         else:
             state = self._news(_number(asked.get("after", ["0"])[0]))
         if isinstance(state, asyncio.Event):

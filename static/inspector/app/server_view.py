@@ -11,11 +11,12 @@ from mcp import Client
 
 from mcpframe import Page, Wire
 from panels.about import NO_STORAGE, About, lacks_storage
-from panels.logs import Logs
+from panels.logs import Logs, line_of
 from panels.preview import Preview
 from panels.prompts import Prompts
 from panels.resources import Resources
 from panels.tools import Tools
+from results.result import raised_in
 from session.connection import Connection
 from session.servers import ERAS, Server
 from session.telling import sentence
@@ -60,6 +61,7 @@ class ServerView:
         changed: Callable[[], None],
         toast: Callable[[str], None],
         remove: Callable[[Server], Awaitable[None]],
+        said: Callable[[str], None],
     ) -> None:
         """Build the view.
 
@@ -71,6 +73,7 @@ class ServerView:
             changed: called when stored data, or the entry in the list of servers, has changed.
             toast: shows a message for a moment.
             remove: removes the server.
+            said: called with what the server logs, and with the errors of its tools.
         """
         self.server = server
         self._page = page
@@ -81,6 +84,7 @@ class ServerView:
         self._counts = dict.fromkeys(("tools", "resources", "prompts"), 1)  # until they are known
         self._changed = changed
         self._toast = toast
+        self._said = said
         self._wire = WireLog()
         self._timeline = Timeline(self._wire)
         self._view = view = page.element("#insp-views").add("section", class_="insp-server", hidden=True)
@@ -219,6 +223,7 @@ class ServerView:
 
     def logged(self, params: types.LoggingMessageNotificationParams) -> None:
         """Show a log message."""
+        self._said(line_of(params))
         self._logs.log(params)
 
     def notified(self, method: str, params: dict[str, Any]) -> None:
@@ -237,6 +242,8 @@ class ServerView:
     def wired(self, message: Wire) -> None:
         """Log a message."""
         self._wire.record(message)
+        if message.direction == "received" and (raised := raised_in(message.text or "")):
+            self._said(raised)
 
     def roots(self) -> list[str]:
         return self._about.roots

@@ -9,7 +9,7 @@ from typing import Any
 from app.links import agrees, read_link
 from app.server_view import ServerView
 from mcpframe import Element, Page, errors, parse_address
-from session.rebuilds import Rebuilt, news
+from session.rebuilds import Rebuilt, Terminal, news
 from session.servers import PLACES, SANDBOXES, TIMEOUT, Example, Offered, Server, Servers, read_offered
 from widgets.dialogs import Toasts
 
@@ -32,6 +32,7 @@ class Shell:
         self._example_items: dict[str, Element] = {}
         self._rebuilt: Rebuilt | None = None
         self._built: set[str] = set()
+        self._terminal = Terminal(page.browser.fetch)
         self._url = page.element("#insp-url")
         self._problem = page.element("#insp-url-problem")
         self._place = page.element("#insp-place")
@@ -185,6 +186,7 @@ class Shell:
         before: str | None = None
         async for rebuilt in news(self._page.browser.fetch, self._find_rebuilds):
             self._built.add(rebuilt.url)
+            self._terminal.address = rebuilt.said
             views = [self._views[server.session_id] for server in self._servers if server.url == rebuilt.url]
             for view in views:
                 await view.rebuilt(rebuilt.error, reconnect=rebuilt.is_new and before is not None)
@@ -230,9 +232,15 @@ class Shell:
             changed=self._on_change,
             toast=self._toasts.show,
             remove=self._remove,
+            said=lambda text: self._tell_terminal(server, text),
         )
         self._views[server.session_id] = view
         return view
+
+    def _tell_terminal(self, server: Server, text: str) -> None:
+        """Show what the server under development says in the terminal of `mcpframe dev`."""
+        if server.url in self._built:
+            self._page.run(lambda: self._terminal.say(text), "Telling what the server says")
 
     def _is_own(self, url: str) -> bool:
         return url in self._built or url in self._offered.named or url in map(self._address_of, self._offered.examples)

@@ -21,6 +21,17 @@ MOST: Final = 1000
 """The number of entries kept."""
 
 
+def text_of(params: types.LoggingMessageNotificationParams) -> str:
+    """Return the text of a log message."""
+    return params.data if isinstance(params.data, str) else json.dumps(params.data, ensure_ascii=False)
+
+
+def line_of(params: types.LoggingMessageNotificationParams) -> str:
+    """Return a log message as a terminal shows it."""
+    text = text_of(params)
+    return text if params.level == USUAL or params.level in text.lower() else f"{params.level}: {text}"
+
+
 class Logs:
     """The panel of logs and notifications."""
 
@@ -47,8 +58,7 @@ class Logs:
 
     def log(self, params: types.LoggingMessageNotificationParams) -> None:
         """Show a log message."""
-        data = params.data if isinstance(params.data, str) else json.dumps(params.data, ensure_ascii=False)
-        self._add(params.level, params.logger or "", data)
+        self._add(params.level, params.logger or "", text_of(params))
 
     def note(self, method: str, params: dict[str, Any]) -> None:
         """Show another notification."""

@@ -49,7 +49,7 @@ def show_result(page: Page, place: Element, result: Any, *, read: Read | None = 
     if result.get("isError") is True:
         box.classes.add("result-error")
         box.add("p", "The tool reports an error.", class_="result-title")
-        if raised := _raised_at(result.get("_meta")):
+        if raised := raised_at(result.get("_meta")):
             box.add("p", raised, class_="quiet")
     if isinstance(result.get("description"), str):
         box.add("p", result["description"], class_="result-description")
@@ -74,7 +74,7 @@ def show_result(page: Page, place: Element, result: Any, *, read: Read | None = 
         view.folded(box, "More of the result", rest)
 
 
-def _raised_at(meta: Any) -> str:
+def raised_at(meta: Any) -> str:
     """Return the type and the place of the exception in an author's code; empty for none."""
     raised = meta.get(RAISED) if isinstance(meta, dict) else None
     if not isinstance(raised, dict) or not isinstance(raised.get("type"), str):
@@ -82,6 +82,24 @@ def _raised_at(meta: Any) -> str:
     file, line = raised.get("file"), raised.get("line")
     known = isinstance(file, str) and isinstance(line, int)
     return f"Raised: {raised['type']} in {file}, line {line}." if known else f"Raised: {raised['type']}."
+
+
+def raised_in(text: str) -> str:
+    """Return the error of a tool in a message, with the place of its exception, for a terminal; empty for none.
+
+    Args:
+        text: the message of the server.
+    """
+    if f'"{RAISED}"' not in text:
+        return ""
+    try:
+        message = json.loads(text)
+        result = message.get("payload", message)["result"]  # in the envelope of a dialect, or plain
+        told = [part["text"] for part in result["content"] if part["type"] == "text"]
+        raised = raised_at(result.get("_meta"))
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return ""
+    return "\n".join(["error: " + " ".join(told), raised]) if raised else ""
 
 
 class _View:

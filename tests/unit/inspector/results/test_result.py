@@ -14,7 +14,7 @@ from mcpframe.frame.core.visible import visible
 from mcpframe.frame.page.session_page import Page
 from mcpframe.frame.storage.values import Storage
 from results.media import data_url, decoded, file_name, media_type, shown_as, size_text, web_address
-from results.result import is_table, show_result
+from results.result import is_table, raised_in, show_result
 from results.tree import STEP, json_tree, preview
 from tests.support.fake_page import FakeBrowser, FakeElement
 from tests.unit.inspector.forms.schemas import JSON
@@ -282,3 +282,17 @@ def test_an_error_names_its_place(raised: Any, text: str) -> None:
     place, _ = shown({"content": [], "isError": True, "_meta": {"mcpframe/raised": raised}})
     texts = [element.textContent for element in every(place) if str(element.textContent).startswith("Raised")]
     assert texts == ([text] if text else [])
+
+
+def test_a_terminal_shows_the_error_of_a_tool_and_the_place_of_its_exception() -> None:
+    result = {
+        "content": [{"type": "text", "text": "Error executing tool add: no"}],
+        "isError": True,
+        "_meta": {"mcpframe/raised": {"type": "ValueError", "file": "server.py", "line": 7}},
+    }
+    told = "error: Error executing tool add: no\nRaised: ValueError in server.py, line 7."
+    answer = {"jsonrpc": "2.0", "id": 1, "result": result}
+    assert raised_in(json.dumps({"type": "MCP_MESSAGE", "payload": answer})) == told
+    assert raised_in(json.dumps(answer)) == told
+    for odd in ('"mcpframe/raised"', '{"mcpframe/raised": 1}', "[", json.dumps({"payload": ["mcpframe/raised"]})):
+        assert raised_in(odd) == ""

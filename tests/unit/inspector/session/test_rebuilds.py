@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
 import pytest
 
 from session import rebuilds
-from session.rebuilds import Rebuilt, news
+from session.rebuilds import Rebuilt, Terminal, news
 
 PAGE = "http://127.0.0.1:8721/adder/"
 
@@ -49,11 +50,11 @@ async def test_each_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
         if not answers:
             break
     assert heard == [
-        Rebuilt("", is_new=False, error="line 3", running="rebuilds?running=0"),
-        Rebuilt(PAGE, is_new=True, error="", running="rebuilds?running=1"),
-        Rebuilt(PAGE, is_new=False, error="line 4", running="rebuilds?running=1"),
-        Rebuilt(PAGE, is_new=True, error="", running="rebuilds?running=1"),
-        Rebuilt(PAGE, is_new=True, error="", running="rebuilds?running=4"),
+        Rebuilt("", is_new=False, error="line 3", running="rebuilds?running=0", said="rebuilds?said="),
+        Rebuilt(PAGE, is_new=True, error="", running="rebuilds?running=1", said="rebuilds?said="),
+        Rebuilt(PAGE, is_new=False, error="line 4", running="rebuilds?running=1", said="rebuilds?said="),
+        Rebuilt(PAGE, is_new=True, error="", running="rebuilds?running=1", said="rebuilds?said="),
+        Rebuilt(PAGE, is_new=True, error="", running="rebuilds?running=4", said="rebuilds?said="),
     ]
     assert asked == ["0", "1", "2", "2", "2", "2", "2", "3", "0", "1"]
 
@@ -84,4 +85,31 @@ async def test_another_run_has_another_address(monkeypatch: pytest.MonkeyPatch) 
         "rebuilds?token=1&after=2",
         "rebuilds?token=2&after=0",
     ]
-    assert heard[1] == Rebuilt(PAGE, is_new=True, error="", running="rebuilds?token=2&running=2")
+    address = "rebuilds?token=2&"
+    assert heard[1] == Rebuilt(PAGE, is_new=True, error="", running=f"{address}running=2", said=f"{address}said=")
+
+
+async def test_the_terminal_is_told_in_order_and_in_few_requests() -> None:
+    asked: list[str] = []
+    hold = asyncio.Event()
+
+    async def fetch(address: str) -> bytes:
+        asked.append(address)
+        await hold.wait()
+        if len(asked) == 2:
+            raise OSError("stopped")
+        return b"{}"
+
+    terminal = Terminal(fetch)
+    terminal.address = "rebuilds?said="
+    saying = [asyncio.ensure_future(terminal.say(text)) for text in ("one", "two", "x" * 3999, "é&\ud800")]
+    while not asked:  # noqa: ASYNC110
+        await asyncio.sleep(0)
+    hold.set()
+    await asyncio.gather(*saying)
+    assert asked == [
+        "rebuilds?said=one",
+        "rebuilds?said=two",
+        "rebuilds?said=" + "x" * 3999,
+        "rebuilds?said=%C3%A9%26%3F",
+    ]

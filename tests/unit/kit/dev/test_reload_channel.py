@@ -91,6 +91,18 @@ def test_a_build_runs_once_a_page_is_connected_to_it(channel: DevChannel, addres
         assert waiting.result(20)
 
 
+def test_what_the_server_says_is_for_the_terminal() -> None:
+    said: list[str] = []
+    channel = DevChannel(said.append)
+    with serve_app(WithChannel(elsewhere, "/state", channel)) as served:
+        address = f"{served.origin}/state"
+        assert ask(f"{address}?{channel.query}said=a%0Ab%26c%20%C3%A9")["built"] == 0  # type: ignore[index]
+        with pytest.raises(HTTPError, match="403") as refused:
+            urlopen(f"{address}?token=x&said=a", timeout=20).close()
+        refused.value.close()
+    assert said == ["a", "b&c é"]
+
+
 @pytest.mark.parametrize("query", ["", "?after=0", "?token=&after=0", "?token=x", "?token=%ed%a0%80", "?running=1"])
 def test_nothing_is_answered_without_the_token(channel: DevChannel, address: str, query: str) -> None:
     channel.publish(url="http://here/a/", error="/home/me/server.py, line 3")
