@@ -200,6 +200,22 @@ async def test_print_goes_to_the_console_and_to_a_client_that_asked_for_logs(
     assert (entry["level"], entry["data"]) == ("info", "printed aloud")
 
 
+async def test_all_that_a_tool_says_goes_to_the_client_in_order(client: McpClient, console: Troubles) -> None:
+    for word in ("complained", "warned"):
+        console.expect(word)
+    await client.set_log_level("info")
+    await client.call("speak", text="it")
+    entries = [await client.next("log") for _ in range(5)]
+    assert [(entry["level"], entry["data"]) for entry in entries] == [
+        ("info", "printed it"),
+        ("info", "told it"),
+        ("info", "complained it"),
+        ("info", "written it"),
+        ("warning", "WARNING warned it"),
+    ]
+    await console.said("warned it")
+
+
 async def test_an_exception_is_an_error_result_and_a_traceback_in_the_console(
     client: McpClient, console: Troubles
 ) -> None:

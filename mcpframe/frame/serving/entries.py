@@ -19,6 +19,7 @@ from mcpframe.frame.compat.resource_addresses import accept_spellings
 from mcpframe.frame.compat.text_arguments import keep_texts
 from mcpframe.frame.core.errors import EntryError
 from mcpframe.frame.results.tools import convert_results, convert_results_of_fastmcp
+from mcpframe.frame.session import printing
 
 if TYPE_CHECKING:
     from mcpframe.frame.page.session_page import Page
@@ -112,7 +113,7 @@ def set_environment(
     processes: bool = False,
     at_home: bool = False,
 ) -> None:
-    """Set the environment of the author's code before it is imported: `sys.argv` and environment variables.
+    """Set the environment of the author's code before it is imported: `sys.argv`, variables, standard streams.
 
     Args:
         args: the arguments after the program's name in `sys.argv`.
@@ -122,6 +123,8 @@ def set_environment(
         processes: whether the code starts processes: see `mcpframe.frame.worker.pool`.
         at_home: whether the home folder becomes the current one.
     """
+    if sdk.in_pyodide():
+        printing.install()
     if world:
         import_module("mcpframe.frame.world").prepare()
     if processes and sdk.in_pyodide():

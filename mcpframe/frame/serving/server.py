@@ -2,11 +2,13 @@
 
 `serve` takes a `FrameServer`, a plain `MCPServer` or a lowlevel `Server` and adds, without touching its registrations:
 
-- Printed output of a handler goes to the client as `notifications/message` at level info, if the client asked for logs:
-  with `logging/setLevel` up to 2025-11-25, with `io.modelcontextprotocol/logLevel` in the request's `_meta` from
-  2026-07-28 (both: MCP specification, server/utilities/logging). `logging/setLevel` is answered for the author.
+- What a handler prints and logs goes to the client as `notifications/message`, in order with `ctx.info`, if the client
+  asked for logs of that level: with `logging/setLevel` up to 2025-11-25, with `io.modelcontextprotocol/logLevel` in the
+  request's `_meta` from 2026-07-28 (both: MCP specification, server/utilities/logging). `logging/setLevel` is answered
+  for the author.
 - A client that never sends `initialize` is served (`sdk.accept_without_handshake`).
 - A handler may ask its client in every revision (`held_calls`).
+- Clients of earlier revisions get no schemas and no data that these do not allow (`earlier_revisions`).
 - Any exception of a handler becomes the answer to its request; a tool's exception reaches the client with its Python
   message (`failures`). The traceback is logged, in a page to its console.
 """
@@ -16,7 +18,7 @@ from __future__ import annotations
 import logging
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import anyio
 import mcp_types as types
@@ -28,6 +30,7 @@ from mcp.server.runner import serve_dual_era_loop
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from typing_extensions import TypeVar
 
+from mcpframe.frame.compat.earlier_revisions import fit_results
 from mcpframe.frame.compat.resource_addresses import accept_spellings
 from mcpframe.frame.compat.resource_updates import ToolListing, announce_update, answer_subscriptions
 from mcpframe.frame.compat.sdk import (
@@ -39,13 +42,15 @@ from mcpframe.frame.compat.sdk import (
 )
 from mcpframe.frame.compat.text_arguments import keep_texts
 from mcpframe.frame.core.errors import EntryError
+from mcpframe.frame.core.payload import well_formed
 from mcpframe.frame.results.tools import convert_results
 from mcpframe.frame.serving import entries
 from mcpframe.frame.serving.failures import contain_failures
 from mcpframe.frame.serving.framed import Framed, unwrapped
 from mcpframe.frame.serving.held_calls import hold_calls
 from mcpframe.frame.serving.lifespan import log_problem, own_lifespan, refuse
-from mcpframe.frame.session.printing import PrintedLines, captured, printing_to
+from mcpframe.frame.session.printing import LEVELS, Line, PrintedLines, captured, printing_to, send_printed
+from mcpframe.frame.session.streams import WriteStream as OwnStream
 
 if TYPE_CHECKING:
     from mcp.shared._stream_protocols import ReadStream, WriteStream
@@ -57,8 +62,6 @@ ServerObject: TypeAlias = "MCPServer[Any] | Server[Any] | Framed"
 
 log = logging.getLogger(__name__)
 
-_LEVELS: tuple[types.LoggingLevel, ...] = get_args(types.LoggingLevel)  # rising
-_PRINT_LEVEL: types.LoggingLevel = "info"
 _LEVEL_KEY = "mcpframe.log_level"
 _WHAT_SERVES = "a FrameServer, an MCPServer or a lowlevel Server"
 
@@ -192,7 +195,22 @@ async def serve(
             if begun.error is not None:
                 await refuse(read, write, begun.error)
             else:
-                await serve_dual_era_loop(target, read, write, lifespan_state=begun.state, init_options=options)
+                ordered = _InOrder(write)
+                await serve_dual_era_loop(target, read, ordered, lifespan_state=begun.state, init_options=options)
+
+
+class _InOrder(OwnStream):
+    """The write stream of a client, on which a request's printed output precedes what the request sends after it."""
+
+    def __init__(self, write: WriteStream[SessionMessage]) -> None:
+        self._write = write
+
+    async def send(self, item: Any, /) -> None:
+        await send_printed()
+        await self._write.send(item)
+
+    async def aclose(self) -> None:
+        await self._write.aclose()
 
 
 def _tell_who_discovers(target: Server[Any], experimental: dict[str, dict[str, Any]]) -> None:
@@ -224,6 +242,7 @@ def equip(server: object) -> Server[Any]:
     if not own_levels:
         target.add_request_handler("logging/setLevel", types.SetLevelRequestParams, _accept_level)
     contain_failures(unwrapped(server), target)
+    fit_results(target)
     target.middleware.insert(0, _Logs(limit=not own_levels))
     target.middleware.insert(0, _serve_uninitialized)
     hold_calls(target)
@@ -261,35 +280,36 @@ class _Logs:
             result = await call_next(ctx)
             connection_state(ctx)[_LEVEL_KEY] = (ctx.params or {}).get("level")
             return result
-        if _PRINT_LEVEL not in self._levels_of(ctx):
-            return await call_next(ctx)
-        return await _sending_what_is_printed(ctx, call_next)
+        if levels := self._levels_of(ctx):
+            return await _sending_what_is_printed(ctx, call_next, levels)
+        return await call_next(ctx)
 
     def _levels_of(self, ctx: ServerRequestContext[Any, Any]) -> frozenset[types.LoggingLevel]:
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
             return allowed_log_levels(ctx.protocol_version, ctx.meta)
         level = connection_state(ctx).get(_LEVEL_KEY)
-        if level not in _LEVELS:
+        if level not in LEVELS:
             return frozenset()
-        levels = frozenset(_LEVELS[_LEVELS.index(level) :])
+        levels = cast("frozenset[types.LoggingLevel]", frozenset(LEVELS[LEVELS.index(level) :]))
         if self._limit:
             limit_log_levels(ctx, levels)
         return levels
 
 
-async def _sending_what_is_printed(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    lines = PrintedLines()
+async def _sending_what_is_printed(
+    ctx: ServerRequestContext[Any, Any], call_next: CallNext, levels: frozenset[types.LoggingLevel]
+) -> HandlerResult:
+    async def send(line: Line) -> None:
+        if line.level in levels:
+            data = well_formed(line.text)
+            params = types.LoggingMessageNotificationParams(level=line.level, logger=line.logger, data=data)
+            await ctx.session.send_notification(types.LoggingMessageNotification(params=params), ctx.request_id)
 
-    async def send() -> None:
-        with printing_to(None):  # output printed while sending is not the request's
-            async for line in lines:
-                params = types.LoggingMessageNotificationParams(level=_PRINT_LEVEL, logger="print", data=line)
-                await ctx.session.send_notification(types.LoggingMessageNotification(params=params), ctx.request_id)
-
+    lines = PrintedLines(send)
     result: HandlerResult = None
     failure: Exception | None = None
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(send)
+        tasks.start_soon(lines.send_all)
         try:
             with printing_to(lines):
                 result = await call_next(ctx)

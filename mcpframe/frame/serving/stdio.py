@@ -3,6 +3,8 @@
 All versions of the official SDK have `mcp.server.stdio.stdio_server(stdin=None, stdout=None)`, which other code imports
 by name at any time. Only its two defaults are set here, so that the function itself stays the same.
 
+What a server prints stays in order with its notifications, which take some turns of the event loop to get here.
+
 The SDK's writer, and the server with it, would end at a response without a JSON form. Such a response becomes an error
 response.
 """
@@ -21,6 +23,7 @@ from mcpframe.frame.compat.sdk import major
 from mcpframe.frame.core import jsonrpc
 from mcpframe.frame.core.reasons import reason_of
 from mcpframe.frame.session.lines import LineFiles, LineReader
+from mcpframe.frame.session.printing import message_follows
 
 log = logging.getLogger(__name__)
 
@@ -53,6 +56,7 @@ def stdio_of(files: LineFiles) -> Iterator[None]:
     function: Any = import_module("mcp.server.stdio").stdio_server.__wrapped__
     function.__defaults__ = (_Stdin(), _Stdout())
     _write_what_can_be_written()
+    _keep_the_order()
     token = _files.set(files)
     _serving.append(files)
     try:
@@ -69,6 +73,22 @@ def _write_what_can_be_written() -> None:
     message: Any = getattr(import_module("mcp.types"), name)
     if not getattr(message.model_dump_json, "mcpframe", False):
         message.model_dump_json = _writing(message.model_dump_json)
+
+
+def _keep_the_order() -> None:
+    """Mark the place of a server's notifications among what it prints, as they reach its output some turns later."""
+    name = "send_notification" if major() == 1 else "_notify"
+    session: Any = import_module("mcp.server.session").ServerSession
+    send = getattr(session, name)
+    if hasattr(send, "mcpframe"):
+        return
+
+    async def in_order(self: Any, *args: Any, **options: Any) -> None:
+        with message_follows():
+            await send(self, *args, **options)
+
+    in_order.mcpframe = True  # type: ignore[attr-defined]
+    setattr(session, name, in_order)
 
 
 def _writing(dump: Callable[..., str]) -> Callable[..., str]:

@@ -7,8 +7,10 @@ every server are added to the messages themselves:
 - A client that never sends `initialize` is served: the program gets one in its place, whose answer is not passed on.
 - `server/discover` is answered for SDKs that do not know it yet, which would log an error for each client.
 - The boot's capability is added to the answer of `initialize` and `server/discover`.
-- Output that the program prints goes to the client as `notifications/message` at level info, once the client has set
-  such a level (MCP specification, server/utilities/logging); `logging/setLevel` is answered if the program does not.
+- Output that the program prints or logs goes to the client as `notifications/message`, in order with its messages, if
+  the client asks for its level: with `logging/setLevel` up to 2025-11-25, which is answered if the program does not;
+  from 2026-07-28 with `io.modelcontextprotocol/logLevel` in the `_meta` of a request, until that is answered (both: MCP
+  specification, server/utilities/logging).
 - If the program ends or raises, pending and later requests are answered with the reason.
 """
 
@@ -17,14 +19,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import anyio
 
 from mcpframe.frame.core import jsonrpc, payload
+from mcpframe.frame.core.object_results import with_objects
 from mcpframe.frame.core.outline import outline
 from mcpframe.frame.core.reasons import reason_of
-from mcpframe.frame.session.printing import PrintedLines, captured, printing_to
+from mcpframe.frame.session.printing import Line, PrintedLines, captured, printing_to
 
 log = logging.getLogger(__name__)
 
@@ -32,11 +35,12 @@ NEWEST_HANDSHAKE = "2025-11-25"
 """The newest revision with a handshake; a server that does not know it answers with its own."""
 _PATIENCE = 5.0
 """Seconds that a program may take to end after the end of its input."""
-_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")  # rising
 _INITIALIZE = "mcpframe:initialize"
 """The id of the `initialize` that is sent in place of a client that sends none."""
 _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 """In `_meta` of a request that needs no handshake (MCP specification 2026-07-28)."""
+_LEVEL_KEY = "io.modelcontextprotocol/logLevel"
+"""In `_meta` of such a request, the lowest level of the logs that its client wants."""
 
 _NO_MESSAGE = "The server's program wrote a line that is no message: %.200s"
 
@@ -180,7 +184,7 @@ async def serve_lines(
 
     with captured():
         running = asyncio.create_task(run())
-        telling = asyncio.create_task(talk.tell_what_is_printed())
+        telling = asyncio.create_task(talk.printed.send_all())
         try:
             async with read, write:
                 async for body in read:
@@ -195,18 +199,32 @@ async def serve_lines(
             await asyncio.wait([running, telling])
 
 
+class _Asked(NamedTuple):
+    """A request of the client.
+
+    Attributes:
+        method: its method.
+        modern: whether it is of 2026-07-28 or later.
+        level: the log level that it names then; None for none.
+    """
+
+    method: str
+    modern: bool
+    level: Any
+
+
 class _Conversation:
     """The messages between a client and a program, with the frame's additions."""
 
     def __init__(self, write: Any, *, discovers: bool, experimental: Mapping[str, Any]) -> None:
         self.files = LineFiles(self._said)
-        self.printed = PrintedLines()
+        self.printed = PrintedLines(self._tell)
         self.left = False
         self.why = ""
         self._write = write
         self._discovers = discovers
         self._experimental = dict(experimental)
-        self._pending: dict[Any, str] = {}  # the methods of the program's unanswered requests
+        self._pending: dict[Any, _Asked] = {}  # the program's unanswered requests
         self._initialized = False
         self._levels_are_ours = True  # unless the program announces logging
         self._level: str | None = None
@@ -234,9 +252,10 @@ class _Conversation:
                 await self._send({"jsonrpc": "2.0", "id": body["id"], "result": {}})
                 return
         if is_request:
-            self._pending[body["id"]] = str(method)
+            modern = self._needs_no_handshake(params)
+            self._pending[body["id"]] = _Asked(str(method), modern, params["_meta"].get(_LEVEL_KEY) if modern else None)
         elif method == "notifications/cancelled":
-            self._pending.pop(jsonrpc.usable_id(params.get("requestId")), None)
+            self._answered(jsonrpc.usable_id(params.get("requestId")))
         self.files.stdin.put(payload.encode(body))
 
     def _needs_no_handshake(self, params: Mapping[str, Any]) -> bool:
@@ -273,19 +292,26 @@ class _Conversation:
             log.warning(_NO_MESSAGE, line)
             return
         if "method" in body:
+            await self.printed.send_waiting()
             await self._write.send((line, body))
+            if "id" not in body:
+                self.printed.passed()
             return
-        for printed in self.printed.take():  # before the answer to the request that printed it
-            await self._tell(printed)
+        await self.printed.send_everything()  # before the answer to the request that printed it
         if body.get("id") == _INITIALIZE:
             self._note_capabilities(body)
             return
-        method = self._pending.pop(body.get("id"), "")
-        if method in ("initialize", "server/discover") and isinstance(body.get("result"), dict):
+        asked = self._answered(body.get("id"))
+        result = body.get("result")
+        if asked is None or not isinstance(result, dict):
+            await self._write.send((line, body))
+        elif asked.method in ("initialize", "server/discover"):
             self._note_capabilities(body)
             await self._send(body)
-            return
-        await self._write.send((line, body))
+        elif not asked.modern and (fitted := with_objects(asked.method, result)) is not result:
+            await self._send({**body, "result": fitted})
+        else:
+            await self._write.send((line, body))
 
     async def _said_no_json(self, line: str, error: Exception) -> None:
         """Answer whoever waits for a line that is not JSON, such as one with `NaN`, which Python's `json` writes."""
@@ -294,7 +320,7 @@ class _Conversation:
         if found.kind == "request":
             refused = jsonrpc.error_response(found.id, jsonrpc.PARSE_ERROR, f"The request is not JSON: {error}")
             self.files.stdin.put(payload.encode(refused))
-        elif found.kind == "response" and self._pending.pop(jsonrpc.usable_id(found.id), None) is not None:
+        elif found.kind == "response" and self._answered(jsonrpc.usable_id(found.id)):
             await self._answer_error(found.id, jsonrpc.INTERNAL_ERROR, f"The server's answer is not JSON: {error}")
 
     def _note_capabilities(self, answer: dict[str, Any]) -> None:
@@ -314,18 +340,19 @@ class _Conversation:
 
     async def fail_pending(self) -> None:
         """Answer the program's unanswered requests with an error."""
-        pending, self._pending = self._pending, {}
-        for id_ in pending:
+        await self.printed.send_everything()
+        for id_ in list(self._pending):
+            self._answered(id_)
             await self._answer_error(id_, jsonrpc.INTERNAL_ERROR, self.why)
 
-    async def tell_what_is_printed(self) -> None:
-        """Send the program's printed output to a client that has asked for it, until the client leaves."""
-        async for line in self.printed:
-            await self._tell(line)
+    def _answered(self, id_: Any) -> _Asked | None:
+        """Return a request that is pending no more; None if it was not."""
+        return self._pending.pop(id_, None)
 
-    async def _tell(self, line: str) -> None:
-        if self._level in _LEVELS[:2]:
-            params = {"level": "info", "logger": "print", "data": payload.well_formed(line)}
+    async def _tell(self, line: Line) -> None:
+        """Send a line to a client that asks for its level; which of the open requests wrote it is not known."""
+        if any(map(line.is_at, (self._level, *(asked.level for asked in self._pending.values())))):
+            params = {"level": line.level, "logger": line.logger, "data": payload.well_formed(line.text)}
             await self._send({"jsonrpc": "2.0", "method": "notifications/message", "params": params})
 
     async def _answer_error(self, id_: Any, code: int, message: str) -> None:

@@ -8,7 +8,7 @@ import logging
 import pickle
 import traceback
 from collections.abc import Callable
-from contextlib import redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,7 +70,8 @@ class _Records(logging.Handler):
         self._post = post
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._post(text_of("logged", record.name, record.levelno, self.format(record)))
+        where = record.pathname, record.lineno
+        self._post(text_of("logged", record.name, record.levelno, self.format(record), *where))
 
 
 class FunctionRunner:
@@ -88,9 +89,12 @@ class FunctionRunner:
     def take(self, text: str) -> None:
         """Run the function in a text of the page, and post its outcome."""
         _, _, message = read(text)
-        with redirect_stdout(_Lines(lambda line: self._post(text_of("printed", line)))) as printed:
+        printed = _Lines(lambda line: self._post(text_of("printed", line)))
+        complained = _Lines(lambda line: self._post(text_of("complained", line)))
+        with redirect_stdout(printed), redirect_stderr(complained):
             outcome = _run(base64.b64decode(message))
-            printed.close()
+        printed.close()
+        complained.close()
         try:
             pickled = pickle.dumps(outcome, pickle.HIGHEST_PROTOCOL)
         except Exception as error:  # noqa: BLE001  any object may refuse to be pickled

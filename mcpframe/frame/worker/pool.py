@@ -14,6 +14,7 @@ import base64
 import concurrent.futures
 import logging
 import pickle
+import sys
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from functools import partial
@@ -137,9 +138,13 @@ class _Process:
                 return outcome
             if kind == "printed":
                 print(fields[0])
+            elif kind == "complained":
+                print(fields[0], file=sys.stderr)
             elif kind == "logged":
-                name, level, text = fields
-                logging.getLogger(name).log(level, "%s", text)
+                name, level, text, file, line = fields
+                logger = logging.getLogger(name)
+                if logger.isEnabledFor(level):
+                    logger.handle(logging.LogRecord(name, level, file, line, text, None, None))
 
     async def _next(self) -> tuple[str, list[Any], str]:
         while True:

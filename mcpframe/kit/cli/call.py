@@ -166,7 +166,7 @@ def _logs(level: Level, before: Callable[[], None]) -> Logs | None:
     async def tell(params: types.LoggingMessageNotificationParams) -> None:
         text = params.data if isinstance(params.data, str) else json.dumps(params.data, ensure_ascii=False)
         before()
-        source = "" if params.level == "info" else f"{params.level}: "
+        source = "" if params.level == "info" or params.level in text.lower() else f"{params.level}: "
         err.print(f"[dim]{escape(source + text)}[/]")
 
     return Logs(level, tell)

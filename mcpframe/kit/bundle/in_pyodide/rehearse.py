@@ -7,11 +7,22 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from typing import Any
 
 
 async def rehearse() -> None:
-    """Serve it."""
+    """Serve it. The SDK's servers set logging up, which is left to the author's code and server."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    try:
+        await _serve_all()
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(level)
+
+
+async def _serve_all() -> None:
     from mcpframe.frame.compat import sdk
 
     if sdk.major() == 1:

@@ -1,6 +1,9 @@
 """A server with one of everything that MCP lets a server do, written as an author would."""
 
 import importlib
+import logging
+import os
+import sys
 import time
 
 import anyio
@@ -11,6 +14,7 @@ from pydantic import BaseModel, Field
 
 from mcpframe import FrameServer
 
+logging.basicConfig(format="%(levelname)s %(message)s")  # keeps the present sys.stderr, also in a snapshot
 server = FrameServer("everything", version="1.2.3", instructions="One of everything.")
 
 PIXEL = bytes.fromhex(
@@ -70,6 +74,17 @@ def shout(text: str) -> str:
     """Print to both standard streams."""
     print(f"printed {text}")
     return text.upper()
+
+
+@server.tool()
+async def speak(text: str, ctx: Context) -> str:
+    """Say something in every way that Python knows."""
+    print(f"printed {text}")
+    await ctx.info(f"told {text}")
+    print(f"complained {text}", file=sys.stderr)
+    os.write(1, f"written {text}\n".encode())
+    logging.getLogger("shop").warning("warned %s", text)
+    return "spoken"
 
 
 @server.tool()

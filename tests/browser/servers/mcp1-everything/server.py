@@ -1,5 +1,8 @@
 """What `servers/everything` does, as it is written with FastMCP of mcp 1.x."""
 
+import logging
+import os
+import sys
 import time
 
 import anyio
@@ -9,6 +12,7 @@ from mcp.server.fastmcp.prompts.base import AssistantMessage, Message, UserMessa
 from mcp.server.fastmcp.utilities.types import Audio
 from pydantic import AnyUrl, BaseModel, Field
 
+logging.basicConfig(format="%(levelname)s %(message)s")
 mcp = FastMCP("everything", instructions="One of everything.")
 mcp._mcp_server.version = "1.2.3"  # there is no argument for it
 
@@ -69,6 +73,17 @@ def shout(text: str) -> str:
     """Print to both standard streams."""
     print(f"printed {text}")
     return text.upper()
+
+
+@mcp.tool()
+async def speak(text: str, ctx: Context) -> str:
+    """Say something in every way that Python knows."""
+    print(f"printed {text}")
+    await ctx.info(f"told {text}")
+    print(f"complained {text}", file=sys.stderr)
+    os.write(1, f"written {text}\n".encode())
+    logging.getLogger("shop").warning("warned %s", text)
+    return "spoken"
 
 
 @mcp.tool()

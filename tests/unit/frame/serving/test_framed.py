@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import sys
+import warnings
 
 import anyio
 import mcp_types as types
@@ -135,11 +138,99 @@ async def test_a_flood_of_lines_is_cut_and_says_so(era):
         assert heard.logs[-1] == ("info", "(500 more printed lines were not sent)")
 
 
+@both_eras
+async def test_all_that_a_tool_says_goes_one_road_in_order(era, capfd):
+    server = FrameServer("s")
+    logger = logging.getLogger("shop")
+
+    @server.tool()
+    async def speak(ctx: Context) -> str:
+        print("a")
+        await ctx.info("b")
+        print("c", file=sys.stderr)
+        logger.warning("d\ne")
+        os.write(1, b"f\n")
+        sys.stdout.buffer.write(b"g\n")
+        await ctx.warning("h")
+        os.write(2, "\u00e9\n".encode())
+        return "spoken"
+
+    heard = Heard()
+    expected = ["a", "b", "c", "WARNING d\ne", "f", "g", "h", "é"]
+    async with connected(server, era, **logging_to(heard, era)) as client:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
+        logger.addHandler(handler)
+        try:
+            await ask_for_logs(client, era)
+            await client.call_tool("speak")
+        finally:
+            logger.removeHandler(handler)
+        assert [data for _, data in heard.logs] == expected
+        assert [level for level, _ in heard.logs] == ["info"] * 3 + ["warning", "info", "info", "warning", "info"]
+    printed = capfd.readouterr()
+    assert set(printed.out.split()) == {"a", "f", "g"}
+    assert "WARNING d\ne\n" in printed.err
+
+
+@both_eras
+async def test_a_client_that_asked_for_warnings_gets_the_records_of_that_level(era):
+    server = FrameServer("s")
+
+    @server.tool()
+    def speak() -> str:
+        print("quiet")
+        print("quiet", file=sys.stderr)
+        logging.getLogger("shop").warning("loud")
+        return "spoken"
+
+    heard = Heard()
+    async with connected(server, era, **logging_to(heard, era, "warning")) as client:
+        handler = logging.StreamHandler()
+        logging.getLogger("shop").addHandler(handler)
+        try:
+            await ask_for_logs(client, era, "warning")
+            await client.call_tool("speak")
+        finally:
+            logging.getLogger("shop").removeHandler(handler)
+        assert heard.logs == [("warning", "loud")]
+
+
+@both_eras
+async def test_records_of_the_serving_stay_on_the_console(era, capsys):
+    server = FrameServer("s")
+
+    @server.tool()
+    async def fail(ctx: Context) -> str:
+        warnings.simplefilter("always")
+        warnings.showwarning = lambda *told: print(told[0], file=sys.stderr)
+        await ctx.session.send_log_message("notice", "sent")
+        warnings.warn("the author's", stacklevel=1)
+        raise ValueError("no")
+
+    heard = Heard()
+    async with connected(server, era, **logging_to(heard, era, "debug")) as client:
+        handler = logging.StreamHandler()
+        logging.getLogger().addHandler(handler)
+        try:
+            await ask_for_logs(client, era, "debug")
+            with warnings.catch_warnings():
+                await client.call_tool("fail")
+        finally:
+            logging.getLogger().removeHandler(handler)
+        assert heard.logs == [("notice", "sent"), ("info", "the author's")]
+    console = capsys.readouterr().err
+    assert "ValueError: no" in console
+    assert "deprecated" in console
+
+
 async def test_stdout_is_as_it_was_after_serving():
-    before = sys.stdout
+    before = sys.stdout, sys.stderr, os.write
     async with connected(printer(), "2026"):
-        assert sys.stdout is not before
-    assert sys.stdout is before
+        assert before[0] is not sys.stdout
+        assert before[1] is not sys.stderr
+        assert before[2] is not os.write
+    assert before == (sys.stdout, sys.stderr, os.write)
 
 
 async def test_a_server_that_handles_logging_levels_itself_keeps_its_handler():

@@ -7,10 +7,15 @@ import json
 from typing import Any
 
 import anyio
+import pytest
+from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.stdio import stdio_server
 
 from mcpframe.frame.serving.stdio import stdio_of
 from mcpframe.frame.session.lines import LineFiles
+from tests.unit.frame.session.test_lines import client_of
+
+pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 
 
 def ping(number: int) -> str:
@@ -62,3 +67,26 @@ async def test_connections_of_one_page_have_lines_of_their_own() -> None:
     assert (one.read, two.read) == ([1], [2])
     assert [[json.loads(line)["id"] for line in each.written] for each in (one, two)] == [[1], [2]]
     assert stdio_server.__wrapped__.__defaults__ == before == (None, None)  # type: ignore[attr-defined]
+
+
+async def test_what_a_server_prints_is_in_order_with_its_notifications() -> None:
+    server = MCPServer("s")
+
+    @server.tool()
+    async def speak(ctx: Context) -> str:
+        print("a")
+        await ctx.info("b")
+        print("c")
+        await ctx.info("d")
+        print("e")
+        return "spoken"
+
+    async def program(files: LineFiles) -> None:
+        with stdio_of(files):
+            await server.run_stdio_async()
+
+    async with client_of(program, discovers=True) as client:
+        await client.initialize()
+        await client.request("logging/setLevel", level="info")
+        await client.call("speak")
+        assert [each["params"]["data"] for each in client.notifications] == ["a", "b", "c", "d", "e"]

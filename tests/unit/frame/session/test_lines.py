@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -200,6 +202,72 @@ async def test_a_program_that_logs_keeps_its_levels() -> None:
     async with client_of(program) as client:
         await client.initialize()
         assert (await client.request("logging/setLevel", level="info"))["result"]["method"] == "logging/setLevel"
+
+
+LOG_LEVEL = "io.modelcontextprotocol/logLevel"
+MODERN = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
+
+
+async def talkative(files: LineFiles) -> None:
+    """Print, log and send a message within each request."""
+    async for line in files.stdin:
+        body = json.loads(line)
+        if "id" in body:
+            print("a")
+            told = {"level": "info", "data": "b"}
+            message = {"jsonrpc": "2.0", "method": "notifications/message", "params": told}
+            await files.stdout.write(json.dumps(message) + "\n")
+            print("c", file=sys.stderr)
+            os.write(2, b"d\n")
+            await files.stdout.write(json.dumps({"jsonrpc": "2.0", "id": body["id"], "result": {}}) + "\n")
+
+
+def logs_of(client: PlainClient) -> list[str]:
+    return [each["params"]["data"] for each in client.notifications if each["method"] == "notifications/message"]
+
+
+@pytest.mark.parametrize(("level", "logged"), [("debug", "abcd"), ("info", "abcd"), ("error", "b"), ("odd", "b")])
+async def test_a_request_of_the_stateless_era_names_the_level_of_what_is_printed_in_it(level: str, logged: str) -> None:
+    async with client_of(talkative, discovers=True) as client:
+        await client.request("tools/call", _meta={**MODERN, LOG_LEVEL: level})
+        assert "".join(logs_of(client)) == logged
+
+
+async def test_the_level_of_a_request_of_the_stateless_era_ends_with_its_answer() -> None:
+    async with client_of(talkative, discovers=True) as client:
+        await client.request("tools/call", _meta={**MODERN, LOG_LEVEL: "info"})
+        client.notifications.clear()
+        await client.request("tools/call", _meta=MODERN)
+        assert logs_of(client) == ["b"]
+
+
+async def test_what_a_program_prints_is_in_order_with_its_messages() -> None:
+    async with client_of(talkative) as client:
+        await client.initialize()
+        await client.request("logging/setLevel", level="info")
+        client.notifications.clear()
+        await client.request("tools/call")
+        assert logs_of(client) == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize("modern", [True, False])
+async def test_earlier_revisions_get_schemas_and_data_of_objects_only(modern: bool) -> None:
+    tool = {"name": "a", "inputSchema": {"type": "object"}, "outputSchema": {"type": "array"}}
+
+    async def program(files: LineFiles) -> None:
+        async for line in files.stdin:
+            body = json.loads(line)
+            if "id" in body:
+                result = {"capabilities": {}, "tools": [tool], "content": [], "structuredContent": [1]}
+                await files.stdout.write(json.dumps({"jsonrpc": "2.0", "id": body["id"], "result": result}) + "\n")
+
+    async with client_of(program, discovers=True) as client:
+        params = {"_meta": MODERN} if modern else {}
+        [listed] = (await client.request("tools/list", **params))["result"]["tools"]
+        assert ("outputSchema" in listed) is modern
+        called = (await client.request("tools/call", **params))["result"]
+        assert ("structuredContent" in called) is modern
+        assert called["content"] == ([] if modern else [{"type": "text", "text": "[1]"}])
 
 
 async def test_a_reason_has_the_notes_of_its_exception() -> None:
