@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,8 @@ from mcpframe.frame.waiting.answers import AnswerRefused
 
 if TYPE_CHECKING:
     from mcp import Client
+
+log = logging.getLogger(__name__)
 
 Json = Mapping[str, Any]
 Progress = Callable[[float, float | None, str | None], None]
@@ -153,10 +156,9 @@ class ViewServer:
             async for resource in self._pages(self._client.list_resources, "resources"):
                 if resource.get("uri") == uri:
                     return ui_of(resource)
-        except Exception as error:
-            if not isinstance(getattr(error, "code", None), int):
-                raise
-        return {}  # a server may list no views
+        except Exception as error:  # noqa: BLE001  the view itself was read; a server may list none, or a faulty list
+            log.warning("The server's resources are not listed, so %s has no policy of its list: %s", uri, error)
+        return {}
 
     async def _call_tool(self, params: Json, on_progress: Progress | None) -> Json:
         name, arguments = params.get("name"), params.get("arguments", {})

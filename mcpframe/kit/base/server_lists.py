@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mcpframe.frame.core.jsonrpc import METHOD_NOT_FOUND
 from mcpframe.frame.core.paging import Paging
 from mcpframe.kit.base.deadline import within
 from mcpframe.kit.base.errors import CallError
@@ -42,6 +43,27 @@ async def list_all(ask: Any, kind: str, *, patience: float = LIST_SECONDS) -> li
         raise CallError(
             f"The server's list of {name} is not one of MCP ({place}: {first['msg']}): its SDK or code has a fault."
         ) from error
+
+
+async def list_or_problem(ask: Any, kind: str, *, offered: object = True) -> tuple[list[dict[str, Any]], str]:
+    """Return the items of a list like `list_all`, and why it could not be read; empty if it could.
+
+    Each list is its own: one that fails leaves the others as they are. A server without the method has no items: one
+    with resources need not list templates.
+
+    Args:
+        offered: Whether the server announces such items; false for no request.
+    """
+    from mcp.shared.exceptions import MCPError
+
+    if not offered:
+        return [], ""
+    try:
+        return await list_all(ask, kind), ""
+    except CallError as error:
+        cause = error.__cause__
+        lacks_it = isinstance(cause, MCPError) and cause.error.code == METHOD_NOT_FOUND
+        return [], "" if lacks_it else str(error)
 
 
 async def _all_pages(ask: Any, kind: str, name: str) -> list[dict[str, Any]]:

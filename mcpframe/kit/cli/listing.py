@@ -9,7 +9,7 @@ import typer
 
 from mcpframe.kit.cli.common_options import AsJson, Enter, Era, Origin, Setup, Timeout, Where
 from mcpframe.kit.cli.examples import examples
-from mcpframe.kit.cli.output import escape, out, silently, step
+from mcpframe.kit.cli.output import err, escape, out, silently, step
 from mcpframe.kit.cli.served_target import addressed
 
 EXAMPLES = examples(
@@ -28,7 +28,10 @@ def list_server(
     enter: Enter = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the tools, resources and prompts of a server: a published one, a built one, or a project's."""
+    """List the tools, resources and prompts of a server: a published one, a built one, or a project's.
+
+    Exit with 1 if it answers one of the lists with an error; the others are printed.
+    """
     import asyncio
 
     from mcpframe.kit.client.session import check_origin
@@ -37,9 +40,18 @@ def list_server(
     entries = entries_of(setup, enter)
     with addressed(url, progress=silently if as_json else step) as address:
         found = asyncio.run(_listed(address, origin, era, timeout, entries))
+    errors = found.get("errors", {})
     if as_json:
         typer.echo(json.dumps(found, indent=2))
-        return
+    else:
+        _print_all(found)
+    for problem in errors.values():
+        err.print(f"[bold red]error:[/] {escape(problem)}")
+    if errors:
+        raise typer.Exit(1)
+
+
+def _print_all(found: dict[str, Any]) -> None:
     for tool in found["tools"]:
         _print("tool", _signature(tool), tool.get("description"))
     for resource in found["resources"]:
@@ -48,7 +60,7 @@ def list_server(
         _print("template", resource["uriTemplate"], resource.get("description"))
     for prompt in found["prompts"]:
         _print("prompt", prompt["name"], prompt.get("description"))
-    if not any(found[kind] for kind in ("tools", "resources", "resourceTemplates", "prompts")):
+    if not any(each for name, each in found.items() if name not in ("server", "protocol")):
         out.print("It offers nothing.")
 
 
@@ -62,18 +74,24 @@ def entries_of(setup: bool, enter: list[str] | None) -> list[tuple[str, Any]] | 
 async def _listed(
     url: str, origin: str | None, era: str, patience: float, setup: list[tuple[str, Any]] | None
 ) -> dict[str, Any]:
-    from mcpframe.kit.base.server_lists import list_all, on_the_wire
+    from mcpframe.kit.base.server_lists import list_or_problem, on_the_wire
     from mcpframe.kit.client.session import one_session
 
     async with one_session(url, origin=origin, era=era, patience=patience, setup=setup) as client:
         can = client.server_capabilities
         found: dict[str, Any] = {"server": on_the_wire(client.server_info), "protocol": client.protocol_version}
-        found["tools"] = await list_all(client.list_tools, "tools") if can.tools else []
-        found["resources"] = await list_all(client.list_resources, "resources") if can.resources else []
-        templates = client.list_resource_templates
-        found["resourceTemplates"] = await list_all(templates, "resource_templates") if can.resources else []
-        found["prompts"] = await list_all(client.list_prompts, "prompts") if can.prompts else []
-        return found
+        lists = {
+            "tools": (client.list_tools, "tools", can.tools),
+            "resources": (client.list_resources, "resources", can.resources),
+            "resourceTemplates": (client.list_resource_templates, "resource_templates", can.resources),
+            "prompts": (client.list_prompts, "prompts", can.prompts),
+        }
+        errors: dict[str, str] = {}
+        for name, (ask, kind, offered) in lists.items():
+            found[name], problem = await list_or_problem(ask, kind, offered=offered)
+            if problem:
+                errors[name] = problem
+        return {**found, "errors": errors} if errors else found
 
 
 def _signature(tool: dict[str, Any]) -> str:

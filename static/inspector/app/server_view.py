@@ -252,7 +252,7 @@ class ServerView:
 
     async def _refresh(self, which: str) -> None:
         try:
-            count = await self._lists[which].refresh()
+            count = await self._lists[which].refresh()  # raises once it shows what the server does list
         except asyncio.CancelledError:
             raise
         except Exception as error:  # noqa: BLE001  the other lists remain useful if one fails

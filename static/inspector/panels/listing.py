@@ -6,7 +6,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from mcp.shared.exceptions import MCPError
+from mcp_types import METHOD_NOT_FOUND
+
 from mcpframe import Element, PageEvent
+from session.telling import sentence
 
 
 @dataclass(frozen=True)
@@ -47,12 +51,19 @@ class Listing:
         self._nothing = side.add("p", "Not known before the server is connected.", class_="quiet")
         self._detail = self._root.add("div", class_="insp-detail")
 
-    def fill(self, items: Sequence[Item]) -> None:
-        """Replace the items. The chosen one stays chosen if it is still there."""
+    def fill(self, items: Sequence[Item], failure: Exception | None = None) -> None:
+        """Replace the items. The chosen one stays chosen if it is still there.
+
+        Args:
+            failure: why the list, or a part of it, could not be read.
+
+        Raises:
+            Exception: the failure, once the items are shown.
+        """
         before = self._items.get(self._chosen)
         self._items = {item.key: item for item in items}
-        self._nothing.text = self._no_items
-        self._nothing.hidden = bool(items)
+        self._nothing.text = f"The server does not list them: {sentence(failure)}" if failure else self._no_items
+        self._nothing.hidden = bool(items) and failure is None
         self._list.clear()
         for item in items:
             button = self._list.add("li").add("button", type="button", data_key=item.key)
@@ -65,6 +76,8 @@ class Listing:
         self._mark()
         if before is None or self._items.get(self._chosen) != before:
             self._open()
+        if failure is not None:
+            raise failure
 
     def choose(self, key: str) -> None:
         if key != self._chosen:
@@ -112,3 +125,15 @@ async def all_pages(ask: Callable[..., Awaitable[Any]], name: str) -> list[Any]:
         if cursor is None:
             break
     return found
+
+
+async def entries_or_failure(ask: Callable[..., Awaitable[Any]], name: str) -> tuple[list[Any], Exception | None]:
+    """Return all entries of a list, and why it could not be read; a server without the method has no entries.
+
+    Each list is its own: one that fails leaves the others as they are. See `all_pages` for the parameters.
+    """
+    try:
+        return await all_pages(ask, name), None
+    except Exception as error:  # noqa: BLE001  any error of the server or of the SDK is shown
+        lacks_it = isinstance(error, MCPError) and error.error.code == METHOD_NOT_FOUND
+        return [], None if lacks_it else error

@@ -8,7 +8,7 @@ import mcp_types as types
 from mcp.shared.dispatcher import ProgressFnT
 
 from mcpframe import Element, Page
-from panels.listing import Item, Listing, all_pages
+from panels.listing import Item, Listing, entries_or_failure
 from session.calling import Calling, Read, offer_completions
 from session.connection import Connection
 from session.telling import wire
@@ -31,12 +31,13 @@ class Prompts:
     async def refresh(self) -> int:
         """Fetch the prompts, and show their number."""
         client = self._connection.client
-        if client is None or client.server_capabilities.prompts is None:
-            prompts: list[types.Prompt] = []
-        else:
-            prompts = await all_pages(client.list_prompts, "prompts")
+        prompts: list[types.Prompt] = []
+        failure: Exception | None = None
+        if client is not None and client.server_capabilities.prompts is not None:
+            prompts, failure = await entries_or_failure(client.list_prompts, "prompts")
         ui = self._ui
-        self._listing.fill([Item(prompt.name, prompt.name, prompt.title or "", wire(prompt)) for prompt in prompts])
+        items = [Item(prompt.name, prompt.name, prompt.title or "", wire(prompt)) for prompt in prompts]
+        self._listing.fill(items, failure)
         if ui is not None and ui is self._ui:
             await ui.renew()
         return len(prompts)

@@ -9,7 +9,7 @@ from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
 
 from mcpframe import Element, Page
-from panels.listing import Item, Listing, all_pages
+from panels.listing import Item, Listing, entries_or_failure
 from results.result import json_tree
 from session.calling import Calling, offer_completions
 from session.connection import Connection
@@ -33,13 +33,15 @@ class Resources:
         """Fetch the resources and templates, and show their number."""
         client = self._connection.client
         items: list[Item] = []
+        failure: Exception | None = None
         if client is not None and client.server_capabilities.resources is not None:
-            resources = await all_pages(client.list_resources, "resources")
+            resources, failure = await entries_or_failure(client.list_resources, "resources")
             items += [_item(one, str(one.uri), "") for one in resources]
-            templates = await all_pages(client.list_resource_templates, "resource_templates")
+            templates, other = await entries_or_failure(client.list_resource_templates, "resource_templates")
             items += [_item(one, one.uri_template, "template ") for one in templates]
+            failure = failure or other
         ui = self._ui
-        self._listing.fill(items)
+        self._listing.fill(items, failure)
         if ui is not None and ui is self._ui:
             await ui.renew()
         return len(items)

@@ -9,7 +9,7 @@ import mcp_types as types
 from mcp.shared.dispatcher import ProgressFnT
 
 from mcpframe import Element, Page
-from panels.listing import Item, Listing, all_pages
+from panels.listing import Item, Listing, entries_or_failure
 from results.result import json_tree
 from session.calling import Calling, Read
 from session.connection import Connection
@@ -50,12 +50,13 @@ class Tools:
     async def refresh(self) -> int:
         """Fetch the tools, and show their number."""
         client = self._connection.client
-        if client is None or client.server_capabilities.tools is None:
-            tools: list[types.Tool] = []
-        else:
-            tools = await all_pages(client.list_tools, "tools")
+        tools: list[types.Tool] = []
+        failure: Exception | None = None
+        if client is not None and client.server_capabilities.tools is not None:
+            tools, failure = await entries_or_failure(client.list_tools, "tools")
         before, ui = self._view, self._ui
-        self._listing.fill([Item(tool.name, tool.name, tool.title or "", wire(tool)) for tool in tools])
+        items = [Item(tool.name, tool.name, tool.title or "", wire(tool)) for tool in tools]
+        self._listing.fill(items, failure)
         if before is not None and before is self._view:  # it belongs to the previous session
             await before.reload()
         if ui is not None and ui is self._ui:

@@ -9,7 +9,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from mcpframe.kit.base.errors import CallError
-from mcpframe.kit.base.server_lists import list_all
+from mcpframe.kit.base.server_lists import list_all, list_or_problem
 
 
 async def refuse(cursor: str | None) -> Any:
@@ -28,3 +28,21 @@ async def test_an_error_of_the_server_is_one_of_the_call() -> None:
 async def test_a_list_that_is_not_of_mcp_is_one_of_the_call() -> None:
     with pytest.raises(CallError, match=r"list of resource templates is not one of MCP \(tools\.0"):
         await list_all(invalid, "resource_templates")
+
+
+async def test_each_list_is_its_own() -> None:
+    async def lacks(cursor: str | None) -> Any:
+        raise MCPError(code=-32601, message="Method not found")
+
+    async def empty(cursor: str | None) -> Any:
+        return types.ListPromptsResult(prompts=[types.Prompt(name="a")])
+
+    assert await list_or_problem(lacks, "resource_templates") == ([], "")
+    assert await list_or_problem(empty, "prompts") == ([{"name": "a"}], "")
+    assert await list_or_problem(refuse, "prompts", offered=None) == ([], "")
+    items, problem = await list_or_problem(refuse, "prompts")
+    assert items == []
+    assert problem == "The server answers with an error where its prompts are listed: no tools today."
+    items, problem = await list_or_problem(invalid, "tools")
+    assert items == []
+    assert "not one of MCP" in problem
