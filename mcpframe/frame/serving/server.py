@@ -49,7 +49,7 @@ from mcpframe.frame.serving.failures import contain_failures
 from mcpframe.frame.serving.framed import Framed, unwrapped
 from mcpframe.frame.serving.held_calls import hold_calls
 from mcpframe.frame.serving.lifespan import log_problem, own_lifespan, refuse
-from mcpframe.frame.session.printing import LEVELS, Line, PrintedLines, captured, printing_to, send_printed
+from mcpframe.frame.session.printing import LEVELS, PrintedLine, PrintedLines, captured, printing_to, send_printed
 from mcpframe.frame.session.streams import WriteStream as OwnStream
 
 if TYPE_CHECKING:
@@ -299,7 +299,7 @@ class _Logs:
 async def _sending_what_is_printed(
     ctx: ServerRequestContext[Any, Any], call_next: CallNext, levels: frozenset[types.LoggingLevel]
 ) -> HandlerResult:
-    async def send(line: Line) -> None:
+    async def send(line: PrintedLine) -> None:
         if line.level in levels:
             data = well_formed(line.text)
             params = types.LoggingMessageNotificationParams(level=line.level, logger=line.logger, data=data)

@@ -27,7 +27,7 @@ from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.object_results import with_objects
 from mcpframe.frame.core.outline import outline
 from mcpframe.frame.core.reasons import reason_of
-from mcpframe.frame.session.printing import Line, PrintedLines, captured, printing_to
+from mcpframe.frame.session.printing import PrintedLine, PrintedLines, captured, printing_to
 
 log = logging.getLogger(__name__)
 
@@ -349,7 +349,7 @@ class _Conversation:
         """Return a request that is pending no more; None if it was not."""
         return self._pending.pop(id_, None)
 
-    async def _tell(self, line: Line) -> None:
+    async def _tell(self, line: PrintedLine) -> None:
         """Send a line to a client that asks for its level; which of the open requests wrote it is not known."""
         if any(map(line.is_at, (self._level, *(asked.level for asked in self._pending.values())))):
             params = {"level": line.level, "logger": line.logger, "data": payload.well_formed(line.text)}

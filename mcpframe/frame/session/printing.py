@@ -42,7 +42,7 @@ _DEEPEST = 16
 """The most frames between a handler of `logging` and its stream: rich's takes nine."""
 
 
-class Line(NamedTuple):
+class PrintedLine(NamedTuple):
     """A line that was printed, or a log record.
 
     Attributes:
@@ -75,12 +75,12 @@ class PrintedLines:
     """
 
     def __init__(
-        self, send: Callable[[Line], Awaitable[None]], *, max_lines: int = 1000, max_line: int = 65536
+        self, send: Callable[[PrintedLine], Awaitable[None]], *, max_lines: int = 1000, max_line: int = 65536
     ) -> None:
         self._send = send
         self._max_lines = max_lines
         self._max_line = max_line
-        self._waiting: deque[Line | None] = deque()  # None: a message that is on its way, see `message_follows`
+        self._waiting: deque[PrintedLine | None] = deque()  # None: a message that is on its way, see `message_follows`
         self._partial: dict[str, str] = {}
         self._dropped = 0
         self._closed = False
@@ -98,7 +98,7 @@ class PrintedLines:
             partial = ""
         self._partial[logger] = partial
         for line in lines:
-            self._add(Line(line, logger=logger))
+            self._add(PrintedLine(line, logger=logger))
         if lines:
             self._notify()
 
@@ -106,7 +106,7 @@ class PrintedLines:
         """Add the text of a log record, or a part of it."""
         if text := text.removesuffix("\n"):
             level = next((name for most, name in _OF_LOGGING if record.levelno <= most), "critical")
-            self._add(Line(text, level, record.name))
+            self._add(PrintedLine(text, level, record.name))
             self._notify()
 
     def mark(self) -> None:
@@ -154,16 +154,16 @@ class PrintedLines:
         """Queue the incomplete lines, and end `send_all` after the queued lines."""
         for logger, partial in self._partial.items():
             if partial:
-                self._add(Line(partial, logger=logger))
+                self._add(PrintedLine(partial, logger=logger))
         if self._dropped:
-            self._waiting.append(Line(f"({self._dropped} more printed lines were not sent)"))
+            self._waiting.append(PrintedLine(f"({self._dropped} more printed lines were not sent)"))
         self._waiting = deque(line for line in self._waiting if line is not None)
         self._partial.clear()
         self._dropped = 0
         self._closed = True
         self._changed.set()
 
-    def _add(self, line: Line) -> None:
+    def _add(self, line: PrintedLine) -> None:
         if len(self._waiting) < self._max_lines:
             self._waiting.append(line._replace(text=line.text[: self._max_line]))
         else:
