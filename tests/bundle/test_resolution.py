@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from mcpframe.kit.bundle.packages.resolve import resolve
 from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
 from mcpframe.kit.bundle.pyodide.runtime import ensure_runtime
 from mcpframe.kit.project.packaged import PackageOptions, package_project
+from tests.bundle.conftest import write_project
 from tests.bundle.served_pages import Serving, call
 from tests.support.suites import extended
 from tests.support.wheels import use_index, write_source, write_wheel
@@ -211,3 +213,59 @@ def test_a_native_package_that_only_a_tool_imports_is_left_out(
     assert result.notes[0].startswith("mcpframe-tests-native 1.0 is left out")
     answer = json.loads(call(page, host, f"{serving(tmp_path / 'out')}/mcpframe-tests-lazy/", "version"))
     assert "mcpframe_tests_native.version is not available in this page" in answer["content"][0]["text"]
+
+
+READING = '''
+import inspect
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Query(BaseModel):
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    text: str
+    """The words to look for."""
+
+
+def where() -> None:
+    """Has no body."""
+
+
+WHERE = inspect.getsource(where)
+'''
+ASKING = '''
+from mcpframe import FrameServer
+from mcpframe_tests_reading.models import WHERE, Query
+
+server = FrameServer("reading", allowed_origins=["*"])
+
+
+@server.tool()
+def find(query: Query) -> str:
+    """Finds words."""
+    return WHERE
+'''
+
+
+def test_the_sources_that_a_package_reads_are_in_its_bundle(
+    page: Page, host: str, serving: Serving, index: Path, tmp_path: Path
+) -> None:
+    files = {"mcpframe_tests_reading/__init__.py": "", "mcpframe_tests_reading/models.py": READING}
+    write_wheel(index, "mcpframe-tests-reading", files)
+    write_wheel(index, "mcpframe-tests-read-by-nobody", {"mcpframe_tests_unread.py": "X = 1"})
+    needed = '["mcpframe-tests-reading", "mcpframe-tests-read-by-nobody"]'
+    project = write_project(tmp_path / "project", server=ASKING, dependencies=needed)
+    result = build(project, tmp_path / "out", snapshot=True)
+    [tool] = result.manifest["tools"]
+    assert tool["inputSchema"]["$defs"]["Query"]["properties"]["text"]["description"] == "The words to look for."
+    assert result.manifest["start"] == "starts from a snapshot with the server imported"
+    answer = json.loads(call(page, host, f"{serving(tmp_path / 'out')}/adder/", "find", '{"query": {"text": "a"}}'))
+    assert answer["structuredContent"]["result"].startswith("def where()")
+    names = [
+        name
+        for file in (tmp_path / "out" / "_mcpframe").glob("packages.*.zip")
+        for name in zipfile.ZipFile(file).namelist()
+    ]
+    assert [name for name in names if name.endswith(".py")] == list(files)
+    assert result.manifest["sources"] == ["mcpframe_tests_reading"]  # for a draft, which is not imported

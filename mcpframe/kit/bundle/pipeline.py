@@ -33,7 +33,7 @@ from mcpframe.kit.bundle.output.write import BuildResult, find_current, origins_
 from mcpframe.kit.bundle.own_modules import own_files, own_sources
 from mcpframe.kit.bundle.packages.environment import with_environment
 from mcpframe.kit.bundle.packages.fetch import fetch_wheels
-from mcpframe.kit.bundle.packages.layers import Layers, build_layers, compiled, is_compiled
+from mcpframe.kit.bundle.packages.layers import Layers, build_layers, compiled, is_compiled, with_sources
 from mcpframe.kit.bundle.packages.left_out import modules_of
 from mcpframe.kit.bundle.packages.lock import Lock
 from mcpframe.kit.bundle.page.scripts import source_files
@@ -229,6 +229,8 @@ class Build:
             unseen = unseen_page_warnings(self.project.config.visibility.requirement, draws=self.inspected.draws)
             if notes := [*self.inspected.notes, *unseen]:
                 manifest["notes"] = notes
+            if self.inspected.sources:
+                manifest["sources"] = list(self.inspected.sources)
             place = {"runs_in": self.project.config.runs_in, "could_run_in_worker": self._could_run_in_worker()}
             manifest |= {"start": taken.description, **place, "inputs": key if taken.final else ""}
             self.write(assets, manifest)
@@ -248,6 +250,8 @@ class Build:
             features = features_of(project, self.lock, self.author, code)
             own = own_files(code, features, modules_of((*config.leave_out, *self.lock.left_out)))
             self.layers = build_layers(project, self.lock, self.wheels, self.author, own, self.runtime)
+            if self.earlier:
+                self.layers = with_sources(self.layers, self.earlier.get("sources", ()), self.wheels)
             if not self.earlier and not config.inspect:
                 self.layers = compiled(self.layers, self.runtime, project.source)
 
@@ -271,6 +275,7 @@ class Build:
                 kind=config.kind,
                 settings=project.settings_for_inspection,
                 code=entry_code(project, self.wheels, self.author),
+                wheels=self.wheels,
                 timeout=config.import_timeout,
             )
         if config.visitor_env:
@@ -357,4 +362,5 @@ def _as_before(manifest: Mapping[str, Any]) -> Inspected:
         origins=origins_of(manifest),
         tools=None if tools is None else tuple(tools),
         draws=bool(manifest.get("draws")),
+        sources=tuple(manifest.get("sources", ())),
     )

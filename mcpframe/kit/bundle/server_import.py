@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +15,7 @@ from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.base.terminal import visible
 from mcpframe.kit.bundle.code.start_errors import Code, Raised, explain
-from mcpframe.kit.bundle.packages.layers import SERVER_PATH, Layers, compiled, is_compiled
+from mcpframe.kit.bundle.packages.layers import PACKAGES_PATH, SERVER_PATH, Layers, compiled, is_compiled, with_sources
 from mcpframe.kit.bundle.page.view_files import unreachable_views
 from mcpframe.kit.bundle.program_places import NoPlace, Place
 from mcpframe.kit.bundle.pyodide.compile import cache_key, cached
@@ -23,7 +23,7 @@ from mcpframe.kit.bundle.pyodide.job import Outcome, ProgramFailed, ProgramTimeo
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
 
 PROGRAM = "import_server"
-_FORMAT = "3"
+_FORMAT = "4"
 _MOST = 10_000
 _MOST_LEVELS = 100  # the default limit of a message
 _MOST_SHOWN = 2000  # characters
@@ -93,6 +93,7 @@ class Inspected:
         setup: The requirements of its setup; None if unknown.
         notes: Warnings about its code, in sentences.
         draws: Whether it has a function that draws its page.
+        sources: The top folders of the packages whose sources it reads.
     """
 
     name: str
@@ -105,6 +106,7 @@ class Inspected:
     setup: InspectedSetup | None = None
     notes: tuple[str, ...] = ()
     draws: bool = False
+    sources: tuple[str, ...] = ()
 
 
 def compile_and_inspect(
@@ -117,11 +119,13 @@ def compile_and_inspect(
     kind: str,
     settings: Mapping[str, Any],
     code: Mapping[str, bytes],
+    wheels: Mapping[str, Path],
     timeout: float = 120.0,
 ) -> tuple[Layers, Inspected]:
     """Compile the author's files, then import and inspect the server, or the main function of a page.
 
-    The description of a server is cached by its files, so a second build of it, as for other hosts, needs no Pyodide.
+    If the source of a package is read meanwhile, its sources are kept, and the server is imported again. The
+    description of a server is cached by its files, so a second build of it, as for other hosts, needs no Pyodide.
 
     Args:
         entry: `module:object`, or `module:factory()`.
@@ -131,6 +135,7 @@ def compile_and_inspect(
         kind: `"server"` or `"page"`.
         settings: The environment of the author's code; see `Project.settings`.
         code: The server's code, by path in its import folder, for errors.
+        wheels: The files of its packages, by name.
         timeout: The time limit, in seconds, of the import, and of a console script until it serves.
 
     Raises:
@@ -138,12 +143,6 @@ def compile_and_inspect(
             server. The message has the traceback.
     """
     asked = (entry, kind, json.dumps(settings, sort_keys=True), repr((timeout, places[0].identity)))
-    if is_compiled(layers.archives[-1].files, runtime):
-        ready = compiled(layers, runtime, origin)
-        kept = _kept(ready, runtime, asked)
-        if kept.is_file():
-            result, remarks = json.loads(kept.read_bytes())
-            return ready, _described(_checked(result, entry, kind), code, remarks)
     env = {
         "MCPFRAME_ENTRY": entry,
         "MCPFRAME_SERVER": SERVER_PATH,
@@ -152,6 +151,38 @@ def compile_and_inspect(
         "MCPFRAME_PATHS": ":".join(layers.paths),
         "MCPFRAME_PATIENCE": str(timeout / 2),
     }
+    kept: set[str] = set()
+    while True:
+        ready, found, remarks = _imported(entry, runtime, layers, places, origin, kind, asked, env, timeout)
+        read = {path.removeprefix(f"{PACKAGES_PATH}/").partition("/")[0] for path in found.sources}
+        if (restored := with_sources(layers, read, wheels)) == layers:
+            break
+        layers = restored
+        kept |= read
+    if found.error is not None:
+        message = f"The {kind} {entry!r} does not start in the page: {_failure(found, code, entry, origin)}"
+        raise ServerFails(visible(message), f"{found.error}\n{found.traceback or ''}")
+    return ready, replace(_described(found, code, remarks), sources=tuple(sorted(kept)))
+
+
+def _imported(
+    entry: str,
+    runtime: Runtime,
+    layers: Layers,
+    places: Sequence[Place],
+    origin: Path,
+    kind: str,
+    asked: Sequence[str],
+    env: Mapping[str, str],
+    timeout: float,
+) -> tuple[Layers, _Reported, list[str]]:
+    """Return the compiled layers, what the import reports, and remarks for the author."""
+    if is_compiled(layers.archives[-1].files, runtime):
+        ready = compiled(layers, runtime, origin)
+        kept = _kept(ready, runtime, asked)
+        if kept.is_file():
+            result, remarks = json.loads(kept.read_bytes())
+            return ready, _checked(result, entry, kind), remarks
     try:
         layers, outcome, remarks = _in_first_possible(places, runtime, layers, origin, env, timeout)
     except ProgramTimeout as error:
@@ -173,11 +204,9 @@ def compile_and_inspect(
             )
         ) from error
     found = _checked(outcome.result, entry, kind)
-    if found.error is not None:
-        message = f"The {kind} {entry!r} does not start in the page: {_failure(found, code, entry, origin)}"
-        raise ServerFails(visible(message), f"{found.error}\n{found.traceback or ''}")
-    write_file(_kept(layers, runtime, asked), json.dumps([outcome.result, remarks]).encode())
-    return layers, _described(found, code, remarks)
+    if found.error is None:
+        write_file(_kept(layers, runtime, asked), json.dumps([outcome.result, remarks]).encode())
+    return layers, found, remarks
 
 
 def _in_first_possible(
@@ -326,6 +355,7 @@ class _Reported(BaseModel):
     setup: _Setup | None = None
     views: dict[_Text, _Text] = {}
     draws: bool = False
+    sources: Annotated[list[_Text], Field(max_length=_MOST)] = []
 
 
 def _checked(result: object, entry: str, kind: str) -> _Reported:

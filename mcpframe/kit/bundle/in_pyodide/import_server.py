@@ -28,7 +28,39 @@ async def main() -> dict[str, Any]:
         sys.path.insert(0, folder)
         sys.path.extend(filter(None, paths.split(":")))
     os.chdir(folder)
-    return await inspected(entry, folder, kind, json.loads(settings), float(patience))
+    read = watch_sources(paths.split(":"))
+    result = await inspected(entry, folder, kind, json.loads(settings), float(patience))
+    return {**result, "sources": sorted(read)}
+
+
+def watch_sources(folders: list[str]) -> set[str]:
+    """Return a set to which every later request for the source of a module in these folders adds its path.
+
+    A bundle has the sources of a package only if it reads them. Tracebacks and warnings do without.
+    """
+    import inspect
+    from importlib.machinery import SourcelessFileLoader
+
+    read: set[str] = set()
+    find = inspect.getmodule
+
+    def get_source(loader: Any, name: str) -> None:
+        if loader.path.startswith(tuple(f"{folder}/" for folder in folders if folder)) and not is_shown():
+            read.add(loader.path)
+
+    def is_shown() -> bool:
+        return any(path.endswith(("/traceback.py", "/warnings.py")) for path, *_ in calls(sys._getframe(2)))
+
+    def getmodule(target: Any, filename: str | None = None) -> Any:
+        """As `inspect.getmodule`; bytecode without a source names another folder than its module."""
+        if (found := find(target, filename)) is not None:
+            return found
+        _, _, inner = (filename or getattr(target, "f_code", target).co_filename).partition("/site-packages/")
+        return next((each for folder in folders if (each := find(target, f"{folder}/{inner}")) is not None), None)
+
+    setattr(SourcelessFileLoader, "get_source", get_source)  # noqa: B010
+    setattr(inspect, "getmodule", getmodule)  # noqa: B010
+    return read
 
 
 async def inspected(

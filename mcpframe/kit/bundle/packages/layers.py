@@ -5,7 +5,7 @@ Results are cached per wheel or set of files, so a build compiles only new ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,7 +19,15 @@ from mcpframe.kit.bundle.packages.optional_native import without_native
 from mcpframe.kit.bundle.packages.resolve import BASE, INSTALLER
 from mcpframe.kit.bundle.packages.trim import RULES, native_libraries, trim_wheel
 from mcpframe.kit.bundle.pyodide.archive import Files, pack, unpack
-from mcpframe.kit.bundle.pyodide.compile import Run, cache_key, cached, compile_libraries, compile_server, compiling
+from mcpframe.kit.bundle.pyodide.compile import (
+    Run,
+    bytecode_path,
+    cache_key,
+    cached,
+    compile_libraries,
+    compile_server,
+    compiling,
+)
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
 from mcpframe.kit.bundle.pyodide.version import PYTHON_VERSION
 from mcpframe.kit.project.project import Project
@@ -206,6 +214,33 @@ def compiled(layers: Layers, runtime: Runtime, root: Path, run: Run | None = Non
         files = compile_server(server.files, run, shown=SERVER_PATH, root=root)
         write_file(path, pack(files))
     return replace(layers, archives=(*others, replace(server, files=unpack(path))))
+
+
+def with_sources(layers: Layers, tops: Collection[str], wheels: Mapping[str, Path]) -> Layers:
+    """Return the layers with the sources of some of the author's requirements beside their bytecode.
+
+    Args:
+        tops: Top folders, or files, of packages.
+        wheels: The files of packages, by name.
+    """
+    if not tops:
+        return layers
+    sources: dict[str, bytes] = {}
+    for wheel in wheels.values():
+        kept, _ = trim_wheel(unpack(wheel))
+        sources |= {path: data for path, data in kept.items() if path.endswith(".py")}
+
+    def restored(layer: Layer) -> Layer:
+        files = dict(layer.files)
+        for path in layer.files:
+            full = f"{layer.to}/{path}".removeprefix(f"{PACKAGES_PATH}/")
+            if full.partition("/")[0] in tops and (source := sources.get(full.removesuffix("c"))) is not None:
+                files[path.removesuffix("c")] = source
+                files[bytecode_path(path.removesuffix("c"))] = files.pop(path)
+        return replace(layer, files=files)
+
+    archives = (restored(each) if each.to.startswith(PACKAGES_PATH) else each for each in layers.archives)
+    return replace(layers, archives=tuple(archives))
 
 
 def _key(files: Files, runtime: Runtime) -> str:

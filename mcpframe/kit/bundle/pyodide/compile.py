@@ -58,7 +58,7 @@ def compile_libraries(
     for (name, path), outcome in zip(modules, outcomes, strict=True):
         if isinstance(outcome, bytes):
             if path in READS_ITS_SOURCE:
-                results[name][_cached(path)] = outcome
+                results[name][bytecode_path(path)] = outcome
             else:
                 del results[name][path]
                 results[name][path + "c"] = outcome
@@ -83,11 +83,12 @@ def compile_server(files: Files, run: Run, *, shown: str, root: Path) -> dict[st
     for path, outcome in zip(paths, outcomes, strict=True):
         if isinstance(outcome, str):
             raise BuildError(f"{root / path} is not valid Python {PYTHON_VERSION.rpartition('.')[0]}: {outcome}.")
-        results[_cached(path)] = outcome
+        results[bytecode_path(path)] = outcome
     return results
 
 
-def _cached(path: str) -> str:
+def bytecode_path(path: str) -> str:
+    """Return the path of the bytecode of a module whose source is there."""
     pure = PurePosixPath(path)
     return str(pure.parent / "__pycache__" / f"{pure.stem}.{_TAG}.pyc")
 

@@ -36,6 +36,7 @@ def test_it_ends_after_the_stated_time(
             kind="server",
             settings=settings,
             code={},
+            wheels={},
             timeout=7,
         )
     assert str(caught.value.__cause__).count(" 7 seconds") == 1

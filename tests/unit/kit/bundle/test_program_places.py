@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import inspect as inspecting
+import traceback
 from collections.abc import Mapping
+from importlib import import_module
+from importlib._bootstrap_external import _code_to_timestamp_pyc  # type: ignore[attr-defined]
+from importlib.machinery import SourcelessFileLoader
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,14 +16,15 @@ import pytest
 
 from mcpframe.kit.base.errors import BuildError, ToolFailed
 from mcpframe.kit.bundle import server_import
-from mcpframe.kit.bundle.packages.layers import SERVER_PATH, Layer, Layers
+from mcpframe.kit.bundle.packages.layers import PACKAGES_PATH, SERVER_PATH, Layer, Layers
 from mcpframe.kit.bundle.program_places import InPage, NoPlace, Place
-from mcpframe.kit.bundle.pyodide.job import Outcome, ProgramFailed, ProgramTimeout
+from mcpframe.kit.bundle.pyodide.job import Outcome, ProgramFailed, ProgramTimeout, program_text
 from mcpframe.kit.bundle.snapshot import snapshot as snapshots
 from mcpframe.kit.bundle.snapshot.boot import AUTHOR, SDK, changed
 from mcpframe.kit.bundle.snapshot.build_browser import Chromium, NoBrowser
 from mcpframe.kit.bundle.snapshot.build_site import NoOutcome
 from mcpframe.kit.bundle.snapshot.snapshot_page import PageTimeout, PythonEnded
+from tests.support.wheels import write_wheel
 
 LAYERS = Layers({}, {}, (Layer("server", SERVER_PATH, {}),), {}, {})
 
@@ -45,7 +51,7 @@ class Nowhere:
 
 def inspect(*places: Place, **options: Any) -> server_import.Inspected:
     runtime: Any = SimpleNamespace(version="0")
-    given = {"origin": Path("/project"), "kind": "server", "settings": {}, "code": {}, **options}
+    given = {"origin": Path("/project"), "kind": "server", "settings": {}, "code": {}, "wheels": {}, **options}
     _, found = server_import.compile_and_inspect("server:server", runtime, LAYERS, places, **given)
     return found
 
@@ -169,3 +175,80 @@ def test_a_step_without_the_authors_files_gets_a_page_without_their_state(
 class Context:
     def close(self) -> None:
         """Close it."""
+
+
+def test_the_sources_that_are_read_are_kept_and_the_server_is_imported_again(tmp_path: Path) -> None:
+    class Reading:
+        """A place whose server reads the source of one of its packages; and forges another."""
+
+        identity = "reading"
+
+        def __init__(self) -> None:
+            self.files: list[Mapping[str, bytes]] = []
+
+        def run(self, _: object, layers: Layers, **__: object) -> list[Outcome]:
+            self.files.append(layers.archives[0].files)
+            has_source = "reads/a.py" in layers.archives[0].files
+            sources = [] if has_source else [f"{PACKAGES_PATH}/reads/a.pyc", f"{PACKAGES_PATH}/forged{len(self.files)}"]
+            return [Outcome({"name": "found", "sources": sources, "error": None if has_source else "no source"}, {})]
+
+    wheels = {
+        name: write_wheel(tmp_path / "wheels", name, {f"{name}/a.py": f"NAME = {name!r}"})
+        for name in ("reads", "other")
+    }
+    packages = Layer("packages", PACKAGES_PATH, {"reads/a.pyc": b"1", "other/a.pyc": b"2"}, own=True)
+    runtime: Any = SimpleNamespace(version="0")
+    place = Reading()
+    layers, found = server_import.compile_and_inspect(
+        "server:server",
+        runtime,
+        Layers({}, {}, (packages, LAYERS.archives[0]), {}, {}),
+        [place],
+        origin=tmp_path,
+        kind="server",
+        settings={},
+        code={},
+        wheels=wheels,
+    )
+    assert found.name == "found"
+    assert layers.archives[0].files == {
+        "reads/a.py": b"NAME = 'reads'",
+        "reads/__pycache__/a.cpython-314.pyc": b"1",
+        "other/a.pyc": b"2",
+    }
+    assert len(place.files) == 2
+
+
+MODELS = """
+from pydantic import BaseModel, ConfigDict
+
+class Model(BaseModel):
+    model_config = ConfigDict(use_attribute_docstrings=True)
+    x: int
+    '''The column.'''
+"""
+
+
+def test_requests_for_sources_are_noted_and_those_of_tracebacks_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program: dict[str, Any] = {"__name__": "program"}
+    exec(compile(program_text("import_server"), "import_server.py", "exec"), program)  # our own file
+    monkeypatch.setattr(SourcelessFileLoader, "get_source", SourcelessFileLoader.get_source)
+    monkeypatch.setattr(inspecting, "getmodule", inspecting.getmodule)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    texts = {"models": MODELS, "function": "def f():\n    return 1\n", "raises": "def f():\n    raise ValueError\n"}
+    paths = {name: tmp_path / f"mcpframe_tests_{name}.pyc" for name in texts}
+    for name, text in texts.items():
+        # All bytecode names the folder of the SDK's packages, wherever it is.
+        code = compile(text, f"/lib/python3.14/site-packages/mcpframe_tests_{name}.py", "exec")
+        paths[name].write_bytes(_code_to_timestamp_pyc(code))
+    read = program["watch_sources"]([str(tmp_path)])
+    import_module("mcpframe_tests_models")
+    assert read == {str(paths["models"])}
+    with pytest.raises(OSError, match="source"):
+        inspecting.getsource(import_module("mcpframe_tests_function").f)
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        import_module("mcpframe_tests_raises").f()
+    traceback.format_exception(caught.value)
+    assert read == {str(paths["models"]), str(paths["function"])}
