@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page
 
 from mcpframe.kit.bundle import build
 from mcpframe.kit.project.packaged import PackageOptions, package_project
+from tests.bundle.conftest import write_project
 from tests.bundle.served_pages import Serving, call
 from tests.support.suites import extended
 from tests.support.wheels import use_index, write_wheel
@@ -165,3 +166,51 @@ def test_time_zone_and_language_are_the_visitors(
         assert called(context.new_page(), host, frame, "place") == ["America/New_York", "de_AT.UTF-8", 8, 8]
     finally:
         context.close()
+
+
+OBJECT = """
+import asyncio
+import json
+import threading
+
+from mcp.server import MCPServer
+
+server = MCPServer("s")
+local = threading.local()
+background = asyncio.new_event_loop()
+met = threading.Barrier(2)
+
+
+async def answer() -> str:
+    await asyncio.sleep(0.001)
+    return threading.current_thread().name
+
+
+@server.tool()
+def own() -> str:
+    \"\"\"Meet the other call, each with its own locals and loop, and one loop in a thread for both.\"\"\"
+    if not background.is_running():
+        threading.Thread(target=background.run_forever, name="loop", daemon=True).start()
+    local.name = threading.get_ident()
+    met.wait(10)
+    loop = asyncio.new_event_loop()
+    names = [loop.run_until_complete(answer()), asyncio.run_coroutine_threadsafe(answer(), background).result(10)]
+    loop.close()
+    return json.dumps([local.name == threading.get_ident() != threading.main_thread().ident, names])
+
+
+@server.tool()
+async def twice() -> str:
+    \"\"\"Call it twice at once, as clients do.\"\"\"
+    import anyio.to_thread
+
+    both = await asyncio.gather(*(anyio.to_thread.run_sync(own) for _ in "ab"))
+    return json.dumps([json.loads(each) for each in both])
+"""
+
+
+def test_an_object_of_mcp_2_has_threads_and_loops(tmp_path: Path, page: Page, host: str, serving: Serving) -> None:
+    project = write_project(tmp_path / "project", server=OBJECT)
+    build(project, tmp_path / "out", allowed_origins=["*"])
+    result = called(page, host, f"{serving(tmp_path / 'out')}/adder/", "twice")
+    assert result == [[True, ["AnyIO worker thread", "MainThread"]]] * 2

@@ -1,6 +1,6 @@
 """Make the unmodified official SDK importable and correct in Pyodide.
 
-On CPython `prepare` does nothing. In Pyodide it does five things, each for one reason:
+On CPython `prepare` does nothing. In Pyodide it does six things, each for one reason:
 
 1. The SDK imports an HTTP stack that a frame never uses: placeholders answer those imports (`placeholders.py`).
 2. rpds-py has no WebAssembly wheel: `rpds.py` stands in for it.
@@ -9,6 +9,7 @@ On CPython `prepare` does nothing. In Pyodide it does five things, each for one 
    `MCPServer(...)` uses by default) issues opaque handles instead of encrypted tokens.
 5. Import time is boot time: the models of `mcp_types` are built when first used (pydantic's `defer_build`). So is the
    schema of a type adapter: pydantic-core accepts no mock of it.
+6. A page has one event loop: code that creates another gets a front of it (`event_loops.py`).
 
 It does the same for the SDK of 1.x, except for the fourth, which 1.x does not need; `serving.mcp1` has the rest for
 1.x.
@@ -30,6 +31,7 @@ from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
+from mcpframe.frame.compat import event_loops
 from mcpframe.frame.compat.placeholders import PlaceholderFinder
 from mcpframe.frame.core.errors import SdkError
 
@@ -121,6 +123,7 @@ def prepare() -> None:
     sys.meta_path.extend((finder, _RpdsFinder()))
     _run_sync_handlers_inline()  # before the function is imported by name
     _build_schemas_on_use()
+    event_loops.keep_one()
     with _models_built_on_use(), _pydantic_of(version):
         for module in modules:
             import_module(module)

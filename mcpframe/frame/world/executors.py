@@ -20,7 +20,8 @@ from typing import Any, Final
 import anyio.from_thread
 
 from mcpframe.frame.compat import sdk
-from mcpframe.frame.world import threads, waiting
+from mcpframe.frame.compat import stack_switching as waiting
+from mcpframe.frame.world import threads
 
 _Pool: Any = ThreadPoolExecutor
 _submit = _Pool.submit

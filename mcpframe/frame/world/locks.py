@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections import deque
 
-from mcpframe.frame.world import waiting
+from mcpframe.frame.compat import stack_switching as waiting
 
 
 class PageLock:

@@ -22,7 +22,7 @@ import logging
 import queue
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from functools import partial
@@ -30,7 +30,8 @@ from types import SimpleNamespace
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from mcpframe.frame.world import waiting
+from mcpframe.frame.compat import event_loops
+from mcpframe.frame.compat import stack_switching as waiting
 from mcpframe.frame.world.locks import PageLock
 
 log = logging.getLogger("mcpframe")
@@ -96,6 +97,7 @@ def replace() -> None:
     setattr(_thread, "start_new_thread", _start_new)  # noqa: B010
     setattr(queue, "SimpleQueue", queue._PySimpleQueue)  # type: ignore[attr-defined]  # noqa: B010  C's would wait
     _Timer.cancel = _cancel_timer
+    event_loops.as_caller = _inherited
 
 
 def can_run() -> bool:
@@ -220,6 +222,18 @@ def _task_here() -> asyncio.Task[Any] | None:
         return asyncio.current_task()
     except RuntimeError:
         return None
+
+
+def _inherited(coroutine: Coroutine[Any, Any, Any]) -> Coroutine[Any, Any, Any]:
+    """Give a coroutine the identity of the thread that runs it in an event loop of its own."""
+    ident = get_ident()
+
+    async def run() -> Any:
+        if ident != _main_ident() and (task := _task_here()) is not None:
+            _identities[task] = ident
+        return await coroutine
+
+    return run()
 
 
 async def _wait(task: asyncio.Task[None], seconds: float | None) -> None:

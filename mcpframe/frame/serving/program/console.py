@@ -149,6 +149,7 @@ async def _run(main: Callable[[], object], loops: Loops) -> Any:
     finally:
         current.reset(token)
     if loops.noted is not None:
+        loops.is_serving = True
         return await loops.noted
     if inspect.isawaitable(result):
         loops.has_run = True

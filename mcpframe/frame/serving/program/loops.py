@@ -19,7 +19,8 @@ from typing import Any
 
 import anyio
 
-from mcpframe.frame.compat.sdk import in_pyodide
+from mcpframe.frame.compat import event_loops, stack_switching
+from mcpframe.frame.compat.event_loops import PageLoop
 
 Place = tuple[str, int, str]
 """A file, a line and a function's name."""
@@ -38,13 +39,14 @@ class Loops:
         noted: the coroutine to run after the unwinding, if the program cannot wait for it.
         results: the results of the coroutines recorded before, in the order in which the function starts them.
         has_run: whether a coroutine was run.
+        is_serving: whether the recorded coroutine is awaited.
         places: the calls that led to the start of the last one, outermost first.
     """
 
     def __init__(self) -> None:
         self.noted: Coroutine[Any, Any, Any] | None = None
         self.results: list[Any] = []
-        self.has_run = False
+        self.has_run = self.is_serving = False
         self._reused = 0
         self.places: list[Place] = []
         self.tasks_before = asyncio.all_tasks()
@@ -52,10 +54,12 @@ class Loops:
     def again(self, result: Any) -> None:
         """Prepare to run the function again, with the result of the recorded coroutine."""
         self.results.append(result)
-        self.noted, self._reused = None, 0
+        self.noted, self.is_serving, self._reused = None, False, 0
 
     def run(self, awaitable: Any) -> Any:
         """Run a coroutine, or record it and unwind the function."""
+        if self.is_serving:  # called by one of its handlers
+            return event_loops.run(awaitable)
         if self.noted is not None:  # the function has caught the first one, or cleans up
             _close(awaitable)
             raise Unwound
@@ -65,10 +69,9 @@ class Loops:
             return self.results[self._reused - 1]
         coroutine = awaitable if inspect.iscoroutine(awaitable) else _awaiting(awaitable)
         self.places = _places()
-        stack = import_module("mcpframe.frame.browser.stack") if in_pyodide() else None
-        if stack is not None and stack.can_wait():
+        if stack_switching.can_wait():
             self.has_run = True
-            return stack.wait_for(coroutine)
+            return stack_switching.wait_for(coroutine)
         self.noted = coroutine
         raise Unwound
 
@@ -119,8 +122,6 @@ def replace_loops() -> None:
     for kind in _loop_types():
         setattr(kind, "run_forever", _running_forever(kind.run_forever))  # noqa: B010
         setattr(kind, "stop", _stopping(kind.stop))  # noqa: B010
-    if in_pyodide():
-        _keep_the_loop()
     _replaced.add(asyncio_run)
 
 
@@ -150,24 +151,8 @@ def _stopping(method: Callable[..., Any]) -> Callable[..., Any]:
     return stop
 
 
-def _keep_the_loop() -> None:
-    """Give a program that creates a loop the page's: a second one would be taken for the running one."""
-    original = asyncio.new_event_loop
-
-    def new_event_loop() -> asyncio.AbstractEventLoop:
-        return asyncio._get_running_loop() or original()
-
-    async def shutdown_asyncgens(self: object) -> None:
-        """Do nothing: the generators are also the page's."""
-
-    asyncio.new_event_loop = asyncio.events.new_event_loop = new_event_loop
-    asyncio.set_event_loop = asyncio.events.set_event_loop = lambda loop: None
-    for kind in _loop_types():
-        kind.shutdown_asyncgens = shutdown_asyncgens
-
-
 def _loop_types() -> list[type[Any]]:
-    return list(dict.fromkeys((base_events.BaseEventLoop, type(asyncio.get_running_loop()))))
+    return list(dict.fromkeys((base_events.BaseEventLoop, type(asyncio.get_running_loop()), PageLoop)))
 
 
 def _places() -> list[Place]:

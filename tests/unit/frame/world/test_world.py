@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from mcpframe.frame import world
+from mcpframe.frame.compat import stack_switching as waiting
 from mcpframe.frame.compat.sdk import in_pyodide
-from mcpframe.frame.world import host_names, limits, waiting
+from mcpframe.frame.world import host_names, limits
 from mcpframe.frame.world.executors import call
 from mcpframe.frame.world.locks import PageLock
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Coroutine
 from importlib import import_module
 from typing import Any
 
-from mcpframe.frame.compat.sdk import in_pyodide
+_IN_PYODIDE = sys.platform == "emscripten"
 
 
 def can_ever_wait() -> bool:
     """Return whether callbacks of an event loop can wait."""
-    return in_pyodide() and bool(import_module("mcpframe.frame.browser.stack").is_there())
+    return _IN_PYODIDE and bool(import_module("mcpframe.frame.browser.stack").is_there())
 
 
 def can_wait() -> bool:
     """Return whether this code can wait now."""
-    return in_pyodide() and bool(import_module("mcpframe.frame.browser.stack").can_wait())
+    return _IN_PYODIDE and bool(import_module("mcpframe.frame.browser.stack").can_wait())
 
 
 def why_not() -> str:
