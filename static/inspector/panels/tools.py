@@ -10,6 +10,7 @@ from mcp.shared.dispatcher import ProgressFnT
 
 from mcpframe import Element, Page
 from panels.listing import Item, Listing, entries_or_failure
+from results.output_schemas import mismatch
 from results.result import json_tree
 from session.calling import Calling, Read
 from session.connection import Connection
@@ -93,6 +94,8 @@ class Tools:
                 result = await connection.ready.call_tool(
                     item.name, arguments, progress_callback=progress, meta=connection.request_meta
                 )
+                if connection.check_result is not None:
+                    calling.remark = await mismatch(connection.check_result, item.name, result)
                 shown.result = answer = wire(result)
                 await ui.show(answer)
             except BaseException as error:

@@ -28,6 +28,7 @@ class Calling:
     Attributes:
         form: the form; None without arguments.
         result: the element for the result.
+        remark: a sentence about the result, which whoever asks may set.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class Calling:
         self._page = page
         self._ask = ask
         self._read = read
+        self.remark = ""
         self._busy = False
         self._scope: anyio.CancelScope | None = None
         outside = place.add("form", class_="insp-call", novalidate=True, aria_label=label)
@@ -89,6 +91,8 @@ class Calling:
                 result = await self._ask(value, self._on_progress)
                 told = f"Answered in {duration(time.monotonic() - start)}."
                 show_result(self._page, self.result, result, read=self._read)
+                if self.remark:
+                    self.result.add("p", self.remark, role="alert", class_="insp-problem")
         except Exception as error:  # noqa: BLE001  any error of the server or of the SDK is shown
             told = f"Failed after {duration(time.monotonic() - start)}."
             self._problem.text = sentence(error)
@@ -99,6 +103,7 @@ class Calling:
 
     def _begin(self) -> None:
         self._problem.hidden = True
+        self.remark = ""
         self.result.clear()
         self._button.disabled = True
         self._cancel.hidden = False

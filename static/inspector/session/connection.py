@@ -29,7 +29,7 @@ from mcpframe import (
     Visibility,
     Wire,
 )
-from results.output_schemas import check_safely
+from results.output_schemas import Check, show_unchecked
 from session.asking import elicit, sample
 from session.servers import Server
 from session.setting_up import SetupGivenUp, ask_for_permissions, reason_of, set_up
@@ -91,6 +91,7 @@ class Connection:
         log_level: the log level requested from the server.
         updates: the subscriptions at the server.
         unresponsive: whether the page does not answer.
+        check_result: the SDK's check of results against output schemas; None before the first connection.
     """
 
     def __init__(self, page: Page, server: Server, place: Element, origin: str, watcher: Watcher) -> None:
@@ -111,6 +112,7 @@ class Connection:
         self.log_level: types.LoggingLevel | None = None
         self.updates = Updates(watcher.list_changed)
         self.unresponsive = False
+        self.check_result: Check | None = None
         self._page = page
         self._place = place
         self._origin = origin
@@ -247,7 +249,7 @@ class Connection:
             if self.server.era in MODERN_PROTOCOL_VERSIONS:  # then the client sends no request to find the version
                 told = await client.session.send_discover(self.server.era)
                 client.session.adopt(types.DiscoverResult.model_validate(told))
-            check_safely(client)
+            self.check_result = show_unchecked(client)
             self.client = client
             try:
                 await self.updates.begin(client)

@@ -17,7 +17,7 @@ from mcp.server.lowlevel import Server
 from forms import patterns
 from forms.patterns import Patterns
 from results import output_schemas
-from results.output_schemas import check_safely, limit_patterns
+from results.output_schemas import limit_patterns, mismatch, show_unchecked
 
 SLOW = "(a+)+$"
 
@@ -152,9 +152,13 @@ async def test_the_sdk_checks_results_so(pattern: str, fails: bool) -> None:
         return types.CallToolResult(content=[], structured_content={"x": "a" * 60})
 
     async with Client(Server("odd", on_list_tools=list_tools, on_call_tool=call_tool)) as client:
-        check_safely(client)
-        if fails:
-            with pytest.raises(RuntimeError, match="does not match"):
-                await client.call_tool("odd", {})
-        else:
-            assert (await client.call_tool("odd", {})).structured_content == {"x": "a" * 60}
+        check = show_unchecked(client)
+        result = await client.call_tool("odd", {})
+        assert result.structured_content == {"x": "a" * 60}
+        told = await mismatch(check, "odd", result)
+        assert told.startswith("The result does not fit the tool's output schema" if fails else "")
+        assert bool(told) is fails
+        assert "\n" not in told
+        bare = types.CallToolResult(content=[types.TextContent(type="text", text="done")])
+        assert "has no structured content" in await mismatch(check, "odd", bare)
+        assert await mismatch(check, "odd", bare.model_copy(update={"is_error": True})) == ""
