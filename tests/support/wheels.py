@@ -28,6 +28,7 @@ def write_wheel(
     requires: Iterable[str] = (),
     scripts: Mapping[str, str] | None = None,
     tag: str = "py3-none-any",
+    requires_python: str = "",
 ) -> Path:
     """Write the wheel of a package.
 
@@ -39,9 +40,11 @@ def write_wheel(
         requires: Its requirements.
         scripts: Its console scripts, `module:function` by name.
         tag: Where it runs; by default everywhere.
+        requires_python: The Pythons that it is for; empty for all.
     """
     stem = f"{name.replace('-', '_')}-{version}"
     metadata = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}"]
+    metadata += [f"Requires-Python: {requires_python}"] if requires_python else []
     metadata += [f"Requires-Dist: {item}" for item in requires]
     entries = ["[console_scripts]", *(f"{key} = {value}" for key, value in (scripts or {}).items())]
     contents = {

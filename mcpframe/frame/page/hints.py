@@ -141,7 +141,7 @@ _ABSENT = {
     "tkinter": _NO_WINDOWS,
     "turtle": _NO_WINDOWS,
 }
-_FETCH_FAILED = ("Failed to fetch", "NetworkError", "Load failed", "A network error occurred")
+FETCH_FAILED = ("Failed to fetch", "NetworkError", "Load failed", "A network error occurred")
 """Browsers' messages for a request without an answer: Chromium, Firefox and XMLHttpRequest, WebKit."""
 
 
@@ -251,7 +251,7 @@ def _is_failed_request(error: BaseException) -> bool:
     if not (name in ("JsException", "AbortError", "_RequestError") or isinstance(error, OSError)):
         return False
     text = _said(error)
-    return any(part in text for part in _FETCH_FAILED) or "'send' on 'XMLHttpRequest'" in text
+    return any(part in text for part in FETCH_FAILED) or "'send' on 'XMLHttpRequest'" in text
 
 
 def _is_socket(error: BaseException) -> bool:

@@ -13,6 +13,7 @@ Progress = Callable[[str], AbstractContextManager[None]]
 
 COUNTS_EVERY = 1.0
 """Seconds between two counts of a step, and before the first."""
+_say: ContextVar[Callable[[str], None] | None] = ContextVar("_say", default=None)
 _update: ContextVar[Callable[[int, int], None] | None] = ContextVar("_update", default=None)
 
 
@@ -31,11 +32,12 @@ def step(what: str) -> Iterator[None]:
 
 
 @contextmanager
-def counting(show: Callable[[str], None]) -> Iterator[None]:
+def counting(show: Callable[[str], None], say: Callable[[str], None] | None = None) -> Iterator[None]:
     """Show what `count` reports while the block lasts: at most once a second, and not in its first second.
 
     Args:
         show: Called with a count, such as "12/29".
+        say: Called at once with each `remark`; by default as with a count.
     """
     shown = time.monotonic()
 
@@ -46,11 +48,18 @@ def counting(show: Callable[[str], None]) -> Iterator[None]:
             shown = now
             show(f"{done}/{total}")
 
-    token = _update.set(update)
+    token, showing = _update.set(update), _say.set(say or show)
     try:
         yield
     finally:
         _update.reset(token)
+        _say.reset(showing)
+
+
+def remark(text: str) -> None:
+    """Show a finding within the current step at once; without a step this does nothing."""
+    if say := _say.get():
+        say(text)
 
 
 def count(done: int, total: int) -> None:

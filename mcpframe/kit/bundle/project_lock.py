@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mcpframe.kit.base.cache import check_writable
 from mcpframe.kit.base.errors import BuildError
-from mcpframe.kit.base.progress import Progress, silent
+from mcpframe.kit.base.progress import Progress, remark, silent
 from mcpframe.kit.bundle.author_files import author_files
 from mcpframe.kit.bundle.code.sdk_choice import asks_for_later, fails_as_earlier, written_for_earlier
 from mcpframe.kit.bundle.packages.choose_wheels import NoWheelFound
@@ -51,6 +51,7 @@ class ProjectLock:
     def __post_init__(self) -> None:
         tries = self.tries and bool(self.given.named_package) and self.given.config.inspect
         self._repairs = Repairs(tries=tries)
+        self._said: set[str] = set()
 
     def resolve(self) -> None:
         """Read the project's lock; resolve anew if it is missing, to be upgraded, or of other requirements.
@@ -77,7 +78,15 @@ class ProjectLock:
         with self.progress("Resolving the requirements"):
             previous = None if self.upgrade else known
             self.lock = self._resolve(requested, inputs, previous)
+            self._say_notes(self.lock)
         write_lock(self.given.lock_path, self.lock)
+
+    def _say_notes(self, lock: Lock) -> None:
+        """Say at once what the lock shows: the rest of a build may take minutes, and fail for just that."""
+        for note in lock.notes:
+            if note not in self._said:
+                self._said.add(note)
+                remark(note)
 
     def _check_sources(self, lock: Lock) -> None:
         built = [f"{package.name} {package.version}" for package in lock.packages if package.source == "sources"]
@@ -111,6 +120,7 @@ class ProjectLock:
                 raise
             except BuildError as conflict:
                 raise error from conflict
+            self._say_notes(lock)
         if self._earlier_sdk:
             note = f"mcp 1.x instead of 2.x, with which the server fails: {self._earlier_sdk}"
             lock = replace(lock, notes=(note, *lock.notes))

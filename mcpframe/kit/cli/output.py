@@ -31,7 +31,7 @@ def step(what: str) -> Iterator[None]:
     start = time.monotonic()
     if err.is_terminal:
         line = _Line(what)
-        with _status(line), counting(line.count):
+        with _status(line), counting(line.count, lambda remark: err.print(f"[dim]{escape(remark)}[/]")):
             yield
         err.print(f"[dim]{escape(what)}: {time.monotonic() - start:.1f} s[/]")
         return
@@ -39,7 +39,7 @@ def step(what: str) -> Iterator[None]:
     err.file.flush()
 
     def show(counted: str) -> None:
-        err.print(f"[dim]{counted} ... [/]", end="")
+        err.print(f"[dim]{escape(counted)} ... [/]", end="")
         err.file.flush()
 
     try:

@@ -1,7 +1,7 @@
 """The version of the official SDK that a server is written for: 2.x or 1.x. A bundle has one of them.
 
 If the requirements allow both, the code decides: 1.x, if it imports a name that 2.x does not have, or uses the
-decorators of the lowlevel `Server` of 1.x.
+decorators or the tables of handlers of the lowlevel `Server` of 1.x.
 """
 
 from __future__ import annotations
@@ -33,11 +33,13 @@ _DECORATORS = frozenset(
         *("list_resource_templates", "subscribe_resource", "set_logging_level"),
     ]
 )
+_TABLES = frozenset({"request_handlers", "notification_handlers"})
+"""Attributes of a server of 1.x by which handlers are added without a decorator, by their types."""
 _ONLY_IN_EARLIER = re.compile(
     r"No module named 'mcp\.[\w.]+'"
     r"|cannot import name '\w+' from 'mcp(\.[\w.]+)?'"
     r"|module 'mcp(\.[\w.]+)?' has no attribute '\w+'"
-    rf"|'Server' object has no attribute '({'|'.join(sorted(_DECORATORS))})'"
+    rf"|'Server' object has no attribute '({'|'.join(sorted(_DECORATORS | _TABLES))})'"
 )
 
 
@@ -57,8 +59,8 @@ def written_for_earlier(files: Mapping[str, bytes]) -> str | None:
         if not _is_there(item.module, item.name):
             return f"{item.place}, imports {full}, which mcp 2 does not have"
     for path, data in sorted(files.items()):
-        if path.endswith(".py") and b"mcp" in data and (found := _decorator(data)):
-            return f"{path}, line {found[0]}, uses the decorator {found[1]}() of a lowlevel Server, as only mcp 1 has"
+        if path.endswith(".py") and b"mcp" in data and (found := _of_lowlevel_server(data)):
+            return f"{path}, line {found[0]}, uses {found[1]} of a lowlevel Server, as only mcp 1 has"
     return None
 
 
@@ -100,12 +102,17 @@ def _is_there(module: str, name: str) -> bool:
     return any(_is_there(other, name) for other in _STAR.findall(text))
 
 
-def _decorator(source: bytes) -> tuple[int, str] | None:
+def _of_lowlevel_server(source: bytes) -> tuple[int, str] | None:
+    """Return the line and the description of what only a lowlevel server of 1.x has."""
     tree = syntax_tree(source)
     for node in ast.walk(tree) if tree else ():
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for decorator in node.decorator_list:
                 called = decorator.func if isinstance(decorator, ast.Call) else None
                 if isinstance(called, ast.Attribute) and called.attr in _DECORATORS:
-                    return decorator.lineno, called.attr
+                    return decorator.lineno, f"the decorator {called.attr}()"
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr in _TABLES:
+            key = node.slice
+            if isinstance(key, ast.Name | ast.Attribute):  # a type; other servers have tables by name
+                return node.lineno, f"{node.value.attr}[{ast.unparse(key)}]"
     return None

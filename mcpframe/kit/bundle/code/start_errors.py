@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from mcpframe.frame.page.hints import FETCH_FAILED
 from mcpframe.kit.bundle.code.code_limits import look_at
 from mcpframe.kit.bundle.code.console_scripts import server_objects
 from mcpframe.kit.bundle.code.stdio_choice import stdio_choice
@@ -166,6 +167,8 @@ _WAITS = (
     (("/asyncio/locks.py", "/threading.py"), "a lock or an event"),
 )
 """The files in which a program waits, and what for."""
+_NO_ANSWER = ("not available while a server is built", *FETCH_FAILED, "'send' on 'XMLHttpRequest'")
+"""Messages of a request in a build: that of Node.js, and those of a browser, which gives no reason."""
 _SETTINGS_OF_PROGRAMS = (
     f"If an argument or a variable helps, set it: args = [...] in {SETTINGS}, or a variable in [tool.mcpframe.env]."
 )
@@ -270,7 +273,7 @@ def _native(raised: Raised, code: Code) -> _Found:
 
 
 def _request(raised: Raised, code: Code) -> _Found:
-    if "not available while a server is built" not in raised.text:
+    if not any(sign in raised.text for sign in _NO_ANSWER):
         return None
     return (
         "it makes a request when it starts, and a build has no network",

@@ -16,7 +16,7 @@ their wheels. For a package without a wheel these are tried, in this order, each
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from packaging.requirements import Requirement
@@ -24,6 +24,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from mcpframe.kit.base.errors import BuildError, KitError
+from mcpframe.kit.base.progress import remark
 from mcpframe.kit.bundle.code.imports import Import, imports_named, places_of
 from mcpframe.kit.bundle.packages.left_out import is_left_out, modules_of
 from mcpframe.kit.bundle.packages.lock import SERVER, Locked, requirer
@@ -34,6 +35,7 @@ from mcpframe.kit.bundle.packages.requirements import Requirements
 from mcpframe.kit.bundle.packages.wheels import NoWheel, download, wheel_path
 from mcpframe.kit.bundle.pyodide.archive import unpack
 from mcpframe.kit.bundle.pyodide.packages import PyodidePackage, PyodidePackages, Wanted
+from mcpframe.kit.bundle.pyodide.version import PYTHON_VERSION
 
 _MAX_ROUNDS = 30
 _MOST_VERSIONS = 5
@@ -115,6 +117,26 @@ def choose_wheels(
     return _Search(requirements, pins, pyodide, preferred, repairs).run()
 
 
+def _lacks(required_python: str) -> str:
+    """Return the end of a sentence on a package without a wheel."""
+    if required_python:
+        python = ".".join(PYTHON_VERSION.split(".")[:2])
+        return f"requires Python {required_python}, and Pyodide's is {python}"
+    return "has no wheel that runs in Pyodide"
+
+
+def _what_goes_on_without(name: str, imports: Sequence[Import]) -> str:
+    """Return a sentence on the code that imports a package: what starts without it, and what does not."""
+    needed = [item for item in imports if not item.optional]
+    if needed:
+        more = len(imports) - len(needed)
+        others = f"; {more} other imports are in functions or within try, and fail alone" if more else ""
+        return f" It is imported in {places_of(needed)[0]}, which needs it to be imported itself{others}."
+    if imports:
+        return f" It is imported in functions or within try only ({places_of(imports)[0]}): the server starts without."
+    return ""
+
+
 class _Search:
     def __init__(
         self,
@@ -136,6 +158,7 @@ class _Search:
         self._left_out: dict[str, str] = {}  # with their notes
         self._candidates: dict[str, Iterator[_Candidate]] = {}
         self._missing: dict[str, Pin] = {}
+        self._other_python: dict[str, str] = {}  # the Pythons that missing packages require
 
     def run(self) -> Chosen:
         pins = self._first
@@ -169,7 +192,10 @@ class _Search:
     def _without(self, missing: NoWheel, needed: Mapping[str, Pin]) -> dict[str, Pin]:
         """Return the versions with the next candidate for a package without a wheel."""
         name = missing.name
-        self._missing.setdefault(name, needed[name])
+        if name not in self._missing:
+            self._missing[name] = needed[name]
+            self._other_python[name] = missing.requires_python
+            remark(f"{name} {needed[name].version} {_lacks(missing.requires_python)}")
         self._preferred.pop(name, None)
         candidates = self._candidates.setdefault(name, self._candidates_for(missing, needed[name]))
         conflict: Conflict | None = None
@@ -322,15 +348,22 @@ class _Search:
             wants = _specifier(name, pin, conflict)
             distribution = f"Pyodide's own distribution {own.version}, which does not fit{wants}"
         another = f"another version of {chain[-2]}" if len(chain) > 1 else "another version"
+        required_python = self._other_python[name]
+        if required_python:
+            why = f"{_lacks(required_python)} (a wheel for it there is {there}, {distribution})"
+            instead = "ask its authors to allow that Python"
+        else:
+            why = (
+                f"{_lacks('')}: neither pure Python nor WebAssembly (the package index has one {there}, {distribution})"
+            )
+            instead = "use a library without native code"
         message = (
-            f"{name} {pin.version} has no wheel that runs in Pyodide: neither pure Python nor WebAssembly (the package "
-            f"index has one {there}, {distribution}). {requirers(pin)} requires it{through}: leave it out "
-            f'(tool.mcpframe.leave_out = ["{name}"], if the server works without it), require {another}, or use a '
-            "library without native code."
+            f"{name} {pin.version} {why}. {requirers(pin)} requires it{through}: leave it out, if the server works "
+            f'without it (--leave-out {name} for a package by its name, tool.mcpframe.leave_out = ["{name}"] in a '
+            f"project), require {another}, or {instead}."
         )
-        if imports:
-            message += f" It is imported in {places[0]}."
-        if own is None and not versions:
+        message += _what_goes_on_without(name, imports)
+        if own is None and not versions and not required_python:
             message += self._about_sources(name, pin)
         return NoWheelFound(message, f"{name} {pin.version}", chain, places)
 

@@ -40,8 +40,10 @@ _ELSEWHERE = (
 )
 """Like `_TAGS`, for wheels of another platform whose native part gets removed."""
 _NO_WHEEL = re.compile(
-    r"Could not find a version that satisfies the requirement ([A-Za-z0-9._-]+)==\S+ \(from versions: ([^)]*)\)"
+    r"Could not find a version that satisfies the requirement ([A-Za-z0-9._-]+)==(\S+) \(from versions: ([^)]*)\)"
 )
+_OTHER_PYTHON = re.compile(r"Package '([A-Za-z0-9._-]+)' requires a different Python: \S+ not in '([^']+)'")
+_IGNORED = re.compile(r"Ignored the following versions that require a different python version: (.*)")
 _OTHER_FILE = re.compile(r"^ +([A-Za-z0-9._-]+)==(\S+) from ", re.MULTILINE)
 _NO_NETWORK = re.compile(r"NewConnectionError|Name or service not known|Connection refused|Max retries|timed out")
 
@@ -52,12 +54,14 @@ class NoWheel(Exception):
     Args:
         name: The package, normalized.
         versions: The versions with such a wheel, oldest first.
+        requires_python: The Pythons of the requested version, as its wheel declares them, if Pyodide's is none of them.
     """
 
-    def __init__(self, name: str, versions: tuple[str, ...]) -> None:
-        super().__init__(name, versions)
+    def __init__(self, name: str, versions: tuple[str, ...], requires_python: str = "") -> None:
+        super().__init__(name, versions, requires_python)
         self.name = name
         self.versions = versions
+        self.requires_python = requires_python
 
 
 class _OtherFile(HashMismatch):
@@ -195,11 +199,24 @@ def _choice(name: str, version: str, hashes: tuple[str, ...], tags: tuple[str, .
     return cache_dir() / "wheel-choices" / f"{key}.json"
 
 
+def _required_python(output: str, version: str) -> str:
+    """Return which Pythons pip says a version requires, where it has left that out for them."""
+    ignored = _IGNORED.search(output)
+    for entry in ignored[1].split(";") if ignored else ():
+        found, _, required = entry.strip().partition(" Requires-Python ")
+        if found == version:
+            return required.strip()
+    return ""
+
+
 def _explain(error: ToolFailed, *, locked: bool) -> None:
+    if other := _OTHER_PYTHON.search(error.output):  # of a wheel in a folder
+        raise NoWheel(canonicalize_name(other[1]), (), other[2]) from error
     match = _NO_WHEEL.search(error.output)
-    versions = tuple(part.strip() for part in match[2].split(",") if part.strip() not in ("", "none")) if match else ()
-    if match and versions:
-        raise NoWheel(canonicalize_name(match[1]), versions) from error
+    requires_python = _required_python(error.output, match[2]) if match else ""
+    versions = tuple(part.strip() for part in match[3].split(",") if part.strip() not in ("", "none")) if match else ()
+    if match and (versions or requires_python):
+        raise NoWheel(canonicalize_name(match[1]), versions, requires_python) from error
     # pip has no versions of an index that it cannot reach either
     if untrusted := not_trusted(error.output):
         raise untrusted from error

@@ -17,6 +17,7 @@ from mcpframe.kit.bundle.packages.wheels import NoWheel, download, wheel_path
 from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
 from mcpframe.kit.bundle.pyodide.version import ABI
+from tests.support.wheels import use_index, write_wheel
 
 WHEEL = b"a wheel"
 DIGEST = hashlib.sha256(WHEEL).hexdigest()
@@ -99,6 +100,37 @@ def test_what_pip_says_is_understood(
         download({"thing": ("1.0", (DIGEST,))}, locked=True)
     if isinstance(caught.value, NoWheel):
         assert caught.value.versions == ("0.8", "0.9")
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        (
+            "ERROR: Ignored the following versions that require a different python version: 0.9 Requires-Python <3; "
+            "1.0 Requires-Python ~=3.12.0\nERROR: Could not find a version that satisfies the requirement Thing==1.0 "
+            "(from versions: 0.8)"
+        ),
+        "ERROR: Package 'Thing' requires a different Python: 3.14.0 not in '~=3.12.0'",
+    ],
+)
+def test_the_pythons_that_a_wheel_is_for_are_the_reason(monkeypatch: pytest.MonkeyPatch, output: str) -> None:
+    def run_tool(*_: object, **__: object) -> str:
+        raise ToolFailed("pip failed", output)
+
+    monkeypatch.setattr(module, "run_tool", run_tool)
+    with pytest.raises(NoWheel) as caught:
+        download({"thing": ("1.0", (DIGEST,))})
+    assert (caught.value.name, caught.value.requires_python) == ("thing", "~=3.12.0")
+
+
+def test_pip_says_which_python_a_wheel_is_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "index"
+    wheel = write_wheel(folder, "forthree", {"forthree.py": ""}, requires_python="~=3.12.0")
+    use_index(folder, monkeypatch)
+    monkeypatch.setenv("PIP_NO_INDEX", "true")
+    with pytest.raises(NoWheel) as caught:
+        download({"forthree": ("1.0", (hashlib.sha256(wheel.read_bytes()).hexdigest(),))})
+    assert (caught.value.name, caught.value.requires_python) == ("forthree", "~=3.12.0")
 
 
 def test_what_pip_fetched_is_kept_under_its_hash(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from mcpframe.kit.base.errors import BuildError, DownloadError, ToolFailed
+from mcpframe.kit.base.progress import counting
 from mcpframe.kit.bundle.code.sdk_choice import EARLIER_SDK, SDK
 from mcpframe.kit.bundle.packages import choose_wheels, named_package, pins, requirements
 from mcpframe.kit.bundle.packages import resolve as module
@@ -35,6 +36,8 @@ class Index:
         self.wheels = wheels
         self.elsewhere: dict[str, list[str]] = {}
         """The versions with a wheel for another platform."""
+        self.pythons: dict[str, str] = {}
+        """The Pythons of packages that are for others than Pyodide's."""
         self.preferred: Mapping[str, str] = {}
         self.sdks: list[str | None] = []
         self.conflict: str | None = ""
@@ -81,7 +84,7 @@ class Index:
     ) -> dict[str, tuple[str, str, str]]:
         for name, (version, _) in pins.items():
             if version not in self.wheels[name] and not (name in foreign and version in self.elsewhere.get(name, [])):
-                raise NoWheel(name, tuple(self.wheels[name]))
+                raise NoWheel(name, tuple(self.wheels[name]), self.pythons.get(name, ""))
         return {name: (version, f"{name}-{version}-py3-none-any.whl", HASH) for name, (version, _) in pins.items()}
 
 
@@ -203,6 +206,20 @@ def test_no_wheel_anywhere_names_the_requirement_who_wants_it_and_what_to_do(res
     assert "a requires it" in told
     assert "leave it out" in told
     assert "--build-sdists" in told
+
+
+def test_a_wheel_for_another_python_is_no_native_one(resolving: Resolving) -> None:
+    index = Index({"a": ["1"], "b": ["7"]}, {"a": "-r server.in", "b": "a"}, {"a": ["1"], "b": []})
+    index.pythons = {"b": "~=3.12.0"}
+    said: list[str] = []
+    with counting(said.append), pytest.raises(BuildError) as caught:
+        resolving(index, roots=["a"])
+    told = str(caught.value)
+    assert told.startswith("b 7 requires Python ~=3.12.0, and Pyodide's is 3.")
+    assert "--leave-out b" in told
+    assert "neither pure Python" not in told
+    assert "--build-sdists" not in told
+    assert said[0].startswith("b 7 requires Python ~=3.12.0")  # at once, before other versions are tried
 
 
 def test_the_error_names_the_chain_of_who_wants_it_and_how_to_leave_it_out(resolving: Resolving) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.bundle.code.imports import imports_named, imports_of
-from mcpframe.kit.bundle.code.sdk_choice import asks_for_later, written_for_earlier
+from mcpframe.kit.bundle.code.sdk_choice import asks_for_later, fails_as_earlier, written_for_earlier
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -30,6 +30,10 @@ def test_the_sdk_of_this_installation_is_the_later_one() -> None:
             "line 3, .* list_tools",
         ),
         ("import mcp\ndef f(s):\n    @s.call_tool()\n    async def g(): ...", "line 3, .* call_tool"),
+        (
+            "from mcp import types\nfrom mcp.server import Server\ns = Server('a')\ns.request_handlers[types.A] = f",
+            r"line 4, uses request_handlers\[types.A\]",
+        ),
     ],
 )
 def test_what_shows_that_code_is_written_for_mcp_1(source: str, found: str) -> None:
@@ -50,6 +54,7 @@ def test_what_shows_that_code_is_written_for_mcp_1(source: str, found: str) -> N
         "from .mcp import anything",
         "from mcpframe import FrameServer",
         "from mcp.server import MCPServer\ns = MCPServer('a')\n@s.completion()\nasync def f(): ...",
+        "import mcp\ns.request_handlers['tools/list'] = f",
         "mcp = (",
     ],
 )
@@ -107,3 +112,8 @@ def test_where_something_is_imported_and_whether_a_file_needs_it() -> None:
 def test_the_imports_of_one_module() -> None:
     files = {"a.py": b"import b.c", "d.py": b"from b import c", "e.py": b"import bc", "f.py": b"from b.c import g"}
     assert [item.file for item in imports_named("b.c", files)] == ["a.py", "d.py", "f.py"]
+
+
+def test_an_error_shows_that_code_uses_the_tables_of_mcp_1() -> None:
+    error = "AttributeError: 'Server' object has no attribute 'request_handlers'"
+    assert fails_as_earlier(error) == "'Server' object has no attribute 'request_handlers'"

@@ -87,6 +87,12 @@ def explained(*chain: Raised) -> StartError:
             "it makes a request when it starts",
             "inspect = false",
         ),
+        (raised("JsException", "TypeError: Failed to fetch"), "it makes a request when it starts", "inspect = false"),
+        (
+            raised("OSError", "NetworkError when attempting to fetch resource."),
+            "it makes a request when it starts",
+            "inspect = false",
+        ),
         (raised("SystemExit", "No config found."), "it exits when it is imported, saying 'No config found'", "args"),
         (
             raised("ProgramError", "The program returned without serving MCP on its standard input and output: ..."),
