@@ -1,6 +1,6 @@
 """Make the unmodified official SDK importable and correct in Pyodide.
 
-On CPython `prepare` does nothing. In Pyodide it does six things, each for one reason:
+On CPython `prepare` does nothing. In Pyodide it does seven things, each for one reason:
 
 1. The SDK imports an HTTP stack that a frame never uses: placeholders answer those imports (`placeholders.py`).
 2. rpds-py has no WebAssembly wheel: `rpds.py` stands in for it.
@@ -10,6 +10,7 @@ On CPython `prepare` does nothing. In Pyodide it does six things, each for one r
 5. Import time is boot time: the models of `mcp_types` are built when first used (pydantic's `defer_build`). So is the
    schema of a type adapter: pydantic-core accepts no mock of it.
 6. A page has one event loop: code that creates another gets a front of it (`event_loops.py`).
+7. `hashlib` lacks `pbkdf2_hmac`, which many packages import: `key_derivation.py` has it.
 
 It does the same for the SDK of 1.x, except for the fourth, which 1.x does not need; `serving.mcp1` has the rest for
 1.x.
@@ -124,6 +125,7 @@ def prepare() -> None:
     _run_sync_handlers_inline()  # before the function is imported by name
     _build_schemas_on_use()
     event_loops.keep_one()
+    setattr(hashlib, "pbkdf2_hmac", _derived_key)  # noqa: B010
     with _models_built_on_use(), _pydantic_of(version):
         for module in modules:
             import_module(module)
@@ -225,6 +227,10 @@ def _build_schemas_on_use() -> None:
 
     _mock_val_ser.set_type_adapter_mocks = set_mocks_but_of_schema
     adapter_class.core_schema = Schema()
+
+
+def _derived_key(*args: Any, **options: Any) -> bytes:
+    return import_module("mcpframe.frame.compat.key_derivation").pbkdf2_hmac(*args, **options)  # type: ignore[no-any-return]
 
 
 def call_in_worker(func: Callable[..., Any], *args: Any) -> Any:

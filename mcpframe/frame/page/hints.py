@@ -11,6 +11,7 @@ import asyncio
 import errno
 import os
 import posixpath
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -99,6 +100,9 @@ def missing_module(name: str) -> str:
     package = name.partition(".")[0]
     if reason := _ABSENT.get(package):
         return reason
+    if package in sys.stdlib_module_names:  # a stranger's package may have the same name
+        instead = _INSTEAD.get(package, "do without it, or keep that part to a server that the page fetches from")
+        return f"{package!r} is a part of Python that a page does not have, and no package has it: {instead}."
     if _is_lazy(package):
         return f"It is a lazy requirement: write `await mcpframe.load({package!r})` before importing it."
     return (
@@ -141,6 +145,23 @@ _ABSENT = {
     "tkinter": _NO_WINDOWS,
     "turtle": _NO_WINDOWS,
 }
+_WINDOWS = "it is of Windows alone"
+_ACCOUNTS = "a page has no accounts of a system, and its user is `getpass.getuser()`"
+_BUILD_ADDS = "packages are in the bundle: list them in project.dependencies"
+_INSTEAD = {
+    "dbm": "use sqlite3, also in place of shelve, or server.session.storage for what has to outlast the page",
+    "ensurepip": _BUILD_ADDS,
+    "grp": _ACCOUNTS,
+    "pwd": _ACCOUNTS,
+    "syslog": "use logging",
+    "venv": _BUILD_ADDS,
+    **dict.fromkeys(("msvcrt", "nt", "winreg", "winsound", "_winapi"), _WINDOWS),
+}
+"""Advice in place of missing modules of the standard library."""
+NO_OPENSSL = (
+    "Python in a page has no OpenSSL, and of hashlib only what needs none: add 'cryptography' to the server's "
+    "requirements, which has scrypt (cryptography.hazmat.primitives.kdf.scrypt) and further hashes."
+)
 FETCH_FAILED = ("Failed to fetch", "NetworkError", "Load failed", "A network error occurred")
 """Browsers' messages for a request without an answer: Chromium, Firefox and XMLHttpRequest, WebKit."""
 
@@ -205,8 +226,17 @@ def _time_zone(error: BaseException) -> str | None:
 
 
 def _processes(error: BaseException) -> str | None:
-    absent = isinstance(error, OSError) and ("support processes" in _said(error) or error.errno == errno.ENOSYS)
+    absent = isinstance(error, OSError) and (
+        "support processes" in _said(error)
+        or error.errno == errno.ENOSYS
+        or (error.errno == errno.ENOEXEC and _raised_in(error)[0] == "os")
+    )
     return NO_PROCESSES if absent or "OS process APIs" in _text(error, NotImplementedError) else None
+
+
+def _hashes(error: BaseException) -> str | None:
+    lacks = isinstance(error, AttributeError | ImportError) and "'hashlib'" in _said(error) and "scrypt" in _said(error)
+    return NO_OPENSSL if lacks or "unsupported hash type" in _text(error, ValueError) else None
 
 
 def _threads(error: BaseException) -> str | None:
@@ -241,7 +271,7 @@ def _signals(error: BaseException) -> str | None:
 
 
 _RULES: tuple[Callable[[BaseException], str | None], ...] = (
-    *(_missing_file, _environment, _time_zone, _module, _processes, _threads, _event_loop, _input, _signals),
+    *(_missing_file, _environment, _time_zone, _module, _hashes, _processes, _threads, _event_loop, _input, _signals),
 )
 
 

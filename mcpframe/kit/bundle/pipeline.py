@@ -22,6 +22,7 @@ from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import clear_cache
 from mcpframe.kit.bundle.author_files import author_files, first_paint, page_files
 from mcpframe.kit.bundle.build_warnings import build_warnings, unseen_page_warnings
+from mcpframe.kit.bundle.code.absent_modules import absent_modules
 from mcpframe.kit.bundle.code.console_scripts import entry_code, with_entry
 from mcpframe.kit.bundle.code.entry_object import check_entry_early
 from mcpframe.kit.bundle.code.page_use import can_run_in_worker, check_worker, starts_processes
@@ -330,6 +331,7 @@ class Build:
 
     def _result(self, manifest: dict[str, Any], *, unchanged: bool = False) -> BuildResult:
         name, warnings = self.project.name, build_warnings(self.project, manifest, self.page_files)
+        warnings += absent_modules(self.author)
         return BuildResult(name, self.out / name, manifest, warnings, unchanged=unchanged, notes=self.lock.notes)
 
     def _inputs(self) -> str:

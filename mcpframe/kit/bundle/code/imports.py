@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 
 _MOST_PLACES = 5
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
@@ -23,6 +23,7 @@ class Import:
         optional: Whether the file can be imported without it, as the import is inside a function, a `try` with
             `except ImportError`, or `if TYPE_CHECKING`.
         typing: Whether only type checkers execute it.
+        handled: Whether the file goes on without it: the import is inside a `try` with `except ImportError`.
     """
 
     module: str
@@ -31,6 +32,7 @@ class Import:
     line: int
     optional: bool
     typing: bool = False
+    handled: bool = False
 
     @property
     def place(self) -> str:
@@ -77,31 +79,42 @@ def _is_within(item: Import, module: str) -> bool:
 def imports_in(tree: ast.Module, path: str) -> Iterator[Import]:
     """Return the imports in the syntax tree of a file, given by its path in site-packages."""
     package = path.removesuffix(".py").split("/")[:-1]
-    below: list[tuple[ast.AST, bool, bool]] = [(tree, False, False)]
+    below: list[tuple[ast.AST, _Where]] = [(tree, _Where())]
     while below:
-        node, optional, typing = below.pop()
+        node, where = below.pop()
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield Import(alias.name, "", path, node.lineno, optional, typing)
+                yield Import(alias.name, "", path, node.lineno, **asdict(where))
         elif isinstance(node, ast.ImportFrom):
             above = package[: len(package) - node.level + 1] if node.level else []
             module = ".".join([*above, *([node.module] if node.module else [])])
             for alias in node.names:
-                yield Import(module, alias.name, path, node.lineno, optional, typing)
+                yield Import(module, alias.name, path, node.lineno, **asdict(where))
         else:
-            below += reversed(list(_children(node, optional, typing)))
+            below += reversed(list(_children(node, where)))
 
 
-def _children(node: ast.AST, optional: bool, typing: bool) -> Iterator[tuple[ast.AST, bool, bool]]:
+@dataclass(frozen=True)
+class _Where:
+    """The place of an import; see `Import`."""
+
+    optional: bool = False
+    typing: bool = False
+    handled: bool = False
+
+
+def _children(node: ast.AST, where: _Where) -> Iterator[tuple[ast.AST, _Where]]:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-        optional = True
+        where = replace(where, optional=True)
     tried = isinstance(node, ast.Try) and any(_catches_imports(handler) for handler in node.handlers)
     skipped = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
     for name, value in ast.iter_fields(node):
+        inside = where
+        if (tried and name in ("body", "handlers")) or (skipped and name == "body"):
+            inside = _Where(True, where.typing or skipped, where.handled or tried)
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.AST):
-                unneeded = ((tried or skipped) and name == "body") or (tried and name == "handlers")
-                yield child, optional or unneeded, typing or (skipped and name == "body")
+                yield child, inside
 
 
 def _catches_imports(handler: ast.ExceptHandler) -> bool:

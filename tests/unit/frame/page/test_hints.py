@@ -106,6 +106,38 @@ def test_the_old_name_of_the_sdks_server(statement: str) -> None:
         assert "FrameServer" in text
 
 
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("dbm", "sqlite3"),
+        ("dbm.gnu", "sqlite3"),
+        ("pwd", "getuser"),
+        ("grp", "getuser"),
+        ("syslog", "logging"),
+        ("venv", "bundle"),
+        ("ensurepip", "bundle"),
+        ("winreg", "Windows"),
+        ("_gdbm", "do without it"),
+        ("idlelib", "do without it"),
+    ],
+)
+def test_a_missing_part_of_python_is_no_package_of_a_stranger(name: str, instead: str) -> None:
+    text = told(lambda: throw(ModuleNotFoundError(f"No module named {name!r}", name=name)))
+    assert instead in text
+    assert "no package has it" in text
+    assert "requirements" not in text
+
+
+def test_what_hashlib_has_of_openssl_alone() -> None:
+    for error in (
+        AttributeError("module 'hashlib' has no attribute 'scrypt'"),
+        ImportError("cannot import name 'scrypt' from 'hashlib' (/lib/python314.zip/hashlib.py)", name="hashlib"),
+        ValueError("unsupported hash type md4"),
+    ):
+        assert "'cryptography'" in told(lambda error=error: throw(error))
+    assert told(lambda: throw(AttributeError("module 'hashlib' has no attribute 'sha'"))) == ""
+
+
 def test_modules(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "project.dependencies" in told(lambda: __import__("not_there"))
     assert "requirements" in told(lambda: throw(ModuleNotFoundError("No module named 'fastmcp'", name="fastmcp")))
