@@ -65,6 +65,9 @@ def test_numpy_pandas_and_matplotlib_start_from_a_snapshot(page: Page, host: str
     drawn = [answer(call(page, host, url, "draw")) for _ in range(2)]
     assert drawn[0] != drawn[1]
     assert answer(call(page, host, url, "plot", json.dumps({"values": [1.0, 3.0, 2.0]}))) == "Agg PNG"
+    picture, note = json.loads(call(page, host, url, "titled", json.dumps({"title": "日本"})))["content"]
+    assert picture["mimeType"] == "image/png"
+    assert "boxes in place of 日, 本" in note["text"]
 
 
 @pytest.mark.extended

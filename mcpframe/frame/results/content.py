@@ -41,10 +41,17 @@ class Block(NamedTuple):
     Attributes:
         fields: The fields of MCP's content block, as in JSON.
         kind: Its media type.
+        note: What is wrong with it, as a text beside it; or an empty string.
     """
 
     fields: dict[str, Any]
     kind: str
+    note: str = ""
+
+    @property
+    def noted(self) -> list[Block | str]:
+        """The block, and its note if it has one."""
+        return [self, self.note] if self.note else [self]
 
     @property
     def data(self) -> str | bytes:

@@ -70,7 +70,7 @@ def _converted(value: Any, walk: _Walk) -> Any:
     if isinstance(value, list | tuple):
         items = [walk.step(item) for item in value]
         content = bool(walk.blocks) or any(isinstance(item, Block | Described) for item in items)
-        shown = [item.text if isinstance(item, Described) else item for item in items]
+        shown = [part for item in items for part in _shown(item)]
         return [*shown, *walk.blocks] if content else _same(value, items)
     found = walk.step(value)
     if isinstance(found, Described):
@@ -78,7 +78,14 @@ def _converted(value: Any, walk: _Walk) -> Any:
     return as_result(found, walk.blocks) if walk.blocks else found
 
 
-def as_result(data: dict[str, Any], blocks: Iterable[Block] = ()) -> Result:
+def _shown(item: Any) -> list[Any]:
+    """Return an item of a list as content."""
+    if isinstance(item, Block):
+        return item.noted
+    return [item.text if isinstance(item, Described) else item]
+
+
+def as_result(data: dict[str, Any], blocks: Iterable[Block | str] = ()) -> Result:
     """Return a result with data, its text, and further content."""
     return Result([to_json(data, indent=2, fallback=str).decode(), *blocks], to_jsonable_python(data, fallback=str))
 
@@ -106,12 +113,12 @@ class _Walk:
     """One walk through a result. Content inside of data is collected, and named in its place.
 
     Attributes:
-        blocks: The content that was inside of data.
+        blocks: The content that was inside of data, and the notes on it.
         not_finite: Whether there was a number that JSON lacks.
     """
 
     def __init__(self) -> None:
-        self.blocks: list[Block] = []
+        self.blocks: list[Block | str] = []
         self.not_finite = False
 
     def step(self, value: Any) -> Any:
@@ -144,7 +151,7 @@ class _Walk:
     def _data(self, value: Any) -> Any:
         found = self.step(value)
         if isinstance(found, Block):
-            self.blocks.append(found)
+            self.blocks += found.noted
             return f"{found.kind}, in the content of this result"
         if isinstance(found, Described):
             return found.data if found.inner is None else found.inner

@@ -24,7 +24,8 @@ def html_of(value: object) -> str:
     except (TypeError, ValueError) as error:
         raise PageError(f"This cannot be shown: {error} {_ADVICE}") from error
     if isinstance(found, Block) and found.fields["type"] == "image":
-        return f'<img alt="" src="data:{found.kind};base64,{found.fields["data"]}">'
+        note = f"<p>{escape(found.note)}</p>" if found.note else ""
+        return f'<img alt="" src="data:{found.kind};base64,{found.fields["data"]}">{note}'
     if isinstance(found, Result) and "columns" in found.data:
         return _table(found.data)
     if isinstance(found, Result) and isinstance(text := found.content[0], str):

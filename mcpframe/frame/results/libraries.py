@@ -15,6 +15,7 @@ from typing import Any, Final
 from typing_extensions import TypedDict
 
 from mcpframe.frame.results.content import Block, Described, Key, bytes_content, text_file
+from mcpframe.frame.results.glyphs import drawn
 
 BUNDLED_WITH = ("values",)
 
@@ -159,11 +160,17 @@ def _figure(figure: Any) -> Block | str:
     pyplot = sys.modules.get("matplotlib.pyplot")
     inches = figure.get_figwidth() * figure.get_figheight()
     dpi = min(figure.dpi, (MOST_PIXELS / inches) ** 0.5)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=dpi, bbox_inches="tight")
+
+    def draw() -> bytes:
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="png", dpi=dpi, bbox_inches="tight")
+        return buffer.getvalue()
+
+    picture, note = drawn(figure, draw)
     if pyplot is not None:
         pyplot.close(figure)  # which keeps every figure that nobody closes
-    return bytes_content(buffer.getvalue(), "figure.png")
+    block = bytes_content(picture, "figure.png")
+    return block._replace(note=note) if isinstance(block, Block) else block
 
 
 def _figure_of(part: Any) -> Block | str:

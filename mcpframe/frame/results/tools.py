@@ -124,6 +124,8 @@ def _with_conversion(function: Callable[..., Any], send: Callable[[Result], Any]
             found = as_result(found)
         if isinstance(found, Result):
             return send(found) if _is_object(after) else _content_of(found)
+        if isinstance(found, Block) and found.note:
+            found = found.noted
         if isinstance(found, list):
             return [_block(item) if isinstance(item, Block) else item for item in found]
         return _block(found) if isinstance(found, Block) else found

@@ -5,6 +5,7 @@ import io
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from mcpframe import FrameServer
 
@@ -38,3 +39,11 @@ def plot(values: list[float]) -> str:
     picture = io.BytesIO()
     figure.savefig(picture, format="png")
     return f"{plt.get_backend()} {picture.getvalue()[1:4].decode()}"
+
+
+@server.tool()
+def titled(title: str) -> Figure:
+    """Draw an empty figure with a title."""
+    figure, axes = plt.subplots()
+    axes.set_title(title)
+    return figure

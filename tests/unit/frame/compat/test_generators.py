@@ -78,6 +78,7 @@ def test_the_generator_of_an_argument_of_scikit_learn_is_made_anew(monkeypatch: 
 
     grower: Any = ModuleType("grower")
     grower.TreeGrower = TreeGrower
+    monkeypatch.delitem(sys.modules, "numpy.random.mtrand", raising=False)
     monkeypatch.setitem(sys.modules, "sklearn.ensemble._hist_gradient_boosting.grower", grower)
     assert generators.are_fresh()
     TreeGrower().rng._bit_generator.random.random()

@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from fontTools.fontBuilder import FontBuilder
+from fontTools.pens.ttGlyphPen import TTGlyphPen
 from matplotlib import pyplot
 from matplotlib.figure import Figure
 from PIL import Image
 
-from mcpframe.frame.results import content, libraries
+from mcpframe.frame.results import content, glyphs, libraries
 from mcpframe.frame.results.content import Block, Described, bytes_content
 from mcpframe.frame.results.conversion import UNDECLARED, Result, as_resource, converted, declared
 
@@ -242,3 +244,71 @@ def test_a_described_value_is_data_inside_of_data() -> None:
     found = converted({"table": pd.Series([1], name="a")})
     assert found == {"table": {"columns": ["a"], "rows": [[1]], "total_rows": 1, "left_out": None}}
     assert not isinstance(found, Described)
+
+
+def write_font(path: Path, characters: str) -> None:
+    """Write a font with a square for each of these characters."""
+    builder = FontBuilder(1000, isTTF=True)
+    names = {ord(character): f"u{ord(character):X}" for character in characters}
+    order = [".notdef", *names.values()]
+    pen = TTGlyphPen(None)
+    pen.moveTo((0, 0))
+    for point in ((0, 700), (500, 700), (500, 0)):
+        pen.lineTo(point)
+    pen.closePath()
+    builder.setupGlyphOrder(order)
+    builder.setupCharacterMap(names)
+    builder.setupGlyf(dict.fromkeys(order, pen.glyph()))
+    builder.setupHorizontalMetrics(dict.fromkeys(order, (600, 0)))
+    builder.setupHorizontalHeader(ascent=800, descent=-200)
+    builder.setupNameTable({"familyName": path.stem, "styleName": "Regular"})
+    builder.setupOS2()
+    builder.setupPost()
+    builder.save(path)
+
+
+def figure_with(text: str) -> Figure:
+    figure = Figure()
+    figure.subplots().set_title(text)
+    return figure
+
+
+@pytest.fixture
+def no_fonts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to import from that is the only one with fonts."""
+    glyphs._fonts.cache_clear()
+    monkeypatch.setattr("sys.path", [str(tmp_path)])
+    return tmp_path
+
+
+@pytest.mark.usefixtures("no_fonts")
+@pytest.mark.parametrize(
+    ("text", "remedy"),
+    [
+        ("日本", "the package noto-cjk-sans-jp-regular"),
+        ("한국", "the package noto-cjk-sans-jp-regular"),
+        ("ไทย", "Noto Sans Thai"),
+        ("हिन्दी", "Noto Sans Devanagari"),
+        ("🦉", "Noto Emoji"),
+        ("日 ไ", "noto-cjk-sans-jp-regular to the server's dependencies, and the .ttf file"),
+    ],
+)
+def test_a_figure_names_the_characters_that_it_has_boxes_for(text: str, remedy: str) -> None:
+    block = converted(figure_with(text))
+    assert remedy in block.note
+    assert text[0] in block.note
+    assert as_resource(figure_with(text)).startswith(b"\x89PNG")
+    picture, note = converted([figure_with(text)])
+    assert (picture.kind, note) == ("image/png", block.note)
+    assert table({"chart": figure_with(text)}).content[2] == block.note
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_font_beside_the_server_is_found_by_its_glyphs(no_fonts: Path) -> None:
+    (no_fonts / "fonts").mkdir()
+    write_font(no_fonts / "fonts" / "Thais.ttf", "ไ")
+    write_font(no_fonts / "fonts" / "Nihongo.otf", "日")
+    (no_fonts / "fonts" / "broken.ttf").write_bytes(b"no font")
+    assert converted(figure_with("日ไ and x")).note == ""
+    assert "本" in converted(figure_with("日本")).note
+    assert converted(figure_with("plain")).note == ""
