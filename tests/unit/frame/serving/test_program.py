@@ -125,6 +125,31 @@ async def test_it_serves_again() -> None:
         assert hello["result"]["serverInfo"]["name"] == "notes"
 
 
+async def test_callbacks_of_main_run_coroutines_of_their_own_while_it_serves() -> None:
+    said: list[object] = []
+
+    async def seven(seconds: float) -> int:
+        await asyncio.sleep(seconds)
+        return 7
+
+    def call_back() -> None:
+        said.append(asyncio.run(seven(0)))
+        try:
+            asyncio.run(seven(1))
+        except RuntimeError as error:
+            said.append(str(error))
+
+    def main() -> None:
+        asyncio.get_running_loop().call_soon(call_back)  # in this context
+        plain()
+
+    [hello], problems = await asked(main, INITIALIZE)
+    assert hello["result"]["serverInfo"]["name"] == "notes"
+    assert said[0] == 7
+    assert "Write an async function" in str(said[1])
+    assert problems == []
+
+
 def parses() -> None:
     import argparse
 
