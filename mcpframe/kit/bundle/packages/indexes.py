@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -21,6 +22,7 @@ from mcpframe.kit.base.programs import python, run_tool
 
 _OF_UV = ("UV_INDEX_URL", "UV_EXTRA_INDEX_URL")
 """Earlier names of uv's variables: the current ones replace them."""
+_DEFAULT = re.compile(r"--index-url .*?\(default (https://[^\s)]+)\)")
 _CERTIFICATES = ("PIP_CERT", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 """The variables by which pip knows another file of certificates; earlier ones of it know no `SSL_CERT_FILE`."""
 
@@ -57,9 +59,10 @@ def for_uv() -> dict[str, str]:
     """
     uv, pip = _uvs(), _pips()
     environment = {name: value for name, value in os.environ.items() if name not in _OF_UV}
+    *indexes, default = _in_order(uv, pip)
     environment |= _set(
-        UV_DEFAULT_INDEX=uv.default or pip.default,
-        UV_INDEX=" ".join(_joined(uv, pip, uv.default)),
+        UV_DEFAULT_INDEX=default,
+        UV_INDEX=" ".join(indexes),
         UV_FIND_LINKS=",".join(dict.fromkeys((*uv.links, *pip.links))),
         UV_INSECURE_HOST=" ".join(dict.fromkeys((*uv.hosts, *pip.hosts))),
         UV_NO_INDEX="true" if uv.offline or pip.offline else "",
@@ -89,6 +92,23 @@ def for_pip() -> dict[str, str]:
 
 def _set(**variables: str) -> dict[str, str]:
     return {name: value for name, value in variables.items() if value}
+
+
+def _in_order(uv: _Settings, pip: _Settings) -> list[str]:
+    """Return the indexes for uv, which takes a file of the first one that has it, and the default one as the last.
+
+    The indexes that only pip knows are behind the default one: what the public index has is the same on each machine.
+    """
+    default = uv.default or pip.default
+    added = [each for each in _joined(uv, pip, uv.default) if each not in uv.indexes]
+    return [*uv.indexes, default or _public_index(), *added] if added else [*uv.indexes, default]
+
+
+@cache
+def _public_index() -> str:
+    """Return the default index of pip without settings, which is that of uv, too."""
+    match = _DEFAULT.search(" ".join(run_tool(python("-m", "pip", "download", "--help"), "pip", timeout=60).split()))
+    return match[1] if match else ""
 
 
 def _joined(uv: _Settings, pip: _Settings, default: str) -> list[str]:

@@ -120,12 +120,13 @@ def test_two_files_of_one_version_are_an_error_that_says_what_to_do(
 def test_each_keeps_its_default_index_and_gets_the_other_s_as_a_further_one(index: str, monkeypatch: Patch) -> None:
     monkeypatch.setenv("PIP_INDEX_URL", "https://pips.example/simple/")
     monkeypatch.setenv("UV_DEFAULT_INDEX", "company=https://uvs.example/simple")
-    monkeypatch.setenv("UV_INDEX", "https://pips.example/simple https://more.example/simple")
+    uv_index = "https://pips.example/simple https://more.example/simple"
+    monkeypatch.setenv("UV_INDEX", uv_index)
     monkeypatch.setenv("UV_INDEX_COMPANY_USERNAME", "me")
     monkeypatch.setenv("UV_INDEX_COMPANY_PASSWORD", "a b")
     uv, pip = indexes.for_uv(), indexes.for_pip()
-    assert uv["UV_DEFAULT_INDEX"] == "company=https://uvs.example/simple"
-    assert set(uv["UV_INDEX"].split()) >= {"https://pips.example/simple", "https://more.example/simple"}
+    indexes_of_uv = [*uv["UV_INDEX"].split(), uv["UV_DEFAULT_INDEX"]]
+    assert indexes_of_uv[:3] == [*uv_index.split(), "company=https://uvs.example/simple"]
     assert pip["PIP_INDEX_URL"] == "https://pips.example/simple/"
     further = pip["PIP_EXTRA_INDEX_URL"].split()
     assert {"https://me:a%20b@uvs.example/simple", "https://more.example/simple"} <= set(further)
@@ -201,3 +202,14 @@ def test_the_remedy_is_one_for_both(secure: Path, monkeypatch: Patch) -> None:
 def test_so_is_the_certificate_that_pip_alone_knows(secure: Path, monkeypatch: Patch) -> None:
     monkeypatch.setenv("PIP_CERT", str(secure))
     assert [version for version, *_ in fetched(NAME).values()] == ["1.0"]
+
+
+def test_what_only_pip_knows_comes_behind_the_default_index(index: str, monkeypatch: Patch) -> None:
+    monkeypatch.setenv("UV_INDEX", "https://first.example/simple")
+    monkeypatch.setenv("PIP_EXTRA_INDEX_URL", "https://last.example/simple")
+    uv = indexes.for_uv()
+    first, public = uv["UV_INDEX"].split()
+    assert first == "https://first.example/simple"
+    assert public.startswith("https://")
+    assert not public.endswith(".example/simple")
+    assert uv["UV_DEFAULT_INDEX"] == "https://last.example/simple"
