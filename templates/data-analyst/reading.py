@@ -1,43 +1,84 @@
-"""Files become tables: CSV and TSV, the sheets of an Excel file, the tables of a SQLite file."""
+"""Files become tables: CSV and other texts, the sheets of an Excel file, the tables and views of a SQLite file."""
 
-import io
+import asyncio
 import re
 import sqlite3
-import zipfile
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import PurePath
+from typing import NamedTuple
 
+import anyio.to_process
 import pandas as pd
 
+from text_files import read
+from workbooks import read_workbook
+
 MOST_BYTES = 100_000_000
-SEPARATORS = ",;\t|"
+PIECE = 20_000  # rows
 _SQLITE = b"SQLite format 3\0"
-_EXCEL = b"PK\x03\x04"
+_WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # of a zip, and of the format before 2007
+_KINDS = {
+    **dict.fromkeys((".db", ".sqlite", ".sqlite3"), (_SQLITE,)),
+    **dict.fromkeys((".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"), _WORKBOOKS),
+}
+"""How files begin whose name says what they are."""
+
+Progress = Callable[[float], None]
+"""Called with the share of a file that is read."""
 
 
 class FileError(Exception):
     """A file has no table that can be read. The text is for the user."""
 
 
-def tables_of(name: str, data: bytes) -> dict[str, pd.DataFrame]:
-    """Return the tables in a file, by names that are variables in expressions.
+class Found(NamedTuple):
+    """What a file has.
+
+    Attributes:
+        tables: Its tables, by names that are variables in expressions.
+        remarks: What was guessed, and what is left out: a sentence, or an empty text.
+    """
+
+    tables: dict[str, pd.DataFrame]
+    remarks: str
+
+
+async def tables_of(name: str, data: bytes, progress: Progress = lambda _: None) -> Found:
+    """Return the tables in a file.
 
     Args:
         name: The file's name.
         data: Its content.
+        progress: See `Progress`.
 
     Raises:
         FileError: It is too large or damaged, or contains no table.
     """
     if len(data) > MOST_BYTES:
         raise FileError(f"{name} has {len(data):,} bytes; files of at most {MOST_BYTES:,} can be read.")
+    path, remarks = PurePath(name), []
+    beginnings = _KINDS.get(path.suffix.lower())
+    if beginnings and not data.startswith(beginnings):
+        raise FileError(f"{name} cannot be read: it does not begin as a file of the kind {path.suffix} does.")
     try:
-        found = _read(PurePath(name), data)
-    except (ValueError, KeyError, sqlite3.Error, zipfile.BadZipFile, pd.errors.ParserError, UnicodeError) as error:
-        raise FileError(f"{name} cannot be read: {error}") from error
+        if data.startswith(_SQLITE):
+            found = await _of_sqlite(data, remarks, progress)
+        elif data.startswith(_WORKBOOKS):
+            found = await anyio.to_process.run_sync(read_workbook, data, cancellable=True)
+            found = dict(zip([path.stem], found.values(), strict=True)) if len(found) == 1 else found
+        else:
+            text = read(data)
+            for share in text.pieces():
+                progress(share)
+                await asyncio.sleep(0)  # the page draws, and answers other calls
+            found, remarks = {path.stem: text.table}, text.remarks
+    except (ValueError, sqlite3.Error) as error:
+        raise FileError(f"{name} cannot be read: {str(error).rstrip('.')}.") from error
     if not found:
         raise FileError(f"{name} has no table.")
-    return {variable(title): table for title, table in found.items()}
+    told = f"{name}: {', '.join(remarks)}." if remarks else ""
+    return Found({variable(title): table for title, table in found.items()}, told)
 
 
 def variable(title: str) -> str:
@@ -46,29 +87,31 @@ def variable(title: str) -> str:
     return f"t_{name}" if name[0].isdigit() else name
 
 
-def _read(path: PurePath, data: bytes) -> dict[str, pd.DataFrame]:
-    if data.startswith(_SQLITE):
-        return _of_sqlite(data)
-    if data.startswith(_EXCEL):
-        sheets = pd.read_excel(io.BytesIO(data), sheet_name=None, engine="openpyxl")
-        filled = {title: sheet for title, sheet in sheets.items() if len(sheet.columns)}
-        return dict(zip([path.stem], filled.values(), strict=True)) if len(filled) == 1 else filled
-    first_line = data.partition(b"\n")[0]
-    separator = max(SEPARATORS, key=lambda each: first_line.count(each.encode()))
-    return {path.stem: pd.read_csv(io.BytesIO(data), sep=separator)}
-
-
-def _of_sqlite(data: bytes) -> dict[str, pd.DataFrame]:
+async def _of_sqlite(data: bytes, remarks: list[str], progress: Progress) -> dict[str, pd.DataFrame]:
     with closing(sqlite3.connect(":memory:")) as database:
         # In memory there is no write-ahead log: bytes 18 and 19 say which kind of journal a file needs.
         database.deserialize(data[:18] + b"\1\1" + data[20:])
-        names = database.execute(
-            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'"
-        )
-        return {name: _table(database, name) for (name,) in names.fetchall()}
+        listed = database.execute(
+            "SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite~_%' "
+            "ESCAPE '~' ORDER BY type"
+        ).fetchall()
+        found = {}
+        for done, (name, kind) in enumerate(listed):
+            progress(done / len(listed))
+            try:
+                found[name] = await _table(database, name)
+            except sqlite3.Error as error:
+                if kind == "table":
+                    raise
+                remarks.append(f"the view {name} is left out ({error})")
+        return found
 
 
-def _table(database: sqlite3.Connection, name: str) -> pd.DataFrame:
+async def _table(database: sqlite3.Connection, name: str) -> pd.DataFrame:
     quoted = '"' + name.replace('"', '""') + '"'
     cursor = database.execute(f"SELECT * FROM {quoted}")  # noqa: S608 quoted
-    return pd.DataFrame(cursor.fetchall(), columns=[column[0] for column in cursor.description])
+    rows: list[tuple] = []
+    while piece := cursor.fetchmany(PIECE):
+        rows += piece
+        await asyncio.sleep(0)
+    return pd.DataFrame(rows, columns=[column[0] for column in cursor.description])

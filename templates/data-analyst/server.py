@@ -4,13 +4,19 @@ The user drops files onto the page, or chooses them there. They are in the memor
 In a host of MCP Apps the page is a view: of the tool `query`, or by itself.
 """
 
+import asyncio
+import itertools
 import os
 import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import anyio.to_process
 import matplotlib.figure
 import pandas as pd
+from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 from pydantic import Field
@@ -19,10 +25,14 @@ from expressions import evaluate
 from mcpframe import FrameServer
 from mcpframe.views import View, Views
 from view import AnalystPage
+from workbooks import workbook_of
 
 Expression = Annotated[
     str, Field(description="An expression of pandas over the tables, such as sales.groupby('city').amount.sum()")
 ]
+PIECE = 20_000  # rows
+HEARTBEAT = 2.0  # seconds
+MOST_ANSWER = 8 * 1024 * 1024  # bytes: mcpframe's limit
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 PUBLISHED = os.environ.get("DATA_ANALYST_URL", "http://localhost:8001/data-analyst/")
 """Where `dist/data-analyst/` is published: this machine, until you replace it by your own address."""
@@ -96,21 +106,64 @@ async def export(
     expression: Expression,
     format: Annotated[Literal["csv", "xlsx", "json"], Field(description="The file's format")] = "csv",  # noqa: A002
     to: Annotated[Literal["answer", "download"], Field(description="Return it, or let the user save it")] = "answer",
+    *,
+    ctx: Context,
 ) -> Path | str:
     """Write the result of an expression to a file."""
     found = result_of(expression)
     path = Path(tempfile.mkdtemp()) / f"export.{format}"
-    if format == "csv":
-        found.to_csv(path, index=False)
-    elif format == "xlsx":
-        found.to_excel(path, index=False)
-    else:
-        found.to_json(path, orient="records", date_format="iso")
+    try:
+        async with progress(ctx, f"Writing {len(found):,} rows"):
+            await write(found, path)
+    except ValueError as error:
+        raise ToolError(f"{path.name} cannot be written: {error}.") from error
+    size = path.stat().st_size
+    if to == "answer" and size > MOST_ANSWER:
+        raise ToolError(
+            f'{path.name} has {size:,} bytes, and an answer at most {MOST_ANSWER:,}: export it with to="download", '
+            "which lets the user save it, or export fewer rows."
+        )
     if to == "answer":
         return path
     data = path.read_bytes()
     await page.save(path.name, data)
     return f"{path.name} was given to the user's browser to save: {len(found):,} rows, {len(data):,} bytes."
+
+
+async def write(table: pd.DataFrame, path: Path) -> None:
+    """Write a table in the format of a path's suffix; the page draws and answers meanwhile."""
+    if path.suffix == ".xlsx":
+        book = await anyio.to_process.run_sync(workbook_of, table, cancellable=True)
+        with path.open("wb") as binary:
+            binary.write(book)
+        return
+    with path.open("w", encoding="utf-8", newline="") as file:
+        for start in range(0, max(len(table), 1), PIECE):
+            piece = table.iloc[start : start + PIECE]
+            if path.suffix == ".csv":
+                piece.to_csv(file, index=False, header=start == 0)
+            else:
+                rows = piece.to_json(orient="records", date_format="iso")[1:-1]
+                file.write(("[" if start == 0 else "," if rows else "") + rows)
+            await asyncio.sleep(0)
+        if path.suffix == ".json":
+            file.write("]")
+
+
+@asynccontextmanager
+async def progress(ctx: Context, message: str) -> AsyncIterator[None]:
+    """Report every few seconds that a tool is at work: clients end calls of which they hear nothing."""
+
+    async def report() -> None:
+        for count in itertools.count(1):
+            await ctx.report_progress(count, None, message)
+            await asyncio.sleep(HEARTBEAT)
+
+    reporting = asyncio.create_task(report())
+    try:
+        yield
+    finally:
+        reporting.cancel()
 
 
 def result_of(expression: str) -> pd.DataFrame:

@@ -6,6 +6,7 @@ and what a tool of the host's own server has answered is shown, too.
 
 import base64
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -23,6 +24,7 @@ class AnalystPage:
 
     def __init__(self, tables: dict[str, pd.DataFrame]) -> None:
         self._tables = tables
+        self._remarks: dict[str, str] = {}
         self._session: FrameSession | None = None
 
     async def run(self, session: FrameSession) -> None:
@@ -84,17 +86,24 @@ class AnalystPage:
         await self._read(await self._page.element("#file").files())
 
     async def _read(self, files: list[File]) -> None:
-        failed = ""
+        failed, remarks = [], []
         for file in files:
             self._say(f"Reading {file.name} …")
             try:
-                self._tables.update(tables_of(file.name, await file.read()))
+                found = await tables_of(file.name, await file.read(), partial(self._progress, file.name))
             except (FileError, OSError) as error:
-                failed = str(error)
+                failed.append(str(error))
+                continue
+            self._tables.update(found.tables)
+            self._remarks.update(dict.fromkeys(found.tables, found.remarks))
+            remarks += filter(None, [found.remarks])
         self._list()
-        self._say(failed or "Ask the assistant about your data.", bad=bool(failed))
+        self._say(" ".join([*failed, *remarks]) or "Ask the assistant about your data.", bad=bool(failed))
         with suppress(errors.HostError):  # a host that is only a client lists the tools, and asks with them
             await self._opened.host.update_model_context(self._described())
+
+    def _progress(self, name: str, share: float) -> None:
+        self._say(f"Reading {name} … {share:.0%}")
 
     def _described(self) -> str:
         """Return what a model has to know for its first expression: the tables and columns, and no row."""
@@ -111,6 +120,7 @@ class AnalystPage:
             item = listed.add("li")
             item.add("strong", name)
             item.add("span", f"{len(table):,} rows, {len(table.columns)} columns", class_="quiet")
+            item.add("span", self._remarks.get(name, ""), class_="quiet")
 
     def _say(self, text: str, *, bad: bool = False) -> None:
         status = self._page.element("#status")

@@ -38,6 +38,11 @@ REFUSED_BY_THE_POLICY = """() => new Promise((resolve) => {
     document.addEventListener("securitypolicyviolation", (event) => resolve(event.effectiveDirective));
     fetch("https://elsewhere.example/").then(() => resolve("sent"), () => {});
 })"""
+SAYS = """() => {
+    globalThis.says = [];
+    const status = document.querySelector("#status");
+    new MutationObserver(() => says.push(status.textContent)).observe(status, { childList: true, subtree: true });
+}"""
 ENLARGE = "() => { apps.iframe.style = 'width: 800px; height: 600px'; }"
 PNG = b"\x89PNG\r\n\x1a\n"
 BY_CITY = "sales.groupby('city').amount.sum()"
@@ -75,6 +80,9 @@ async def test_files_are_dropped_and_analysed(
     page = await context.new_page()
     await page.goto(f"{origins.host}/template.html")
     host = PythonHost(page, bundle.url)
+    large, long = files[0].with_name("large.xlsx"), files[0].with_name("long.csv")
+    pd.DataFrame({"number": range(30_000), "text": "x"}).to_excel(large, index=False)
+    pd.DataFrame({"number": range(60_000)}).to_csv(long, index=False)
     host.outer = OuterFrame(bundle.url, visibility="required", options=Options(handshake_timeout=BOOT_PATIENCE))
     async with host.connect() as server:
         assert "drop" in (await server.call("describe"))["content"][0]["text"]
@@ -85,6 +93,18 @@ async def test_files_are_dropped_and_analysed(
 
         rows = (await server.ok("describe"))["structuredContent"]["rows"]
         assert {row[0] for row in rows} == {"sales", "book", "people"}
+        assert "separated by semicolons" in await server.frame.inner_text("#tables li:nth-child(1)")
+
+        # A process reads a workbook: meanwhile the page answers. A file in pieces says how far it is.
+        await server.frame.evaluate(SAYS)
+        await drop(server.frame, "#drop", large)
+        assert (await server.ok("query", expression="len(sales)"))["structuredContent"]["rows"] == [[3]]
+        await server.frame.wait_for_selector("#tables li >> text=30,000 rows")
+        await drop(server.frame, "#drop", long)
+        await server.frame.wait_for_selector("#tables li >> text=60,000 rows")
+        assert "Reading long.csv … 100%" in await server.frame.evaluate("says")
+        written = await server.ok("export", expression="large", format="xlsx", to="download")
+        assert "30,000 rows" in written["content"][0]["text"]
         answer = await server.ok("query", expression=BY_CITY)
         assert answer["structuredContent"]["rows"] == [["Oslo", 8.5], ["Rome", 4.0]]
         assert "Oslo" in await server.frame.inner_text("#result table")

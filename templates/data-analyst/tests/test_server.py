@@ -2,6 +2,7 @@
 
 import base64
 import io
+import json
 import sqlite3
 
 import pandas as pd
@@ -20,9 +21,9 @@ def anyio_backend():
 
 
 @pytest.fixture
-def sales():
+async def sales(anyio_backend):
     """Drop a file, as the user does."""
-    server.tables.update(tables_of("Sales 2026.csv", CSV))
+    server.tables.update((await tables_of("Sales 2026.csv", CSV)).tables)
     yield
     server.tables.clear()
 
@@ -78,18 +79,111 @@ async def test_without_a_file_the_user_is_asked_for_one():
     assert "drop" in result.content[0].text
 
 
-def test_excel_and_sqlite_files_have_several_tables():
+@pytest.mark.anyio
+async def test_an_export_of_many_rows_is_complete(monkeypatch):
+    monkeypatch.setitem(server.tables, "many", pd.DataFrame({"a": range(45_000)}))
+    (block,) = (await call("export", expression="many", format="csv")).content
+    assert block.resource.text.splitlines() == ["a", *map(str, range(45_000))]
+    (block,) = (await call("export", expression="many", format="json")).content
+    assert json.loads(base64.b64decode(block.resource.blob))[-1] == {"a": 44_999}
+    (block,) = (await call("export", expression="many", format="xlsx")).content
+    book = pd.read_excel(io.BytesIO(base64.b64decode(block.resource.blob)), engine="calamine")
+    assert book.equals(server.tables["many"])
+
+
+@pytest.mark.anyio
+async def test_an_export_that_is_too_large_for_an_answer_names_the_download(monkeypatch):
+    monkeypatch.setitem(server.tables, "large", pd.DataFrame({"a": ["x" * 1000] * 9000}))
+    result = await call("export", expression="large")
+    assert result.is_error
+    assert 'to="download"' in result.content[0].text
+
+
+@pytest.mark.anyio
+async def test_odd_values_are_in_a_workbook(monkeypatch):
+    odd = pd.DataFrame(
+        {"when": [pd.Timestamp("2026-01-02 03:04", tz="UTC"), pd.NaT], "n": [float("inf"), 1.5], "x": [[1], "=1+1"]}
+    )
+    monkeypatch.setitem(server.tables, "odd", odd)
+    (block,) = (await call("export", expression="odd", format="xlsx")).content
+    book = pd.read_excel(io.BytesIO(base64.b64decode(block.resource.blob)), engine="calamine")
+    assert book.when[0] == pd.Timestamp("2026-01-02 03:04")
+    assert book.n.astype(str).tolist() == ["inf", "1.5"]
+    assert book.x.tolist() == ["[1]", "=1+1"]
+
+
+@pytest.mark.anyio
+async def test_excel_and_sqlite_files_have_several_tables():
     book = io.BytesIO()
     with pd.ExcelWriter(book) as writer:
         for name in ("North", "South"):
             pd.DataFrame({"a": [1]}).to_excel(writer, sheet_name=name, index=False)
-    assert list(tables_of("regions.xlsx", book.getvalue())) == ["north", "south"]
+    assert list((await tables_of("regions.xlsx", book.getvalue())).tables) == ["north", "south"]
     database = sqlite3.connect(":memory:")
     database.execute("CREATE TABLE orders AS SELECT 1 AS number")
-    assert tables_of("shop.db", database.serialize())["orders"].number.tolist() == [1]
+    database.execute("CREATE VIEW doubled AS SELECT number * 2 AS number FROM orders")
+    database.execute("CREATE VIEW gone AS SELECT * FROM missing")
+    tables, remarks = await tables_of("shop.db", database.serialize())
+    assert {name: table.number.tolist() for name, table in tables.items()} == {"orders": [1], "doubled": [2]}
+    assert "the view gone is left out" in remarks
 
 
-@pytest.mark.parametrize("data", [b"", b"PK\x03\x04broken", b"SQLite format 3\0broken"])
-def test_a_damaged_file_is_an_error_for_the_user(data):
-    with pytest.raises(FileError, match=r"broken\.db"):
-        tables_of("broken.db", data)
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("data", "rows", "told"),
+    [
+        ("name;price\nÅse;1,5\n".encode("utf-16"), [["Åse", 1.5]], "UTF-16, separated by semicolons, decimal commas"),
+        ("name\tprice\nÅse\t1,5\n".encode("utf-16-le"), [["Åse", 1.5]], "UTF-16-LE, separated by tabs"),
+        ("name;price\n€uro;1.234,5\nb;2,25\n".encode("cp1252"), [["€uro", 1234.5], ["b", 2.25]], "Windows-1252"),
+        ("\ufeffname,price\na,1.5\n".encode(), [["a", 1.5]], "UTF-8, separated by commas."),
+        (b'name,price\n"a","1,50"\n', [["a", 1.5]], "decimal commas"),
+        (b'name,price\na,"1,500"\n', [["a", "1,500"]], "separated by commas."),
+        (b'text;n\n"a;b";1\n"c;d";2\n', [["a;b", 1], ["c;d", 2]], "semicolons"),
+        (b"a,b\n1,2\n1,2,3\n4,5\n", [[1, 2], [4, 5]], "1 left out, with more values than columns: line 3"),
+        (b"a|b\n1|2\n", [[1, 2]], "separated by bars"),
+        (b"a\n1\n", [[1]], "UTF-8"),
+    ],
+)
+async def test_how_a_text_is_read_is_guessed_and_told(data, rows, told):
+    tables, remarks = await tables_of("odd.csv", data)
+    assert tables["odd"].to_numpy(dtype=object).tolist() == rows
+    assert told in remarks
+
+
+@pytest.mark.anyio
+async def test_a_quotation_mark_that_is_not_closed_hides_no_rows():
+    text = "a;b\n" + '5";1\n"x;2\n' + "y;3\n" * 60
+    tables, remarks = await tables_of("inches.csv", text.encode())
+    assert len(tables["inches"]) == 62
+    assert "quotation marks" in remarks
+
+
+@pytest.mark.anyio
+async def test_a_long_file_is_read_in_pieces_with_one_type_for_a_column():
+    shares = []
+    text = "a,b\n" + "1,007\n" * 30_000 + "1,x7\n" + "1,2,3\n"
+    tables, remarks = await tables_of("long.csv", text.encode(), shares.append)
+    assert len(shares) >= 2
+    assert shares == sorted(shares[: len(shares) // 2]) * 2
+    assert tables["long"].b.iloc[[0, -1]].tolist() == ["007", "x7"]
+    assert "line 30003" in remarks
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("broken.db", b""),
+        ("broken.db", b"SQLite format 3\0broken"),
+        ("broken.db", b"some notes"),
+        ("broken.xlsx", b"PK\x03\x04broken"),
+        ("broken.xlsx", b"a,b\n1,2\n"),
+        ("broken.csv", b""),
+        ("broken.csv", b"\n \n"),
+        ("broken.csv", bytes(range(256)) * 9),
+        ("broken.txt", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\1\2"),
+    ],
+)
+async def test_a_damaged_file_is_an_error_for_the_user(name, data):
+    with pytest.raises(FileError, match=name):
+        await tables_of(name, data)
