@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from codecs import utf_16_le_encode
+from math import isinf
 from typing import Any, NoReturn
 
 from mcpframe.frame.core.errors import MalformedMessage, MessageTooDeep, MessageTooLarge, PrototypeKey
@@ -28,8 +29,16 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-loads = json.JSONDecoder(parse_constant=_no_constant).decode
+def _number(text: str) -> float | int:
+    """Return a number that has a fraction or an exponent: JavaScript writes integers from 1e21 on with an exponent."""
+    value = float(text)
+    return int(value) if "e+" in text and value.is_integer() else value
+
+
+loads = json.JSONDecoder(parse_constant=_no_constant, parse_float=_number).decode
 """`json.loads` for JSON alone: `NaN` and `Infinity` are errors. Raises `ValueError` or `RecursionError`."""
+
+_MANY_DIGITS = re.compile(r"\d{309}")
 
 
 def check_text(text: str, *, max_bytes: int, max_nesting: int) -> None:
@@ -141,6 +150,21 @@ def is_well_formed(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def overflows(text: str) -> bool:
+    """Return whether JSON text has an integer that is infinite for JavaScript, beyond ±1.8e308."""
+    if _MANY_DIGITS.search(text) is None:
+        return False
+    is_infinite = False
+
+    def integer(digits: str) -> int:  # not `int`, which refuses more than 4,300 digits
+        nonlocal is_infinite
+        is_infinite = is_infinite or isinf(float(digits))
+        return 0
+
+    json.loads(text, parse_int=integer)
+    return is_infinite
 
 
 def well_formed(text: str) -> str:

@@ -264,6 +264,15 @@ def _input(error: BaseException) -> str | None:
     )
 
 
+def _nesting(error: BaseException) -> str | None:
+    if "Maximum serialization depth" not in _said(error):
+        return None
+    return (
+        "A result has at most 48 levels of lists and objects in a page, as pydantic makes JSON of no more in "
+        "WebAssembly: return a flatter one, or its JSON as a text."
+    )
+
+
 def _signals(error: BaseException) -> str | None:
     if not isinstance(error, AttributeError) or "module 'signal' has no attribute" not in _said(error):
         return None
@@ -271,7 +280,8 @@ def _signals(error: BaseException) -> str | None:
 
 
 _RULES: tuple[Callable[[BaseException], str | None], ...] = (
-    *(_missing_file, _environment, _time_zone, _module, _hashes, _processes, _threads, _event_loop, _input, _signals),
+    *(_missing_file, _environment, _time_zone, _module, _hashes, _processes, _threads, _event_loop, _input),
+    *(_nesting, _signals),
 )
 
 

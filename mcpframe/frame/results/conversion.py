@@ -12,6 +12,7 @@ from dataclasses import fields, is_dataclass
 from importlib import import_module
 from math import isfinite, isnan
 from pathlib import Path
+from sys import float_info
 from types import UnionType
 from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
@@ -43,7 +44,8 @@ class Result(NamedTuple):
 def converted(value: Any, fits: Callable[[Any], bool] = lambda _: True) -> Any:
     """Return a tool's result in a form that every SDK can send.
 
-    JSON has no NaN and no infinity (RFC 8259, section 6), and clients refuse a result with one: they become null.
+    JSON has no NaN and no infinity (RFC 8259, section 6), and clients refuse a result with one: they become null. So
+    does an integer beyond the numbers of JavaScript, which would be infinite on its way.
 
     Args:
         value: The result.
@@ -124,7 +126,7 @@ class _Walk:
     def step(self, value: Any) -> Any:
         """Return a value as data, a `Block` or a `Described`."""
         cls = type(value)
-        if isinstance(value, float) and not isfinite(value):
+        if not _has_json(value):
             self.not_finite = True
             return None
         if cls in _JSON:
@@ -146,7 +148,7 @@ class _Walk:
 
     def _finite(self, found: Any) -> Any:
         """Return a converted value, with null in place of a number that JSON lacks."""
-        return self.step(found) if isinstance(found, float) else found
+        return self.step(found) if isinstance(found, float | int) else found
 
     def _data(self, value: Any) -> Any:
         found = self.step(value)
@@ -187,12 +189,19 @@ def _has_no_text(cls: type) -> bool:
     return plain and not hasattr(cls, "__get_pydantic_core_schema__") and cls.__module__.partition(".")[0] not in _SDKS
 
 
+def _has_json(value: Any) -> bool:
+    """Return false for a number that JSON, or JavaScript, lacks."""
+    if isinstance(value, float):
+        return isfinite(value)
+    return not isinstance(value, int) or -float_info.max <= value <= float_info.max
+
+
 def _no_json(value: Any) -> str:
     """Return the error for a result with a number that JSON lacks."""
     place, number = next(_not_finite(value, "result"), ("result", "NaN"))
     return (
-        f"The number at {place} is {number}, which JSON does not have: return another number, or declare that it "
-        "can be None, and return that."
+        f"The number at {place} is {number}, which JSON, as JavaScript reads it, does not have: return another number, "
+        "or declare that it can be None, and return that."
     )
 
 
@@ -200,8 +209,9 @@ def _not_finite(value: Any, place: str) -> Iterator[tuple[str, str]]:
     """Return the numbers that JSON lacks, with their places."""
     if _library_keys(type(value)) and hasattr(value, "item"):
         value = value.item() if getattr(value, "ndim", 1) == 0 else None
-    if isinstance(value, float) and not isfinite(value):
-        yield place, "NaN" if isnan(value) else "infinite"
+    if not _has_json(value):
+        is_nan = isinstance(value, float) and isnan(value)
+        yield place, "NaN" if is_nan else "infinite" if isinstance(value, float) else "beyond ±1.8e308"
     elif isinstance(value, dict):
         for key, item in value.items():
             yield from _not_finite(item, f"{place}[{key!r}]")

@@ -251,10 +251,13 @@ class Session:
 def encoded(messages: Messages, item: Any) -> str | MalformedMessage:
     """Return the JSON text of an item of a write stream; the error if it has none."""
     try:
-        return messages.text(item)
+        text = messages.text(item)
     except Exception as error:  # noqa: BLE001  an author's serializer may raise anything
         reason = payload.well_formed(str(error)).partition("\n")[0][:500]
         return MalformedMessage(f"The message has no form in JSON: {reason}")
+    if payload.overflows(text):
+        return MalformedMessage("The message has an integer beyond ±1.8e308, which JavaScript does not have.")
+    return text
 
 
 def refusal(messages: Messages, body: Mapping[str, Any], error: ValueError) -> tuple[dict[str, Any] | None, Any]:

@@ -129,3 +129,23 @@ def test_a_text_that_is_not_ascii_imports_no_codec() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("text", ["1.1805916207174113e+21", "1e+21", "-1e+300"])
+def test_an_integer_that_javascript_writes_with_an_exponent_is_one(text: str) -> None:
+    value = payload.loads(text)
+    assert type(value) is int
+    assert value == float(text)
+
+
+@pytest.mark.parametrize("text", ["1.5", "1e21", "1e-7", "0.1", "1.0"])
+def test_other_numbers_with_a_fraction_or_an_exponent_are_floats(text: str) -> None:
+    assert type(payload.loads(text)) is float
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(10**400, True), (-(10**309), True), (10**308, False), (2**1023, False), ("9" * 400, False), (1e308, False)],
+)
+def test_an_integer_beyond_javascript_is_found_and_a_text_of_digits_is_none(value: Any, expected: bool) -> None:
+    assert payload.overflows(json.dumps({"a": [value]})) is expected

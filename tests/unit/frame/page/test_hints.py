@@ -176,6 +176,7 @@ async def test_an_event_loop_that_runs_already() -> None:
         (RuntimeError("can't start new thread"), "one thread"),
         (EOFError("EOF when reading a line"), "elicit"),
         (AttributeError("module 'signal' has no attribute 'alarm'"), "asyncio.timeout"),
+        (ValueError("Maximum serialization depth exceeded"), "at most 48 levels"),
         (RuntimeError("TLS not supported in this environment"), "pyodide.http.pyfetch"),
         (
             NotImplementedError("sock_connect() is not available … due to restricted raw socket access."),

@@ -213,6 +213,12 @@ def test_a_number_that_json_lacks_is_found_where_it_is() -> None:
     assert converted({"a": (1.0, float("-inf"))}) == {"a": [1.0, None]}
 
 
+def test_an_integer_that_javascript_lacks_is_one_that_json_lacks() -> None:
+    with pytest.raises(ValueError, match=r"result\['a'\]\[1\] is beyond"):
+        converted({"a": [1, 10**400]}, lambda _: False)
+    assert converted({"a": (1, -(10**400), 10**308, True)}) == {"a": [1, None, 10**308, True]}
+
+
 def test_resources_are_texts_and_bytes(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("caf\u00e9", "utf-8")
     (tmp_path / "data.bin").write_bytes(b"\xff\0")

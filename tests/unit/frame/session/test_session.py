@@ -18,13 +18,21 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse, jsonrpc_message_adapter
 
 from mcpframe.frame.core.connection import Connection, Options, parse_allowed_origins
-from mcpframe.frame.core.errors import HandshakeTimeout, PeerGone, SessionError, StateError, VersionMismatch
+from mcpframe.frame.core.errors import (
+    HandshakeTimeout,
+    MalformedMessage,
+    PeerGone,
+    SessionError,
+    StateError,
+    VersionMismatch,
+)
 from mcpframe.frame.core.events import Closed, Departure, Event, Inbound, Inbox, Opened, Wire
 from mcpframe.frame.core.roles import Role
 from mcpframe.frame.core.setup import SetupReason, SetupRequired, SetupResult, SetupStarted
 from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.session import setup as setup_phase
-from mcpframe.frame.session.session import Session, open_session, transport
+from mcpframe.frame.session.lines import PlainMessages
+from mcpframe.frame.session.session import Session, encoded, open_session, transport
 from tests.support.driving import NOTIFICATION, REQUEST
 from tests.support.fake_window import FakeWindow, inbound
 from tests.support.sep import FRAME, HOST, MESSAGES, SESSION, alone
@@ -424,3 +432,12 @@ async def test_a_session_that_an_early_message_ends_leaves_nothing_behind() -> N
             raise AssertionError("no session")
     assert not window.listening
     assert window.posted == []
+
+
+def test_a_message_with_an_integer_that_javascript_lacks_fails_for_its_sender() -> None:
+    body = {"jsonrpc": "2.0", "id": 1, "result": {"n": 10**400}}
+    refused = encoded(PlainMessages(), (json.dumps(body), body))
+    assert isinstance(refused, MalformedMessage)
+    assert "beyond" in str(refused)
+    body = {"jsonrpc": "2.0", "id": 1, "result": {"n": "9" * 400}}
+    assert encoded(PlainMessages(), (json.dumps(body), body)) == json.dumps(body)
