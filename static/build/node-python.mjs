@@ -99,6 +99,21 @@ function confine() {
   globalThis.console = { log, info: log, warn: log, error: log, debug: log, trace: log, assert() {}, dir: log };
 }
 
+/** Raises KeyboardInterrupt in Python after a time, once: its traceback says where Python stands. */
+function interruptAfter(pyodide, seconds) {
+  if (!(seconds > 0)) return;
+  let end = performance.now() + seconds * 1000;
+  const signals = {
+    get 0() {
+      if (performance.now() < end) return 0;
+      end = Number.POSITIVE_INFINITY;
+      return 2; // SIGINT
+    },
+    set 0(_) {}, // Python resets it
+  };
+  pyodide.setInterruptBuffer(signals);
+}
+
 process.on("unhandledRejection", () => {}); // an unhandled rejection does not end a page either
 const job = JSON.parse(readFileSync(0, "utf8"));
 const exit = process.exit.bind(process);
@@ -133,6 +148,7 @@ try {
   for (const [number, { name, source }] of job.programs.entries()) {
     if (number === job.alone) await unpack();
     pyodide.runPython(source, { filename: name });
+    if (number >= job.alone) interruptAfter(pyodide, Number(job.env.MCPFRAME_LIMIT));
     const result = await pyodide.runPythonAsync("import json; json.dumps(await main())");
     const names = job.output ? FS.readdir(job.output).filter((item) => item !== "." && item !== "..") : [];
     send(

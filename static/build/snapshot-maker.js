@@ -261,6 +261,21 @@ async function check(job, { restorePython }) {
 
 const base64 = (bytes) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 
+/** Raises KeyboardInterrupt in Python after a time, as in node-python.mjs. */
+function interruptAfter(pyodide, seconds) {
+  if (!(seconds > 0)) return;
+  let end = performance.now() + seconds * 1000;
+  const signals = {
+    get 0() {
+      if (performance.now() < end) return 0;
+      end = Number.POSITIVE_INFINITY;
+      return 2; // SIGINT
+    },
+    set 0(_) {}, // Python resets it
+  };
+  pyodide.setInterruptBuffer(signals);
+}
+
 /**
  * Runs a program of the build as node-python.mjs does. Its files are in the folder /in, and the results in /out.
  * The build is told when the program begins, as its time limit begins then.
@@ -280,6 +295,7 @@ async function run(job, { startPython, restorePython }) {
   for (const [name, value] of Object.entries(job.env)) environ.set(name, value);
   pyodide.runPython(job.program, { filename: job.name });
   await fetch("begun", { method: "POST" });
+  interruptAfter(pyodide, Number(job.env.MCPFRAME_LIMIT));
   const result = await pyodide.runPythonAsync("import json; json.dumps(await main())");
   const names = job.files ? FS.readdir("/out").filter((name) => name !== "." && name !== "..") : [];
   return { result, files: Object.fromEntries(names.map((name) => [name, base64(FS.readFile(`/out/${name}`))])) };

@@ -397,7 +397,9 @@ def test_a_requirement_without_a_wheel_for_browsers_is_named(tmp_path: Path) -> 
 
 def test_a_module_that_never_returns_is_named_with_the_limit(adder: Adder, tmp_path: Path) -> None:
     endless = write_project(tmp_path / "p", "import_timeout = 1", f"{SERVER}\nwhile True: pass\n", lock=adder.lock)
-    with pytest.raises(BuildError, match=r"'server:server'.*more than 1 seconds.*tool\.mcpframe\.import_timeout"):
+    with pytest.raises(
+        BuildError, match=r"'server:server'.*stands here \(server\.py, line \d+\).*tool\.mcpframe\.import_timeout"
+    ):
         build(endless, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

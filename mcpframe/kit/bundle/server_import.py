@@ -28,6 +28,8 @@ _MOST = 10_000
 _MOST_LEVELS = 100  # the default limit of a message
 _MOST_SHOWN = 2000  # characters
 _MOST_QUOTED = 100  # characters
+_INTERRUPTED_AT = 0.95
+"""The part of the time limit after which the import is interrupted, so that its traceback says where it stands."""
 
 
 def _is_tool(tool: dict[str, Any]) -> dict[str, Any]:
@@ -150,6 +152,7 @@ def compile_and_inspect(
         "MCPFRAME_SETTINGS": json.dumps(settings),
         "MCPFRAME_PATHS": ":".join(layers.paths),
         "MCPFRAME_PATIENCE": str(timeout / 2),
+        "MCPFRAME_LIMIT": str(timeout * _INTERRUPTED_AT),
     }
     kept: set[str] = set()
     while True:

@@ -214,6 +214,19 @@ def _runs_for_ever(raised: Raised, code: Code) -> _Found:
     return f"its program waits for {what} before it serves: it {said}", f"{advice} {longer}"
 
 
+def _stands(raised: Raised, code: Code) -> _Found:
+    if "KeyboardInterrupt" not in raised.kinds:  # of the script around `import_server`, once the time is over
+        return None
+    place = code.place(raised.frames)
+    at = f"{raised.frames[-1][0]}, line {raised.frames[-1][1]}" if raised.frames and not place else ""
+    longer = "A module must not run for ever when it is imported; if it only takes long, raise "
+    return (
+        "starting it takes more than the time that tool.mcpframe.import_timeout gives it, and stands "
+        + (f"at {at}" if at else "here"),
+        f"{longer}tool.mcpframe.import_timeout. {_WITHOUT_INSPECTION}",
+    )
+
+
 def _asks(raised: Raised, code: Code) -> _Found:
     reads = "UnsupportedOperation" in raised.kinds and ("type into a page" in raised.text or "terminal" in raised.text)
     if not reads and not ("EOFError" in raised.kinds and "reading a line" in raised.text):
@@ -348,6 +361,6 @@ def _named_variable(chain: Sequence[Raised], code: Code) -> str:
 
 
 _RULES: tuple[Callable[[Raised, Code], _Found], ...] = (
-    *(_served_over_http, _never_served, _runs_for_ever, _exited_program, _asks, _variable, _settings, _native),
+    *(_stands, _served_over_http, _never_served, _runs_for_ever, _exited_program, _asks, _variable, _settings, _native),
     *(_request, _process, _thread, _socket, _signature, _exit),
 )

@@ -2,7 +2,8 @@
 
 Environment variables: MCPFRAME_ENTRY, MCPFRAME_SERVER (the folder of the author's files), MCPFRAME_PATHS (further
 folders to import from, separated by colons), MCPFRAME_KIND, MCPFRAME_SETTINGS (JSON: `args` and `env` of the author),
-MCPFRAME_PATIENCE (the seconds that a program may take before it serves).
+MCPFRAME_PATIENCE (the seconds that a program may take before it serves). After the seconds of MCPFRAME_LIMIT, the
+script around this program raises KeyboardInterrupt in it.
 If the author's code raises, the result is {"error": sentence, "traceback": text, "raised": the result of `failure`}.
 """
 
@@ -24,6 +25,7 @@ async def main() -> dict[str, Any]:
     """Import the server and return its description."""
     names = ("SERVER", "ENTRY", "KIND", "PATHS", "SETTINGS", "PATIENCE")
     folder, entry, kind, paths, settings, patience = (os.environ.pop(f"MCPFRAME_{name}") for name in names)
+    os.environ.pop("MCPFRAME_LIMIT", None)
     if folder not in sys.path:  # a page has them already
         sys.path.insert(0, folder)
         sys.path.extend(filter(None, paths.split(":")))

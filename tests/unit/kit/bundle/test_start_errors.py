@@ -87,6 +87,7 @@ def explained(*chain: Raised) -> StartError:
             "it makes a request when it starts",
             "inspect = false",
         ),
+        (raised("KeyboardInterrupt", ""), "starting it takes more than the time", "import_timeout"),
         (raised("JsException", "TypeError: Failed to fetch"), "it makes a request when it starts", "inspect = false"),
         (
             raised("OSError", "NetworkError when attempting to fetch resource."),
