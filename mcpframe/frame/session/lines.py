@@ -218,7 +218,7 @@ class _Conversation:
 
     def __init__(self, write: Any, *, discovers: bool, experimental: Mapping[str, Any]) -> None:
         self.files = LineFiles(self._said)
-        self.printed = PrintedLines(self._tell)
+        self.printed = PrintedLines(self._tell, over_queues=True)
         self.left = False
         self.why = ""
         self._write = write

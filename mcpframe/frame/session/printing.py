@@ -70,14 +70,21 @@ class PrintedLines:
 
     Args:
         send: Sends a line to the client.
+        over_queues: Whether the server's messages reach the client over queues of its SDK: see `message_follows`.
         max_lines: The most lines that wait; further ones are counted and dropped.
         max_line: The most characters of a line; longer lines are split.
     """
 
     def __init__(
-        self, send: Callable[[PrintedLine], Awaitable[None]], *, max_lines: int = 1000, max_line: int = 65536
+        self,
+        send: Callable[[PrintedLine], Awaitable[None]],
+        *,
+        over_queues: bool = False,
+        max_lines: int = 1000,
+        max_line: int = 65536,
     ) -> None:
         self._send = send
+        self._over_queues = over_queues
         self._max_lines = max_lines
         self._max_line = max_line
         self._waiting: deque[PrintedLine | None] = deque()  # None: a message that is on its way, see `message_follows`
@@ -111,7 +118,7 @@ class PrintedLines:
 
     def mark(self) -> None:
         """Hold back later lines until a message, which is on its way now, has `passed`."""
-        if not self._closed:
+        if self._over_queues and not self._closed:
             self._waiting.append(None)
 
     def unmark(self) -> None:

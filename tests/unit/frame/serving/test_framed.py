@@ -8,6 +8,7 @@ import sys
 import warnings
 
 import anyio
+import anyio.lowlevel
 import mcp_types as types
 import pytest
 from mcp.server.lowlevel import Server
@@ -16,6 +17,8 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.shared.exceptions import MCPError
 
 from mcpframe import FrameServer
+from mcpframe.frame.serving.stdio import stdio_of
+from mcpframe.frame.session.lines import LineFiles
 from tests.support.memory import ERAS, Heard, ask_for_logs, connected, logging_to, text
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
@@ -155,6 +158,10 @@ async def test_all_that_a_tool_says_goes_one_road_in_order(era, capfd):
         os.write(2, "\u00e9\n".encode())
         return "spoken"
 
+    with stdio_of(
+        LineFiles(lambda line: anyio.lowlevel.checkpoint())
+    ):  # a program's server in this process changes nothing
+        pass
     heard = Heard()
     expected = ["a", "b", "c", "WARNING d\ne", "f", "g", "h", "é"]
     async with connected(server, era, **logging_to(heard, era)) as client:
