@@ -71,17 +71,17 @@ async def test_the_page_answers_while_a_function_computes_and_a_cancellation_end
 @pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 async def test_what_a_function_prints_reaches_the_client(host_page: Page, pooled: str, troubles: Troubles) -> None:
     troubles.expect("this takes 0 s")
-    printed: list[str] = []
+    printed: list[tuple[str, str, str]] = []
 
     async def on_log(params: Any) -> None:
-        printed.append(params.data)
+        printed.append((params.level, params.logger, params.data))
 
     page = Framed(host_page, pooled)
     with anyio.fail_after(PATIENCE):
         async with Client(page.outer.connect(page.place), logging_callback=on_log, mode="legacy") as client:
             await client.session.set_logging_level("info")
             await client.call_tool("spin", {"seconds": 0})
-    assert printed == ["computing"]
+    assert printed == [("info", "print", "computing"), ("warning", "work", "this takes 0 s")]
 
 
 async def test_a_page_without_workers_runs_them_itself(
