@@ -8,7 +8,7 @@
 ({ sandboxUrl, sandbox, html, isHidden, isEarly, context }) => {
   const VERSIONS = ["2026-01-26", "2025-11-21"];
   const CAPABILITIES = { openLinks: {}, message: { text: {} }, updateModelContext: { text: {} }, logging: {} };
-  /** In ms: how long a view that shows a result may take to change, and to change no more; and to end. */
+  /** In ms: how long a view whose Python runs may take to show a result, and to change no more; and to end. */
   const REACTING = 5_000;
   const QUIET = 250;
   const LONGEST = 2_000;
@@ -36,6 +36,7 @@
       this.violations = new Set();
       this.standIn = new Map(); // the text of a stand-in, by window
       this.drawn = new Map(); // the time of the last report that the author's page has content, by window
+      this.starting = new Map(); // whether its Python is yet to run, by window
       this.heard = null;
       this.changes = [];
       this.heights = []; // as reported
@@ -119,21 +120,28 @@
       this.awaitReaction();
     }
 
+    /** Returns whether Python is yet to run: what is drawn before is no answer to the result, however long that takes. */
+    isStarting() {
+      return [...this.starting.values()].some(Boolean);
+    }
+
     /** Is done once a view that draws has not changed for a while: it may show nothing of the result. */
     awaitReaction() {
       clearTimeout(this.reacting);
+      if (this.isStarting()) return;
       this.reacting = setTimeout(() => this.outcome() !== "blank" && this.finish(), REACTING);
     }
 
-    onSeen(page, { painted, violation, heard, changed, standIn, isDrawn }) {
+    onSeen(page, { painted, violation, heard, changed, standIn, isDrawn, isStarting }) {
       if (violation) this.violations.add(violation);
       if (painted) this.times.painted = Math.min(this.times.painted ?? Infinity, painted - this.start);
       if (heard) this.heard = Math.min(this.heard ?? Infinity, heard);
       if (!changed) return;
       this.standIn.set(page, standIn);
       this.drawn.set(page, isDrawn);
+      this.starting.set(page, isStarting);
       if (this.isTold) this.awaitReaction(); // hosts tell a view before its Python runs
-      const isShown = isDrawn || standIn !== null;
+      const isShown = (isDrawn && !this.isStarting()) || standIn !== null;
       if (isShown && this.heard !== null && changed >= this.heard && this.outcome() !== "blank")
         this.onChange(changed - this.start);
     }

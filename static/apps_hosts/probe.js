@@ -22,10 +22,12 @@
   const look = () => {
     isDue = false;
     const page = document.getElementById("mcpframe-app");
+    const { state } = document.getElementById("mcpframe-page")?.dataset ?? {};
     report({
       changed: now(),
       standIn: textOf(document.getElementById("mcpframe-stand-in")) || null,
       isDrawn: Boolean(textOf(page) || hasPicture(page)),
+      isStarting: Boolean(document.getElementById("mcpframe-first")) || ["loading", "booting"].includes(state),
     });
   };
   new MutationObserver(() => {
