@@ -1,11 +1,12 @@
 // In the page itself, before everything else: listens from the first byte, and calls for the host before Python runs. What
 // it hears passes the gate once Python takes over (`take_inbox` in mcpframe.frame.browser.window); what it posts, and for
 // which address, the build has computed. None of it is secret. A host of an origin that no dialect allows is told so, once
-// (mcpframe.frame.core.refusal). It reads messages of hosts that may show the page as a view only. It confirms their answer, because hosts hide a view until then; and if this page does not start, it stands in for
-// the view.
+// (mcpframe.frame.core.refusal). It reads messages of hosts that may show the page as a view only. It confirms their answer,
+// because hosts hide a view until then; and if this page does not start, it stands in for the view.
 import { allowsWebAssembly, dress, read, standIn } from "../app/stand-in.js";
 
 const PARTIAL = "ui/notifications/tool-input-partial";
+const INPUTS = [PARTIAL, "ui/notifications/tool-input"];
 
 /** Returns whether the list of a view's hosts has an origin. */
 export const allows = (hosts, origin) => hosts.includes(origin) || (hosts.includes("*") && origin !== "null");
@@ -65,7 +66,7 @@ export function listen({ events: earlier = [], dropped = 0, called, confirmed = 
       return;
     }
     const message = readHost(event);
-    if (answer && message?.method === PARTIAL && last?.method === PARTIAL) events.pop(); // the later one has it all
+    if (answer && last?.method === PARTIAL && INPUTS.includes(message?.method)) events.pop(); // the later one has it all
     if (events.length < most) {
       events.push(event);
       last = message;

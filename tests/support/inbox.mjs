@@ -137,5 +137,6 @@ said.partials = answered([
   ...Array.from({ length: 1000 }, (_, number) => partial(number)),
   { jsonrpc: "2.0", method: "end" },
 ]);
+said.complete = answered([ANSWER, partial(1), { ...partial(2), method: "ui/notifications/tool-input" }, partial(3)]);
 said.early = answered([partial(1), partial(2)]);
 console.log(JSON.stringify(said));

@@ -170,6 +170,7 @@ def test_the_script_confirms_nothing_else(said: dict[str, Any]) -> None:
 def test_of_partial_arguments_the_last_is_kept(said: dict[str, Any]) -> None:
     assert said["partials"]["dropped"] == 0
     assert said["partials"]["kept"][1:] == [999, "end"]
+    assert said["complete"]["kept"][1:] == [2, 3]  # the complete ones replace a part of them, and nothing replaces them
     assert said["early"]["kept"] == [1, 2]  # before the host's answer
 
 
