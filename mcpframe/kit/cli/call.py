@@ -210,6 +210,7 @@ async def _called(
     """Return the tool's result, as on the wire, and in which way it does not fit the tool's output schema."""
     from mcp.shared.exceptions import MCPError
 
+    from mcpframe.frame.core.jsonrpc import CONNECTION_CLOSED
     from mcpframe.kit.base.errors import CallError
     from mcpframe.kit.base.server_lists import list_all
     from mcpframe.kit.cli.call_deadline import call_deadline
@@ -234,7 +235,8 @@ async def _called(
             result = await client.call_tool(name, arguments, progress_callback=meter.show)
         except MCPError as error:
             reason = str(error)
-            raise CallError(f"The server refuses the call: {reason.rstrip('.')}.{questions.advice(reason)}") from error
+            what = "The call has no answer" if error.error.code == CONNECTION_CLOSED else "The server refuses the call"
+            raise CallError(f"{what}: {reason.rstrip('.')}.{questions.advice(reason)}") from error
         questions.check()
         dumped: dict[str, Any] = result.model_dump(mode="json", by_alias=True, exclude_none=True)
         if "structured_content" in result.model_fields_set:

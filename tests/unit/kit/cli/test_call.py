@@ -1,4 +1,4 @@
-"""`mcpframe call`: a result that misses or breaks its tool's output schema is shown, with a sentence about it."""
+"""`mcpframe call`: a result that misses or breaks its tool's output schema is shown, with a sentence about it; a call without one says why."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 import mcp_types as types
 import pytest
 from mcp.server.lowlevel.server import Server
+from mcp.shared.exceptions import MCPError
 
+from mcpframe.kit.base.errors import CallError
 from mcpframe.kit.cli.call import _called
 from mcpframe.kit.cli.output import Meter
 from mcpframe.kit.cli.questions import Questions
@@ -18,12 +20,14 @@ ENDLESS = {"type": "object", "properties": {"n": {"type": "string", "pattern": "
 TEXT = [types.TextContent(type="text", text="the answer")]
 
 
-async def called(schema: dict[str, Any], result: types.CallToolResult) -> tuple[dict[str, Any], str]:
+async def called(schema: dict[str, Any], result: types.CallToolResult | MCPError) -> tuple[dict[str, Any], str]:
     async def tools(_: Any, __: Any) -> types.ListToolsResult:
         tool = types.Tool(name="count", input_schema={"type": "object"}, output_schema=schema)
         return types.ListToolsResult(tools=[tool])
 
     async def count(_: Any, __: Any) -> types.CallToolResult:
+        if isinstance(result, MCPError):
+            raise result
         return result
 
     server: Any = Server("counting", on_list_tools=tools, on_call_tool=count)
@@ -57,3 +61,17 @@ async def test_a_result_that_fits_or_is_not_decided(schema: dict[str, Any], resu
     found, mismatch = await called(schema, result)
     assert found["content"][0]["text"] == "the answer"
     assert mismatch == ""
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        (-32000, "The call has no answer: The peer's window is gone; the session is over."),
+        (-32602, "The server refuses the call: The peer's window is gone; the session is over."),
+    ],
+)
+async def test_a_session_that_ends_is_no_refusal(code: int, sentence: str) -> None:
+    gone = MCPError(code, "The peer's window is gone; the session is over.")
+    with pytest.raises(CallError) as raised:
+        await called({"type": "object"}, gone)
+    assert str(raised.value) == sentence
