@@ -17,7 +17,7 @@ from tests.benchmarks.browser import BenchmarkBrowser, BenchmarkError, host_page
 from tests.benchmarks.figures import Figure, Goal
 from tests.benchmarks.samples import Summary, take_turns
 from tests.benchmarks.sites import Counted, Framed, Sites
-from tests.benchmarks.start import FRESH, OURS, SETTLED, WARM, Start, start_once
+from tests.benchmarks.start import FRESH, OURS, SETTLED, WARM, Start, start_once, timeline
 
 _CALLS = {"round trip, 100 bytes, median": (100, 100, 1), "10 MB argument and result": (1, 10_000_000, 1)}
 """By figure: how many calls of a batch, bytes of each argument, and how many are in flight."""
@@ -92,7 +92,10 @@ def _bundles(checkout: Path) -> Iterator[tuple[Framed, Framed]]:
 
 
 def _start(title: str, starts: dict[str, list[Start]], name: str) -> Figure:
-    return _times(title, {peer: [start.answered for start in starts[peer]] for peer in starts}, name)
+    figure = _times(title, {peer: [start.answered for start in starts[peer]] for peer in starts}, name)
+    for peer, each in starts.items():
+        figure.details[peer]["timeline"] = timeline(each)
+    return figure
 
 
 def _times(title: str, samples: dict[str, list[float]], name: str) -> Figure:
