@@ -100,7 +100,7 @@ export function script(file, name) {
 /** Runs a script of the bundle in this page. */
 function run({ url, integrity }) {
   const element = document.createElement("script");
-  Object.assign(element, { type: "module", crossOrigin: "anonymous", integrity, src: absolute(url) });
+  Object.assign(element, { crossOrigin: "anonymous", integrity, src: absolute(url) });
   return new Promise((done, failed) => {
     element.onload = done;
     element.onerror = () =>

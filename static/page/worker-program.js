@@ -35,13 +35,10 @@ addEventListener("message", ({ data }) => {
 
 /**
  * Returns the program of a worker.
- * @param {Blob[]} scripts those that run before the loader, and the loader: modules that neither import nor export
+ * @param {Blob[]} scripts classic ones that run before the loader, and the loader: a module that neither imports nor exports
  */
 export function workerProgram(scripts) {
-  // Each in a function, as the scope and the strictness of a module; in parentheses, so that it is parsed only once.
-  const wrapped = (script) => ['(function () {"use strict";\n', script, "\n})"];
-  const first = scripts.slice(0, -1).flatMap((script) => [...wrapped(script), "();\n"]);
-  return new Blob([LIFE, LISTENING, ...first, "const load = ", ...wrapped(scripts.at(-1)), ";\n"], {
-    type: "text/javascript",
-  });
+  // The loader is in a function, as the scope and the strictness of a module; in parentheses, so that it is parsed only once.
+  const load = ['const load = (function () {"use strict";\n', scripts.at(-1), "\n});\n"];
+  return new Blob([LIFE, LISTENING, ...scripts.slice(0, -1), ...load], { type: "text/javascript" });
 }

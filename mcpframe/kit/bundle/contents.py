@@ -215,13 +215,16 @@ def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset
     starting = [image, decoder, *needed[header["files"]]] if image else plain
     # With a snapshot, the page decides how it starts: its prefetch script and its loader request the rest.
     preloads = [decoder] if image else [scripts.wasm, *native, *plain]
+    run = [scripts.pyodide, scripts.asm]
+    if in_worker:  # its page fetches what the worker runs
+        run, preloads = [], [*run, *preloads]
     page: dict[str, Any] = {
         "title": title,
         "generator": f"mcpframe {version('mcpframe')}",
         "boot": boot,
         "styles": [link(item, name) for item in (scripts.style, *styles)],
         "loader": link(scripts.loader, name),
-        "modules": [link(item, name) for item in (scripts.pyodide, scripts.asm)],
+        "scripts": [link(item, name) for item in run],
         "preloads": [link(item, name) for item in preloads],
         "prefetch": image is not None,
         "inbox": inbox,

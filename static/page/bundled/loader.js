@@ -1,4 +1,4 @@
-// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/fitting.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "f918f3857105e54e28ee61f4f47533cd6cbfe2d49833d9284f55896b88931695"}
+// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/fitting.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "ca7ebe0959f2a3fa57540f1b87156e112a5ea3e297d354c63a9b81655c1e7d53"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -1219,11 +1219,8 @@ addEventListener("message", ({ data }) => {
 });
 `;
 function workerProgram(scripts2) {
-  const wrapped = (script2) => ['(function () {"use strict";\n', script2, "\n})"];
-  const first = scripts2.slice(0, -1).flatMap((script2) => [...wrapped(script2), "();\n"]);
-  return new Blob([LIFE, LISTENING, ...first, "const load = ", ...wrapped(scripts2.at(-1)), ";\n"], {
-    type: "text/javascript"
-  });
+  const load = ['const load = (function () {"use strict";\n', scripts2.at(-1), "\n});\n"];
+  return new Blob([LIFE, LISTENING, ...scripts2.slice(0, -1), ...load], { type: "text/javascript" });
 }
 
 // static/page/bundle-files.js
@@ -1289,7 +1286,7 @@ function script(file, name2) {
 }
 function run({ url, integrity }) {
   const element2 = document.createElement("script");
-  Object.assign(element2, { type: "module", crossOrigin: "anonymous", integrity, src: absolute(url) });
+  Object.assign(element2, { crossOrigin: "anonymous", integrity, src: absolute(url) });
   return new Promise((done, failed2) => {
     element2.onload = done;
     element2.onerror = () => failed2(

@@ -38,7 +38,7 @@ def render_page(
     boot: Mapping[str, Any],
     styles: Iterable[Mapping[str, Any]],
     loader: Mapping[str, Any],
-    modules: Iterable[Mapping[str, Any]],
+    scripts: Iterable[Mapping[str, Any]],
     preloads: Iterable[Mapping[str, Any]],
     prefetch: bool,
     inbox: Mapping[str, Any] | None = None,
@@ -53,7 +53,7 @@ def render_page(
         generator: The name and version of the building program.
         styles: The style sheets, as returned by `link`.
         loader: The loader's script.
-        modules: Scripts that the loader imports.
+        scripts: Scripts that the loader runs.
         preloads: Files that the loader fetches.
         prefetch: Whether the page has the inline script that fetches its snapshot.
         inbox: The data of `inbox.js`, as returned by `inbox_data`; None for a page without it.
@@ -70,7 +70,7 @@ def render_page(
         boot=_Raw(script_json(boot)),
         styles=styles,
         loader=loader,
-        modules=modules,
+        scripts=scripts,
         preloads=preloads,
         sandbox=sandbox,
         worker=worker,

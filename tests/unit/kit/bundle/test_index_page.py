@@ -14,7 +14,7 @@ LINK = {"url": "../_mcpframe/a.js", "integrity": "sha256-x", "bytes": 1}
 
 def page(**changes: object) -> str:
     values = {"title": "T", "csp": "default-src 'none'", "generator": "g", "boot": {}, "loader": LINK}
-    lists = {"styles": [LINK], "modules": [LINK], "preloads": [LINK], "prefetch": False}
+    lists = {"styles": [LINK], "scripts": [LINK], "preloads": [LINK], "prefetch": False}
     return render_page(**{**values, **lists, **changes}).decode()  # type: ignore[arg-type]
 
 

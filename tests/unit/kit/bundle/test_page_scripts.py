@@ -34,7 +34,7 @@ def page(*, prefetch: bool) -> str:
         boot={},
         styles=[],
         loader=NOTHING,
-        modules=[],
+        scripts=[],
         preloads=[],
         prefetch=prefetch,
     )

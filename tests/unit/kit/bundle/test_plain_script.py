@@ -1,4 +1,4 @@
-"""Pyodide's scripts as scripts that neither import nor export."""
+"""Pyodide's scripts as classic ones, which neither import nor export."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ def test_the_pinned_scripts_set_globals(name: str, value: str) -> None:
     if name == SCRIPT:
         script = patch_script(script).script
     text = plain_script(name, script).decode()
-    assert re.search(rf"globalThis\.{value};\s*(//.*\s*)?$", text)
+    assert text.startswith('(function () {"use strict";\n')
+    assert re.search(rf"globalThis\.{value};\s*(//.*\s*)?\n\}}\)\(\);\n$", text)
     assert not re.search(r"import\.meta|\bexport\b\s*[{*d]|^import\b(?!\()", text, re.MULTILINE)
 
 
