@@ -37,6 +37,7 @@
       this.standIn = new Map(); // the text of a stand-in, by window
       this.drawn = new Map(); // the time of the last report that the author's page has content, by window
       this.starting = new Map(); // whether its Python is yet to run, by window
+      this.told = null; // when the result was posted
       this.heard = null;
       this.changes = [];
       this.heights = []; // as reported
@@ -111,8 +112,8 @@
 
     /** Tells the view the tool call. */
     tell() {
-      if (this.isTold || !this.call.result) return;
-      this.isTold = true;
+      if (this.told !== null || !this.call.result) return;
+      this.told = now();
       const { arguments: complete, partial, result } = this.call;
       if (!isEarly) this.post({ method: "ui/notifications/tool-input-partial", params: { arguments: partial } });
       this.post({ method: "ui/notifications/tool-input", params: { arguments: complete } });
@@ -132,15 +133,16 @@
       this.reacting = setTimeout(() => this.outcome() !== "blank" && this.finish(), REACTING);
     }
 
-    onSeen(page, { painted, violation, heard, changed, standIn, isDrawn, isStarting }) {
+    onSeen(page, { begun, painted, violation, heard, changed, standIn, isDrawn, isStarting }) {
       if (violation) this.violations.add(violation);
       if (painted) this.times.painted = Math.min(this.times.painted ?? Infinity, painted - this.start);
+      if (begun && this.told !== null && begun >= this.told) heard = begun; // it came too late to hear it
       if (heard) this.heard = Math.min(this.heard ?? Infinity, heard);
       if (!changed) return;
       this.standIn.set(page, standIn);
       this.drawn.set(page, isDrawn);
       this.starting.set(page, isStarting);
-      if (this.isTold) this.awaitReaction(); // hosts tell a view before its Python runs
+      if (this.told !== null) this.awaitReaction(); // hosts tell a view before its Python runs
       const isShown = (isDrawn && !this.isStarting()) || standIn !== null;
       if (isShown && this.heard !== null && changed >= this.heard && this.outcome() !== "blank")
         this.onChange(changed - this.start);

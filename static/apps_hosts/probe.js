@@ -44,6 +44,8 @@
     ({ effectiveDirective, blockedURI }) => report({ violation: `${effectiveDirective} ${blockedURI}` }),
     { capture: true },
   );
+  // In a sandboxed document without an address, it may run after the document's own scripts.
+  report({ begun: now() });
   addEventListener("message", ({ data }) => {
     if (data?.method === "ui/notifications/tool-result") report({ heard: now() });
   });
