@@ -19,6 +19,7 @@ from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
 from mcpframe.views.html import view_html, view_meta
 from tests.browser.apps_hosts import CONTEXT, AppsHost
+from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Bundle, BundleOf, Origins, Troubles
 from tests.contract.playing import held
 from tests.support.built import SERVERS, SNAPSHOTS
