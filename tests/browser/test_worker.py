@@ -221,7 +221,7 @@ async def test_a_worker_that_says_its_client_has_left_does_not_stop_the_page(hos
 
 @pytest.mark.extended
 async def test_python_that_ends_in_the_worker_is_replaced(host_page: Page, computing: str, troubles: Troubles) -> None:
-    for complaint in ("fatal error", "Aborted", "Python", "ended", "unreachable"):
+    for complaint in ("fatal error", "Aborted", "Python", "ended", "unreachable", "promising task"):
         troubles.expect(complaint)
     page = Framed(host_page, computing)
     with anyio.fail_after(PATIENCE):
