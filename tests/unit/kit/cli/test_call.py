@@ -1,4 +1,4 @@
-"""`mcpframe call`: a result that misses or breaks its tool's output schema is shown, with a sentence about it; a call without one says why."""
+"""`mcpframe call`: a result that does not fit its tool's output schema is shown, and a call without one says why."""
 
 from __future__ import annotations
 
