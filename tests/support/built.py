@@ -28,7 +28,7 @@ from tests.support.origins import HOST
 SERVERS = checkout_dir() / "tests" / "browser" / "servers"
 
 _BUILT_BY_TESTS = {
-    *("conversation", "copilot", "dashboard", "data-analyst", "fastmcp"),
+    *("compared", "conversation", "copilot", "dashboard", "data-analyst", "fastmcp"),
     *("fastmcp4", "fetching", "formed", "notes-board", "scientific"),
 }
 """Servers that their tests complete, or build with other options."""
