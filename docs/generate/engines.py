@@ -1,7 +1,7 @@
 """The table of engines other than Chromium: `python -m docs.generate.engines` plays it, and writes it into the page.
 
 It needs the engines and takes minutes, so `build.py docs` leaves it alone. `tests/browser/test_engines.py` compares its
-outcomes with those of a run.
+outcomes with those of a run. `--new` plays only the scenarios that the page lacks.
 """
 
 from __future__ import annotations
@@ -23,13 +23,21 @@ UNSETTABLE = "not tried: its driver cannot set this"
 SECTION = MarkedPart("engines", "python -m docs.generate.engines")
 
 
-def outcomes_of(kind: Kind, program: str, stage: Stage, folder: Path) -> tuple[str, dict[str, str]]:
-    """Play all scenarios in an engine; return its title with the version, and the outcomes by the scenarios' titles."""
+def outcomes_of(
+    kind: Kind, program: str, stage: Stage, folder: Path, known: Mapping[str, Mapping[str, str]]
+) -> tuple[str, dict[str, str]]:
+    """Play all scenarios in an engine, except for those whose outcomes are known.
+
+    Returns:
+        The engine's title with the version, and the outcomes by the scenarios' titles.
+    """
     outcomes = {}
     with kind.running(program, folder / kind.name) as engine:
         title = f"{kind.title} {engine.version}"
         for scenario in SCENARIOS:
-            if not scenario.settings:
+            if scenario.title in known:
+                outcome = known[scenario.title][kind.title]
+            elif not scenario.settings:
                 outcome = scenario.play(engine, stage)
             elif kind.name != "firefox":
                 outcome = UNSETTABLE
@@ -58,13 +66,14 @@ def written() -> dict[str, dict[str, str]]:
 
 
 def main() -> int:
-    """Play the scenarios in all engines and write the table into the page."""
+    """Play the scenarios in all engines, or with `--new` those that the page lacks, and write the table into the page."""
     engines = {}
+    known = written() if "--new" in sys.argv[1:] else {}
     with tempfile.TemporaryDirectory() as folder, staged(Path(folder)) as stage:
         for kind in KINDS:
             if (program := kind.find()) is None:
                 raise SystemExit(f"No {kind.title} is installed, and none could be: install {kind.package}.")
-            title, outcomes = outcomes_of(kind, program, stage, Path(folder))
+            title, outcomes = outcomes_of(kind, program, stage, Path(folder), known)
             engines[title] = outcomes
     table = table_of(engines)
     SECTION.write(PAGE, table)

@@ -15,6 +15,7 @@ from mcpframe.kit.base.data import templates_dir
 from tests.browser.engines import Engine, sleep, until
 from tests.browser.playing_vectors import check_vectors
 from tests.browser.stage import Stage
+from tests.browser.stored import BLOCK_DELETION, WITHOUT_STORE
 from tests.support.built import SERVERS
 from tests.support.first_calls import FAILS, FIRST_CALLS
 
@@ -320,6 +321,30 @@ def private_window(engine: Engine, stage: Stage) -> str:
     return kept(engine, stage, "localhost")
 
 
+@scenario("storage where `localStorage` is off", dom_storage_enabled=False)
+def without_local_storage(engine: Engine, stage: Stage) -> str:
+    return kept(engine, stage, "localhost")
+
+
+GIVES_UP = """
+lab.client.callTool({ name: "store", arguments: { key: "given up", size: 1 } }, { timeout: 500 }).catch(() => {});
+await new Promise((resolve) => setTimeout(resolve, 1500));
+"""
+
+
+@scenario("storage whose deletion waits while a call that stores is given up")
+def deletion_waits(engine: Engine, stage: Stage) -> str:
+    connect(engine, stage, stage.url(SERVERS / "authored", at="localhost"))
+    run(engine, f"await ({BLOCK_DELETION})();", "iframe")
+    run(engine, GIVES_UP)
+    run(engine, "connection.close();", "iframe")
+    assert call(engine, "store", key="kept", size=2) == "stored"
+    run(engine, f"await ({WITHOUT_STORE})();", "iframe")
+    assert call(engine, "store", key="kept", size=2) == "stored"
+    assert call(engine, "stored_keys") == ["kept"]
+    return WORKS
+
+
 # Workers
 
 COMPUTING = """
@@ -341,6 +366,48 @@ return found;
 def a_worker(engine: Engine, stage: Stage) -> str:
     connect(engine, stage, stage.url(SERVERS / "computing"))
     assert run(engine, COMPUTING) == ["worker", ["lost"], "timeout", "stopped", ["new"]]
+    return WORKS
+
+
+VANISHING = """
+const value = async (name, args) => (await lab.call(name, args)).structuredContent.result;
+const failed = await value("vanish", { after: 0 }).catch((error) => error.data.reason);
+const found = [failed, await value("keep", { text: "one" }), await value("vanish", { after: 2 })];
+while ((await value("keep", { text: "two" }).catch(() => [])).length !== 1); // the old one may have begun with it
+return found;
+"""
+
+
+@scenario("a worker that ends in silence (`close()`) is replaced")
+def a_worker_that_vanishes(engine: Engine, stage: Stage) -> str:
+    connect(engine, stage, stage.url(SERVERS / "computing"))
+    assert run(engine, VANISHING) == ["worker_ended", ["one"], "gone"]
+    return WORKS
+
+
+SECOND = """
+const { FrameTransport } = await import("/host.js");
+const { Client } = await import("/mcp-client.js");
+const iframe = document.body.appendChild(document.createElement("iframe"));
+const other = new Client({ name: "tests", version: "1.0.0" });
+await other.connect(new FrameTransport({ iframe, url, sessionId: lab.sessionId }));
+const value = async (client, name, args) => (await client.callTool({ name, arguments: args })).structuredContent.result;
+const spinning = other.callTool({ name: "spin", arguments: {} }, { timeout: 2000 }).catch(() => "stopped");
+const found = [];
+for (let number = 0; number < 10; number += 1) found.push((await value(lab.client, "store", { text: "one" })).length);
+found.push(await spinning);
+const each = (client) => [..."abcde"].map((text) => value(client, "store", { text }));
+await Promise.all([...each(lab.client), ...each(other)]);
+found.push((await value(lab.client, "store", { text: "last" })).length);
+return found;
+"""
+
+
+@scenario("two servers' workers at once, of one session: one computes, and both store")
+def two_workers(engine: Engine, stage: Stage) -> str:
+    url = stage.url(SERVERS / "computing", at="localhost")
+    connect(engine, stage, url)
+    assert run(engine, SECOND, url=url) == [*range(1, 11), "stopped", 21]
     return WORKS
 
 
