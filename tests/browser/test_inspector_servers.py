@@ -24,7 +24,7 @@ async def test_a_server_is_added_by_its_address(inspector: InspectorPage) -> Non
     server = await inspector.server("Everything")
     await expect(server.state).to_have_text("Connected · 2026-07-28")
     await expect(inspector.servers).to_have_text([re.compile("Everything, connected")])
-    await expect(server.view.get_by_role("tab", name="Tools")).to_contain_text("17")
+    await expect(server.view.get_by_role("tab", name="Tools")).to_contain_text("18")
     await expect(inspector.page.get_by_label("Server address")).to_have_value("")
     await expect(server.view.locator("iframe")).to_be_hidden()
 

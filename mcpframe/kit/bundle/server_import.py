@@ -28,8 +28,8 @@ _MOST = 10_000
 _MOST_LEVELS = 100  # the default limit of a message
 _MOST_SHOWN = 2000  # characters
 _MOST_QUOTED = 100  # characters
-_INTERRUPTED_AT = 0.95
-"""The part of the time limit after which the import is interrupted, so that its traceback says where it stands."""
+_ENDING = 10.0
+"""The seconds after the time limit, in which an import that was interrupted says where it stands."""
 
 
 def _is_tool(tool: dict[str, Any]) -> dict[str, Any]:
@@ -152,7 +152,7 @@ def compile_and_inspect(
         "MCPFRAME_SETTINGS": json.dumps(settings),
         "MCPFRAME_PATHS": ":".join(layers.paths),
         "MCPFRAME_PATIENCE": str(timeout / 2),
-        "MCPFRAME_LIMIT": str(timeout * _INTERRUPTED_AT),
+        "MCPFRAME_LIMIT": str(timeout),
     }
     kept: set[str] = set()
     while True:
@@ -230,13 +230,13 @@ def _in_first_possible(
 
     def run(folders: Mapping[str, Path]) -> Outcome:
         # Compile before importing anything: the author's code could change results that are cached for others.
-        outcome, found = place.run(["compile", PROGRAM], layers, folders=folders, env=env, timeout=timeout)
+        outcome, found = place.run(["compile", PROGRAM], layers, folders=folders, env=env, timeout=timeout + _ENDING)
         imported.append(found)
         return outcome
 
     try:
         ready = compiled(layers, runtime, origin, run)
-        [outcome] = imported or place.run([PROGRAM], ready, folders={}, env=env, timeout=timeout)
+        [outcome] = imported or place.run([PROGRAM], ready, folders={}, env=env, timeout=timeout + _ENDING)
     except NoPlace as error:
         if not others:
             raise
