@@ -66,7 +66,7 @@ def written() -> dict[str, dict[str, str]]:
 
 
 def main() -> int:
-    """Play the scenarios in all engines, or with `--new` those that the page lacks, and write the table into the page."""
+    """Play the scenarios in all engines, or those that the page lacks, and write the table into the page."""
     engines = {}
     known = written() if "--new" in sys.argv[1:] else {}
     with tempfile.TemporaryDirectory() as folder, staged(Path(folder)) as stage:

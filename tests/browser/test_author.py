@@ -537,7 +537,6 @@ BLUNDERS: list[tuple[str, str, list[str]]] = [
     ("subprocess", "", ["no processes"]),
     ("exec", "", ["no processes"]),
     ("fork", "", ["no processes"]),
-    ("thread", "", ["one thread"]),
     ("run", "", ["leave out server.run()"]),
     ("import", "mcp.server.fastmcp", ["from mcp.server.mcpserver import MCPServer"]),
     ("import", "not_there", ["requirements"]),

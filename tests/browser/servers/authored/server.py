@@ -6,7 +6,6 @@ import importlib
 import json
 import os
 import signal
-import threading
 import weakref
 import zoneinfo
 from pathlib import Path
@@ -107,8 +106,6 @@ async def blunder(kind: str, url: str = "") -> Any:
         return await asyncio.create_subprocess_exec("ls")
     if kind == "fork":
         return os.fork()
-    if kind == "thread":
-        threading.Thread(target=print).start()
     if kind == "run":
         server.run()
     if kind == "import":
