@@ -35,7 +35,7 @@ def fit_results(target: Server[Any]) -> None:
 def _fitting(method: str, handler: Any) -> Any:
     async def fitting(ctx: ServerRequestContext[Any, Any], params: Any) -> HandlerResult:
         result: HandlerResult = await handler(ctx, params)
-        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS or _fits(result):
             return result
         wire: Any = result
         if isinstance(result, BaseModel):
@@ -44,3 +44,8 @@ def _fitting(method: str, handler: Any) -> Any:
         return result if fitted is wire else dict(fitted)
 
     return fitting
+
+
+def _fits(result: object) -> bool:
+    """Return whether a call's result is one for everybody, as nearly all are: they need not be serialised for that."""
+    return isinstance(result, types.CallToolResult) and isinstance(result.structured_content, dict | None)
