@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from mcpframe.frame.core.payload import loads
+
 VECTORS = Path(__file__).resolve().parent
 ROLES_FILE = "roles.json"
 
@@ -59,14 +61,5 @@ def expanded(text: str) -> str:
 
 def comparable(result: Result) -> tuple[list[str], str]:
     """Return a result in a form that is equal for equal results: an outcome has no order, and 1e+21 is an integer."""
-    return sorted(json.dumps(_by_value(each), sort_keys=True) for each in result["outcome"]), result["next"]
-
-
-def _by_value(each: Any) -> Any:
-    """Return JSON with integers in place of the floats that are equal to them."""
-    return json.loads(json.dumps(each), parse_float=_number)
-
-
-def _number(text: str) -> float | int:
-    value = float(text)
-    return int(value) if value.is_integer() else value
+    outcome = [loads(json.dumps(each)) for each in result["outcome"]]
+    return sorted(json.dumps(each, sort_keys=True) for each in outcome), result["next"]
