@@ -18,15 +18,18 @@ from mcpframe.kit.bundle.pyodide.job import ProgramTimeout
 def test_it_ends_after_the_stated_time(
     settings: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    limits: list[float] = []
+
     class Hanging:
         identity = "hanging"
 
         def run(self, *_: object, timeout: float, **__: Any) -> Any:
+            limits.append(timeout)
             raise ProgramTimeout("import_server", timeout)
 
     monkeypatch.setenv("MCPFRAME_CACHE", str(tmp_path))
     layers = Layers({}, {}, (Layer("server", SERVER_PATH, {"weather.py": b""}),), {}, {})
-    with pytest.raises(BuildError, match="more than 7 seconds") as caught:
+    with pytest.raises(BuildError, match="more than 7 seconds"):
         inspect.compile_and_inspect(
             "weather:main",
             SimpleNamespace(version="0"),  # type: ignore[arg-type]
@@ -39,4 +42,5 @@ def test_it_ends_after_the_stated_time(
             wheels={},
             timeout=7,
         )
-    assert str(caught.value.__cause__).count(" 7 seconds") == 1
+    # Python interrupts the import itself at 7 seconds; its process gets a little longer, to say where it stood.
+    assert limits == [7 + inspect._ENDING]
