@@ -149,3 +149,10 @@ def test_other_numbers_with_a_fraction_or_an_exponent_are_floats(text: str) -> N
 )
 def test_an_integer_beyond_javascript_is_found_and_a_text_of_digits_is_none(value: Any, expected: bool) -> None:
     assert payload.overflows(json.dumps({"a": [value]})) is expected
+
+
+@pytest.mark.parametrize("before", range(31))
+def test_an_integer_beyond_javascript_is_found_wherever_it_stands(before: int) -> None:
+    shown = '["{}", {}]'.format("x" * before, "{}")
+    assert payload.overflows(shown.format("9" * 309))
+    assert not payload.overflows(shown.format("9" * 308))
