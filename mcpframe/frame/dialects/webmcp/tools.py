@@ -12,8 +12,11 @@ from mcpframe.frame.core.origins import AllowedOrigins
 
 Json = Mapping[str, Any]
 
-LIMITS: Final = {"max_bytes": MESSAGE_BYTES, "max_nesting": MESSAGE_NESTING}
-"""The limits of JSON text from other pages, as `payload` takes them."""
+_LEVELS_AROUND = 4
+"""The message, its result, the list of tools, and the tool: a deeper schema would cost its reader the whole list."""
+
+LIMITS: Final = {"max_bytes": MESSAGE_BYTES, "max_nesting": MESSAGE_NESTING - _LEVELS_AROUND}
+"""The limits of a value from another page, as `payload` takes them."""
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}\Z")
 _LOCAL = re.compile(r"http://(localhost|[a-z0-9.-]+\.localhost|127(\.\d+){3}|\[::1\])(:\d+)?\Z")

@@ -146,3 +146,12 @@ async def test_tools_that_cannot_be_listed() -> None:
         source.failure = Rejected("InvalidStateError", "gone")
         with pytest.raises(MCPError, match="gone"):
             await client.list_tools()
+
+
+@pytest.mark.parametrize(("levels", "kept"), [(96, True), (97, False), (100, False)])
+async def test_a_schema_too_deep_for_a_message_costs_no_list(levels: int, kept: bool) -> None:
+    schema = '{"type": "object", "a": ' + "[" * (levels - 1) + "]" * (levels - 1) + "}"
+    async with Client(tools_session(FakeTools(tool("deep", inputSchema=schema), tool("other")))) as client:
+        listed = {each.name: each.input_schema for each in (await client.list_tools()).tools}
+    assert listed["other"] == {"type": "object"}
+    assert ("a" in listed["deep"]) is kept
