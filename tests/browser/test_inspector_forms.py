@@ -28,7 +28,7 @@ def formed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
     project = tmp_path_factory.mktemp("formed")
     shutil.copytree(SERVERS / "formed", project, dirs_exist_ok=True)
     for room in ("forms", "results"):
-        shutil.copytree(static_dir() / "inspector" / room, project / room)
+        shutil.copytree(static_dir() / "inspector" / "inspector" / room, project / "inspector" / room)
     for name in ("forms.css", "results.css"):
         shutil.copy(static_dir() / "inspector" / name, project)
     folder = tmp_path_factory.mktemp("formed-site")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[2]
 PACKAGE = REPOSITORY / "mcpframe"
-INSPECTOR = REPOSITORY / "static" / "inspector"
+INSPECTOR = REPOSITORY / "static" / "inspector" / "inspector"
 
 
 @cache

@@ -89,7 +89,7 @@ def _shortest_circle(graph: Graph, start: str) -> list[str]:
 
 
 PACKAGE = modules_of(sources.PACKAGE, "mcpframe")
-INSPECTOR = modules_of(sources.INSPECTOR, "")
+INSPECTOR = modules_of(sources.INSPECTOR, "inspector")
 
 
 @pytest.mark.parametrize("modules", [PACKAGE, INSPECTOR], ids=["mcpframe", "inspector"])

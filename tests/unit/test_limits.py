@@ -38,7 +38,7 @@ OF_SCRIPTS = [
     ("host/app-port.js", "const LONGEST_MESSAGE = (.+);", limits.MESSAGE_BYTES),
     ("extension/popup.js", "const DELAY = (\\d+);", hub.CONSENT_DELAY_SECONDS * 1000),
     ("hub/document-tools.js", "const MOST = (.+);", limits.LISTED_TOOLS),
-    ("inspector/panels/listing.py", "MOST_PAGES = (.+)", limits.LISTED_PAGES),
+    ("inspector/inspector/panels/listing.py", "MOST_PAGES = (.+)", limits.LISTED_PAGES),
 ]
 
 

@@ -34,6 +34,11 @@ def test_no_two_modules_have_a_public_class_of_the_same_name(folder: str) -> Non
     assert set(SHARED) <= {name for each in ("mcpframe", "static/inspector") for name in public_classes(ROOT / each)}
 
 
+def test_the_inspector_is_one_package() -> None:
+    """Modules of an author may have any other name, such as `session` or `app`."""
+    assert [path.name for path in (ROOT / "static" / "inspector").glob("*.py")] == []
+
+
 @pytest.mark.parametrize("name", ["rig.py", "page.py"])
 def test_no_file_has_a_name_that_says_nothing(name: str) -> None:
     assert [path for folder in ("mcpframe", "static", "tests") for path in (ROOT / folder).rglob(name)] == []

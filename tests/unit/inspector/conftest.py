@@ -1,4 +1,4 @@
-"""The inspector's modules are imported as they are in its bundle: its folder is the root."""
+"""The inspector's package is imported as it is in its bundle: from its project's folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FOLDER = str(Path(__file__).parents[3] / "static" / "inspector")
 if FOLDER not in sys.path:
     sys.path.insert(0, FOLDER)
 
-from forms import patterns  # noqa: E402
+from inspector.forms import patterns  # noqa: E402
 
 
 def _matches(pattern: str, text: str) -> bool | None:

@@ -4,10 +4,10 @@ import asyncio
 import json
 from typing import Any
 
-from forms.form import Form, FormProblem
-from forms.patterns import PATTERNS, BrowserWorker
+from inspector.forms.form import Form, FormProblem
+from inspector.forms.patterns import PATTERNS, BrowserWorker
+from inspector.results.result import show_result
 from mcpframe import Page
-from results.result import show_result
 
 CITIES = ["Paris", "Prague", "Porto", "Oslo"]
 

@@ -13,12 +13,12 @@ from urllib.parse import urlencode
 import anyio
 import pytest
 
-from app import shell
+from inspector.app import shell
+from inspector.session.rebuilds import Rebuilt
+from inspector.session.servers import Server, Servers
 from mcpframe.frame.page.session_page import Page
 from mcpframe.frame.storage.values import Storage
 from mcpframe.kit.base.data import static_dir
-from session.rebuilds import Rebuilt
-from session.servers import Server, Servers
 from tests.support.fake_page import FakeBrowser
 
 

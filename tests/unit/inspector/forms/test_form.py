@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from forms.form import Form, FormProblem
-from forms.json_values import same
+from inspector.forms.form import Form, FormProblem
+from inspector.forms.json_values import same
 from mcpframe.frame.page.session_page import Element, Page
 from mcpframe.frame.storage.values import Storage
 from tests.support.fake_page import FakeBrowser, FakeElement, FakeEvent, FakeFile

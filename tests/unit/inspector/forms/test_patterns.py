@@ -14,10 +14,10 @@ from jsonschema import Draft7Validator, Draft202012Validator, _keywords, _legacy
 from mcp import Client
 from mcp.server.lowlevel import Server
 
-from forms import patterns
-from forms.patterns import Patterns
-from results import output_schemas
-from results.output_schemas import limit_patterns, mismatch, show_unchecked
+from inspector.forms import patterns
+from inspector.forms.patterns import Patterns
+from inspector.results import output_schemas
+from inspector.results.output_schemas import limit_patterns, mismatch, show_unchecked
 
 SLOW = "(a+)+$"
 

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from forms.checks import fits, problem, requirement
-from forms.fields import Field, initial
-from forms.json_values import MISSING, NotJson, read_json, same, write_json
-from forms.schema import MAX_FIELDS, fields_of
+from inspector.forms.checks import fits, problem, requirement
+from inspector.forms.fields import Field, initial
+from inspector.forms.json_values import MISSING, NotJson, read_json, same, write_json
+from inspector.forms.schema import MAX_FIELDS, fields_of
 from tests.unit.inspector.forms.schemas import JSON, any_schemas, sound_schemas
 
 

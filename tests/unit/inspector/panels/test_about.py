@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from panels.about import lacks_storage
+from inspector.panels.about import lacks_storage
 
 
 @pytest.mark.parametrize(

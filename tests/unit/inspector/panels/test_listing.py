@@ -7,7 +7,7 @@ from typing import Any
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from panels.listing import entries_or_failure
+from inspector.panels.listing import entries_or_failure
 
 
 async def lacks(cursor: str | None) -> Any:

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.results.media import data_url, decoded, file_name, media_type, shown_as, size_text, web_address
+from inspector.results.result import is_table, raised_in, show_result
+from inspector.results.tree import STEP, json_tree, preview
 from mcpframe.frame.core.visible import visible
 from mcpframe.frame.page.session_page import Page
 from mcpframe.frame.storage.values import Storage
-from results.media import data_url, decoded, file_name, media_type, shown_as, size_text, web_address
-from results.result import is_table, raised_in, show_result
-from results.tree import STEP, json_tree, preview
 from tests.support.fake_page import FakeBrowser, FakeElement
 from tests.unit.inspector.forms.schemas import JSON
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from session import rebuilds
-from session.rebuilds import Rebuilt, Terminal, news
+from inspector.session import rebuilds
+from inspector.session.rebuilds import Rebuilt, Terminal, news
 
 PAGE = "http://127.0.0.1:8721/adder/"
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from session.servers import ERAS, Example, Offered, Server, Servers, read_offered
+from inspector.session.servers import ERAS, Example, Offered, Server, Servers, read_offered
 
 PI = "https://tools.example/pi/"
 

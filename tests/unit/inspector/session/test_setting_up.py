@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from inspector.session.setting_up import reason_of
 from mcpframe.frame.session.setup import SetupErrorCode, SetupResult
-from session.setting_up import reason_of
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
 
+from inspector.panels.listing import MOST_PAGES, all_pages
+from inspector.panels.prompts import schema_of
+from inspector.session.telling import PlainEnd, not_reached, sentence
 from mcpframe.frame.core.errors import HandshakeTimeout, PeerGone
-from panels.listing import MOST_PAGES, all_pages
-from panels.prompts import schema_of
-from session.telling import PlainEnd, not_reached, sentence
 
 
 @pytest.mark.parametrize(

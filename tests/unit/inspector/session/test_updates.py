@@ -13,8 +13,8 @@ from mcp import Client
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.shared.exceptions import MCPError
 
+from inspector.session.updates import Updates
 from mcpframe import FrameServer
-from session.updates import Updates
 
 NOTE = "note://one"
 PATIENCE = 60.0

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from views.context import MODES, Surroundings, view_of
+from inspector.views.context import MODES, Surroundings, view_of
 
 
 def test_the_context_is_in_the_names_of_mcp_apps() -> None:

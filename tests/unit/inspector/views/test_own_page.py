@@ -8,8 +8,8 @@ from typing import Any
 import mcp_types as types
 import pytest
 
+from inspector.views.own_page import PAGE_URI, OwnPage, bundle_of
 from mcpframe.views.html import view_html
-from views.own_page import PAGE_URI, OwnPage, bundle_of
 
 HERE = "http://localhost:8721/forecast/"
 

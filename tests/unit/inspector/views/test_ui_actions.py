@@ -11,16 +11,16 @@ from typing import Any
 import anyio
 import pytest
 
-from forms.json_values import NotJson
+from inspector.forms.json_values import NotJson
+from inspector.views import activity
+from inspector.views.activity import MOST, Activity
+from inspector.views.ui_actions import UiActions, read_answer
 from mcpframe.frame.core.errors import UiError
 from mcpframe.frame.hosting.mcp_ui.host import UiAction
 from mcpframe.frame.page.session_page import Page
 from mcpframe.frame.storage.values import Storage
 from mcpframe.frame.waiting.token_bucket import TokenBucket
 from tests.support.fake_page import FakeBrowser, FakeElement
-from views import activity
-from views.activity import MOST, Activity
-from views.ui_actions import UiActions, read_answer
 
 
 @dataclass

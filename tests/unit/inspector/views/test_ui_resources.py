@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from inspector.session.telling import wire
+from inspector.views.ui_resources import HEIGHT, MOST, data_of, prepared, ui_resources_of
 from mcpframe import ui_resource
 from mcpframe.frame.hosting.mcp_ui.resource import DATA, SIZE
-from session.telling import wire
-from views.ui_resources import HEIGHT, MOST, data_of, prepared, ui_resources_of
 
 URI = "ui://tasks/board"
 HERE = "http://localhost:8711/board/"

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.wire.entry import KINDS, RECEIVED, SENT, Entry
+from inspector.wire.filter import Filter, Selection
+from inspector.wire.log import WireLog
 from mcpframe.frame.core.events import Wire
-from wire.entry import KINDS, RECEIVED, SENT, Entry
-from wire.filter import Filter, Selection
-from wire.log import WireLog
 
 PAGE = "https://tools.example"
 STRANGER = "https://stranger.example"

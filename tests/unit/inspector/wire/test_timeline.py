@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from inspector.wire.log import WireLog
+from inspector.wire.timeline import CAPABILITY, FRAME, HOST, Timeline, span
 from mcpframe.frame.boot.serving import BOOT_CAPABILITY
 from mcpframe.frame.core.events import Wire
-from wire.log import WireLog
-from wire.timeline import CAPABILITY, FRAME, HOST, Timeline, span
 
 PAGE = "https://tools.example"
 MARKS = {"loader": 20, "wasm": 100.5, "ready": 400, "brand new": 410}
