@@ -1,5 +1,5 @@
 /**
- * `page.js` over DevTools: reports go to a binding, in pieces where they are long; `mcpframe.kit.hub.devtools.tab_page` calls the
+ * `page.js` over DevTools: reports go to a binding, in pieces where they are long; `mcpframe.kit.hub.tabs.tab_page` calls the
  * functions of `mcpframeHub`. It reports as well whether the page is looked at.
  */
 (page, { binding, most, piece }) => {

@@ -7,8 +7,8 @@ import json
 import time
 from typing import Any
 
-from mcpframe.kit.bridge.chromium.devtools import DevTools
-from mcpframe.kit.hub.devtools.websocket import connect
+from mcpframe.kit.browser.devtools.protocol import DevTools
+from mcpframe.kit.browser.devtools.websocket import connect
 
 _BINDING = "mcpframeBenchmark"
 _FUNCTION = f"(text) => {_BINDING}(JSON.stringify(JSON.parse(text)))"

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import pytest
 
 from mcpframe.kit.bridge.chromium import setup_window as setup
-from mcpframe.kit.bridge.chromium.launch import launch
 from mcpframe.kit.bridge.run import BridgeOptions, bridge_stdio
+from mcpframe.kit.browser.devtools.launch import launch
 from tests.bridge.programs import PATIENCE
 
 

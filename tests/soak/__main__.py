@@ -13,8 +13,8 @@ from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.errors import KitError
 from mcpframe.kit.base.progress import step
 from mcpframe.kit.bridge.chromium.pages import Pages
-from mcpframe.kit.bridge.http.endpoint import complete
 from mcpframe.kit.bridge.run import BridgeOptions, run_bridge
+from mcpframe.kit.edges.http.endpoint import complete
 from tests import soak
 from tests.soak.clients import PATIENCE
 from tests.soak.engines import RIGS

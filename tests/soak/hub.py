@@ -22,9 +22,9 @@ from mcp.shared.memory import create_client_server_memory_streams
 from mcpframe.hub.core.hub import Hub
 from mcpframe.hub.serving.server import HubServer
 from mcpframe.kit.base.errors import BrowserGone
-from mcpframe.kit.hub.devtools.browser_tabs import BrowserTabs
-from mcpframe.kit.hub.devtools.tab_page import HubPage
 from mcpframe.kit.hub.run import HubSettings, run_hub
+from mcpframe.kit.hub.tabs.browser_tabs import BrowserTabs
+from mcpframe.kit.hub.tabs.tab_page import HubPage
 from mcpframe.kit.web.serve import serve_folder
 from tests.soak.clients import PATIENCE
 from tests.soak.tally import Failures, Tally, WarmUp

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from mcpframe.kit.bridge.stdio.edge import serve_stdio
+from mcpframe.kit.edges.stdio.edge import serve_stdio
 from tests.support.bridged import Place
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import httpx2
 
-from mcpframe.kit.bridge.http import sessions as http_sessions
+from mcpframe.kit.edges.http import sessions as http_sessions
 from tests.soak.clients import PATIENCE, Soaker, text_of
 from tests.soak.stdio import StdioSoaker
 from tests.soak.tally import Failures, Tally

@@ -15,11 +15,11 @@ from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
 from mcpframe.frame.serving.server import serve
-from mcpframe.kit.bridge.http.endpoint import PATH, BridgeApp, Spare, serve_until_cancelled
-from mcpframe.kit.bridge.http.sessions import Sessions
-from mcpframe.kit.bridge.http.stateless import StatelessRequests
-from mcpframe.kit.bridge.link.link import Link, OpenPage
-from mcpframe.kit.bridge.link.messages import ServerMessage
+from mcpframe.kit.edges.http.endpoint import PATH, BridgeApp, Spare, serve_until_cancelled
+from mcpframe.kit.edges.http.sessions import Sessions
+from mcpframe.kit.edges.http.stateless import StatelessRequests
+from mcpframe.kit.edges.link.link import Link, OpenPage
+from mcpframe.kit.edges.link.messages import ServerMessage
 from mcpframe.kit.web.serve import bind
 
 JSON = dict[str, Any]

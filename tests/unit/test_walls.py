@@ -146,6 +146,8 @@ WALLS = [
         HUB,
         lambda _, found: top(found) & {"time", "threading", "socket", "subprocess", "pathlib", "os"},
     ),
+    Wall("the kit's hub never imports the bridge", KIT / "hub", lambda _, found: ours_in(found, "mcpframe.kit.bridge")),
+    Wall("the bridge never imports the kit's hub", KIT / "bridge", lambda _, found: ours_in(found, "mcpframe.kit.hub")),
     Wall("the base of the kit imports nothing of ours but itself", KIT / "base", _base),
 ]
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,13 +13,14 @@ from mcpframe.frame.core.errors import McpFrameError
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import BridgeError
 from mcpframe.kit.base.progress import Progress, silent
+from mcpframe.kit.base.signals import ended_by_signals
 from mcpframe.kit.bridge.chromium.pages import Pages
-from mcpframe.kit.bridge.chromium.profile import Profile, default_folder, open_profile
 from mcpframe.kit.bridge.chromium.setup_window import set_up
 from mcpframe.kit.bridge.chromium.tab import HOST_NAME, FramedPage
-from mcpframe.kit.bridge.link.link import LinkedPage
 from mcpframe.kit.bridge.target import Target, open_target
 from mcpframe.kit.browser.chromium import ensure_chromium, has_display
+from mcpframe.kit.browser.profile import Profile, default_folder, open_profile
+from mcpframe.kit.edges.link.link import LinkedPage
 from mcpframe.kit.web.serve import serve_folder
 
 # The host page may frame any server, and loads only its own files.
@@ -61,7 +61,7 @@ def bridge_stdio(options: BridgeOptions) -> None:
     Raises:
         KitError: the server could not be opened. A client's requests have been answered with the reason.
     """
-    from mcpframe.kit.bridge.stdio.edge import serve_stdio
+    from mcpframe.kit.edges.stdio.edge import serve_stdio
 
     served = False
 
@@ -94,7 +94,7 @@ def bridge_http(options: BridgeOptions, port: int, allowed_origins: Sequence[str
         PortTaken: another program listens on the port.
         KitError: the server could not be opened.
     """
-    from mcpframe.kit.bridge.http.endpoint import serve_http
+    from mcpframe.kit.edges.http.endpoint import serve_http
 
     run_bridge(options, lambda pages: serve_http(pages.open, port, allowed_origins))
 
@@ -163,27 +163,6 @@ class _Work:
         url = await asyncio.to_thread(self.target.find)
         options = self.options
         return FramedPage(url, known.session_id, known.visibility, known.permissions, options.patience, options.busy)
-
-
-@contextmanager
-def ended_by_signals() -> Iterator[None]:
-    """Cancel the block, which is in a task of its own, on SIGTERM and SIGHUP, and end it without an error then."""
-    task = asyncio.current_task()
-    assert task is not None
-    asked_to_end = False
-
-    def end() -> None:
-        nonlocal asked_to_end
-        asked_to_end = True
-        task.cancel()
-
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        asyncio.get_running_loop().add_signal_handler(number, end)
-    try:
-        yield
-    except asyncio.CancelledError:
-        if not asked_to_end:
-            raise
 
 
 async def _main(work: _Work, serve: Callable[[Pages], Awaitable[None]]) -> None:

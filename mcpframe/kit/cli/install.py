@@ -17,7 +17,8 @@ from mcpframe.kit.cli.examples import examples
 from mcpframe.kit.cli.output import err, step
 
 if TYPE_CHECKING:
-    from mcpframe.kit.bridge.install.clients import Client, Places
+    from mcpframe.kit.base.user_folders import UserFolders
+    from mcpframe.kit.bridge.install.clients import Client
     from mcpframe.kit.bridge.install.config_files import Change
     from mcpframe.kit.web.named_server import Named
 
@@ -69,15 +70,16 @@ def install(
     A project is built first, so that the client does not wait for it. The entry keeps this shell's variables for
     proxies, certificates, caches and the browser.
     """
+    from mcpframe.kit.base.user_folders import UserFolders
     from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
-    from mcpframe.kit.bridge.install.clients import CLIENTS, Places
+    from mcpframe.kit.bridge.install.clients import CLIENTS
     from mcpframe.kit.bridge.install.config_files import plan
     from mcpframe.kit.bridge.install.environment import needed_variables
     from mcpframe.kit.bridge.target import build_project, check_for_install
     from mcpframe.kit.web.named_server import Sources
 
     opts.check_system("The hub" if hub else "The bridge")
-    places = Places.here(project)
+    places = UserFolders.here(project)
     variables, secret = needed_variables(places.variables)
     sources: Path | None = None
     if not native and (http or allow_origin or extension_id):
@@ -134,10 +136,11 @@ def uninstall(
 ) -> None:
     """Remove a server from the configuration of MCP clients, if `mcpframe install` has added it."""
     from mcpframe.kit.base.errors import InstallError
-    from mcpframe.kit.bridge.install.clients import CLIENTS, Places
+    from mcpframe.kit.base.user_folders import UserFolders
+    from mcpframe.kit.bridge.install.clients import CLIENTS
     from mcpframe.kit.bridge.install.config_files import installed, plan_removal
 
-    places = Places.here(project)
+    places = UserFolders.here(project)
     if native and natives.uninstall(places, profile) and not any(name in installed(each, places) for each in CLIENTS):
         return
     planned = [plan_removal(each, places, name) for each in _chosen(client, places)]
@@ -149,7 +152,7 @@ def uninstall(
     _write(_confirmed(changes, yes))
 
 
-def _chosen(names: list[str] | None, places: Places) -> list[Client]:
+def _chosen(names: list[str] | None, places: UserFolders) -> list[Client]:
     """Return the clients of these names, by default the installed ones."""
     from mcpframe.kit.base.errors import InstallError
     from mcpframe.kit.bridge.install.clients import BY_NAME, CLIENTS
@@ -200,7 +203,7 @@ def _found(where: str) -> Named:
 def _bridge_command(named: Named, word: str, session: str | None, profile: Path | None) -> tuple[list[str], str]:
     """Return the command for a client, independent of the working directory, and the server's usual name."""
     from mcpframe.kit.base.programs import python
-    from mcpframe.kit.bridge.chromium.profile import slug
+    from mcpframe.kit.browser.profile import slug
     from mcpframe.kit.web.named_server import PACKAGE, Built, Published
 
     if isinstance(named, Published):

@@ -13,7 +13,7 @@ import typer
 from mcpframe.kit.cli import common_options as opts
 
 if TYPE_CHECKING:
-    from mcpframe.kit.bridge.install.clients import Places
+    from mcpframe.kit.base.user_folders import UserFolders
 
 PORT = 8719
 _ID = re.compile("[a-p]{32}")
@@ -104,7 +104,7 @@ def client_command() -> list[str]:
 
 
 def install(
-    places: Places,
+    places: UserFolders,
     extension: str | None,
     profile: Path | None,
     port: int | None,
@@ -143,7 +143,7 @@ def install(
         typer.echo(f"{each.title}: {each.path} is written. Load the extension again there.")
 
 
-def uninstall(places: Places, profile: Path | None) -> bool:
+def uninstall(places: UserFolders, profile: Path | None) -> bool:
     """Remove the permission, and return whether any browser had it."""
     from mcpframe.kit.hub.native.manifests import plan_native_removal
 

@@ -11,7 +11,7 @@ from time import monotonic
 
 from mcpframe.kit.base.cache import writing
 from mcpframe.kit.base.terminal import VisibleFormatter
-from mcpframe.kit.bridge.stdio.streams import StandardErrorHandler
+from mcpframe.kit.edges.stdio.streams import StandardErrorHandler
 
 _LOGGERS = ("mcpframe.hub", "mcpframe.kit.hub")
 

@@ -22,16 +22,16 @@ from mcpframe.hub.core.names import origin_of
 from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.core.transport import PortTransport
 from mcpframe.hub.serving.server import HubServer
-from mcpframe.kit.bridge.chromium.profile import open_profile
-from mcpframe.kit.bridge.run import ended_by_signals
+from mcpframe.kit.base.signals import ended_by_signals
 from mcpframe.kit.browser.chromium import ensure_chromium
+from mcpframe.kit.browser.profile import open_profile
 from mcpframe.kit.hub.consent_page import BrowserAsks
-from mcpframe.kit.hub.devtools.browser_tabs import BrowserTabs
-from mcpframe.kit.hub.devtools.browsers import AttachedBrowser, HubBrowser, OwnBrowser
 from mcpframe.kit.hub.folder_store import FolderStore
 from mcpframe.kit.hub.http import serve_http
 from mcpframe.kit.hub.log import hub_log
 from mcpframe.kit.hub.stdio import serve_stdio
+from mcpframe.kit.hub.tabs.browser_tabs import BrowserTabs
+from mcpframe.kit.hub.tabs.browsers import AttachedBrowser, HubBrowser, OwnBrowser
 
 log = logging.getLogger(__name__)
 

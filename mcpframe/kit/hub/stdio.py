@@ -15,9 +15,9 @@ from mcpframe.frame.compat.sdk import SdkMessages
 from mcpframe.frame.core import jsonrpc
 from mcpframe.frame.session.streams import WriteStream
 from mcpframe.hub.serving.server import HubServer
-from mcpframe.kit.bridge.stdio.edge import MessageOutput, StdioEdge
-from mcpframe.kit.bridge.stdio.lines import broken
-from mcpframe.kit.bridge.stdio.streams import standard_input, standard_output
+from mcpframe.kit.edges.stdio.edge import MessageOutput, StdioEdge
+from mcpframe.kit.edges.stdio.lines import broken
+from mcpframe.kit.edges.stdio.streams import standard_input, standard_output
 
 log = logging.getLogger(__name__)
 

@@ -1,1 +1,1 @@
-"""The bridge's browser: its process, DevTools, its profile, and tabs with framed servers."""
+"""The bridge's pages: tabs of a Chromium with framed servers, their consoles, and the setup window."""

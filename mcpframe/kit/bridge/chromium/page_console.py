@@ -14,7 +14,7 @@ from typing import Any
 
 from mcpframe.frame.waiting.token_bucket import TokenBucket
 from mcpframe.kit.base.terminal import VisibleFormatter
-from mcpframe.kit.bridge.stdio.streams import StandardErrorHandler
+from mcpframe.kit.edges.stdio.streams import StandardErrorHandler
 
 LONGEST_EVENT = 1 << 16
 """The longest event of a console that is read, in bytes: a page can make them as long as it likes."""

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
-from mcpframe.kit.bridge.chromium.launch import BridgeBrowser, launch
 from mcpframe.kit.bridge.chromium.tab import BridgeTab, FramedPage, TabListener
+from mcpframe.kit.browser.devtools.launch import StartedChromium, launch
 
 
 class Pages:
@@ -35,7 +35,7 @@ class Pages:
         self._addresses = addresses
         self._framed = framed
         self._visible = visible
-        self._browser: BridgeBrowser | None = None
+        self._browser: StartedChromium | None = None
         self._starting = asyncio.Lock()
 
     async def open(self, listener: TabListener) -> BridgeTab:
@@ -59,7 +59,7 @@ class Pages:
             if self._browser is not None:
                 await self._browser.close()
 
-    async def _started(self) -> BridgeBrowser:
+    async def _started(self) -> StartedChromium:
         async with self._starting:
             if self._browser is not None and self._browser.gone:
                 await self._browser.close()

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from mcpframe.kit.base.errors import BridgeError
 from mcpframe.kit.base.terminal import visible
-from mcpframe.kit.bridge.chromium.launch import launch
-from mcpframe.kit.bridge.chromium.profile import Profile, Remembered
 from mcpframe.kit.bridge.chromium.tab import BridgeTab, FramedPage
-from mcpframe.kit.bridge.link.messages import ServerMessage
+from mcpframe.kit.browser.devtools.launch import launch
+from mcpframe.kit.browser.profile import Profile, Remembered
+from mcpframe.kit.edges.link.messages import ServerMessage
 
 
 class _Quiet:

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from mcpframe.kit.base.errors import BridgeError, BrowserGone, PageFailed
-from mcpframe.kit.bridge.chromium.launch import BridgeBrowser
 from mcpframe.kit.bridge.chromium.page_console import LONGEST_EVENT, PageConsole
 from mcpframe.kit.bridge.chromium.watch import Watch
-from mcpframe.kit.bridge.link.messages import ServerMessage
+from mcpframe.kit.browser.devtools.launch import StartedChromium
+from mcpframe.kit.edges.link.messages import ServerMessage
 
 HOST_NAME = "mcpframe-bridge.localhost"
 HOST_ORIGIN = f"http://{HOST_NAME}"
@@ -83,7 +83,7 @@ class TabListener(Protocol):
 class BridgeTab:
     """A tab with the host page. It frames one server, once."""
 
-    def __init__(self, browser: BridgeBrowser, listener: TabListener) -> None:
+    def __init__(self, browser: StartedChromium, listener: TabListener) -> None:
         self._browser = browser
         self._listener = listener
         self._devtools = browser.devtools

@@ -24,11 +24,11 @@ from mcpframe.hub.core.errors import TabNotFound
 from mcpframe.hub.core.interfaces import UNNAMED, Caller, OnProgress
 from mcpframe.hub.serving.port_clients import HubClients
 from mcpframe.hub.serving.server import HubServer
-from mcpframe.kit.bridge.link.link import Link, LinkedPage
-from mcpframe.kit.bridge.link.messages import ServerMessage
-from mcpframe.kit.bridge.run import ended_by_signals
-from mcpframe.kit.bridge.stdio.edge import serve_stdio
-from mcpframe.kit.bridge.stdio.lines import Broken, Lines
+from mcpframe.kit.base.signals import ended_by_signals
+from mcpframe.kit.edges.link.link import Link, LinkedPage
+from mcpframe.kit.edges.link.messages import ServerMessage
+from mcpframe.kit.edges.stdio.edge import serve_stdio
+from mcpframe.kit.edges.stdio.lines import Broken, Lines
 from mcpframe.kit.hub.log import hub_log
 from mcpframe.kit.hub.native.meeting_place import connected, native_folder
 from mcpframe.kit.hub.native.sessions import server_message_of

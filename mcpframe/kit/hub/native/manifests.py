@@ -17,7 +17,7 @@ from mcpframe.hub.serving.native_clients import NATIVE_HOST
 from mcpframe.kit.base.cache import write_file, writing
 from mcpframe.kit.base.errors import InstallError
 from mcpframe.kit.base.programs import python
-from mcpframe.kit.bridge.install.clients import Places
+from mcpframe.kit.base.user_folders import UserFolders
 from mcpframe.kit.hub.native.meeting_place import made_folder
 
 _FOLDER = "NativeMessagingHosts"
@@ -29,7 +29,7 @@ _BROWSERS = (
     ("Edge", "microsoft-edge", "Microsoft Edge"),
     ("Brave", "BraveSoftware/Brave-Browser", "BraveSoftware/Brave-Browser"),
 )
-"""The folders of the browsers' profiles below `Places.application_data`: on Linux, and on macOS."""
+"""The folders of the browsers' profiles below `UserFolders.application_data`: on Linux, and on macOS."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class NativeManifest:
         write_file(self.path, self.text.encode("utf-8"))
 
 
-def plan_native(places: Places, extension: str, profile: Path | None = None) -> list[NativeManifest]:
+def plan_native(places: UserFolders, extension: str, profile: Path | None = None) -> list[NativeManifest]:
     """Return the manifests for the installed browsers.
 
     Args:
@@ -92,7 +92,7 @@ def plan_native(places: Places, extension: str, profile: Path | None = None) -> 
     return [NativeManifest(title, path, text) for title, path in found]
 
 
-def plan_native_removal(places: Places, profile: Path | None = None) -> list[NativeManifest]:
+def plan_native_removal(places: UserFolders, profile: Path | None = None) -> list[NativeManifest]:
     """Return the changes that remove the manifests of the browsers that have one."""
     return [NativeManifest(title, path, None) for title, path in _manifests(places, profile) if path.is_file()]
 
@@ -118,7 +118,7 @@ def write_script(options: Sequence[str] = ()) -> None:
         path.chmod(0o700)
 
 
-def _manifests(places: Places, profile: Path | None) -> list[tuple[str, Path]]:
+def _manifests(places: UserFolders, profile: Path | None) -> list[tuple[str, Path]]:
     file = Path(_FOLDER) / f"{NATIVE_HOST}.json"
     if profile is not None:
         return [("the browser of this profile", profile.expanduser().absolute() / file)]

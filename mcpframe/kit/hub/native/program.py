@@ -19,11 +19,11 @@ from mcpframe.frame.core.errors import McpFrameError, MessageError
 from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.hub.serving.native_clients import Frame
 from mcpframe.kit.base.errors import PortTaken
-from mcpframe.kit.bridge.http.endpoint import HOST, PATH, BridgeApp, Spare, serve_until_cancelled
-from mcpframe.kit.bridge.link.messages import MOST_UNREAD, ServerMessage
-from mcpframe.kit.bridge.run import ended_by_signals
-from mcpframe.kit.bridge.stdio.lines import Broken, messages_of
-from mcpframe.kit.bridge.stdio.streams import standard_input, standard_output
+from mcpframe.kit.base.signals import ended_by_signals
+from mcpframe.kit.edges.http.endpoint import HOST, PATH, BridgeApp, Spare, serve_until_cancelled
+from mcpframe.kit.edges.link.messages import MOST_UNREAD, ServerMessage
+from mcpframe.kit.edges.stdio.lines import Broken, messages_of
+from mcpframe.kit.edges.stdio.streams import standard_input, standard_output
 from mcpframe.kit.hub.log import hub_log
 from mcpframe.kit.hub.native.frames import NativeFrames, pack
 from mcpframe.kit.hub.native.meeting_place import listening, made_folder, turn

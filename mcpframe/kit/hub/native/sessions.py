@@ -11,8 +11,8 @@ from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.core.outline import outline
 from mcpframe.hub.core.limits import TO_EXTENSION_CHARACTERS
 from mcpframe.hub.serving.native_clients import Frame, FrameJoiner, begin_of, end_of, frames_of
-from mcpframe.kit.bridge.link.link import Link
-from mcpframe.kit.bridge.link.messages import ServerMessage
+from mcpframe.kit.edges.link.link import Link
+from mcpframe.kit.edges.link.messages import ServerMessage
 
 log = logging.getLogger(__name__)
 

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from mcpframe.kit.base.errors import BuildError, InstallError
+from mcpframe.kit.base.user_folders import UserFolders
 from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
-from mcpframe.kit.bridge.install.clients import BY_NAME, CLIENTS, Client, Places
+from mcpframe.kit.bridge.install.clients import BY_NAME, CLIENTS, Client
 from mcpframe.kit.bridge.install.config_files import plan
 from mcpframe.kit.bridge.install.environment import needed_variables
 from mcpframe.kit.cli.main import main
@@ -22,11 +23,11 @@ CURSOR = BY_NAME["cursor"]
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Places:
-    return Places(tmp_path / "home", tmp_path / "project", "linux", {})
+def places(tmp_path: Path) -> UserFolders:
+    return UserFolders(tmp_path / "home", tmp_path / "project", "linux", {})
 
 
-def put(client: Client, places: Places, text: str) -> Path:
+def put(client: Client, places: UserFolders, text: str) -> Path:
     path = client.place(places)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text.encode())
@@ -49,12 +50,12 @@ def put(client: Client, places: Places, text: str) -> Path:
 )
 def test_where_the_files_are(tmp_path: Path, name: str, platform: str, expected: str) -> None:
     variables = {"APPDATA": str(tmp_path / "roaming")}
-    places = Places(tmp_path / "home", tmp_path / "project", platform, variables)
+    places = UserFolders(tmp_path / "home", tmp_path / "project", platform, variables)
     assert BY_NAME[name].place(places) == tmp_path / expected
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
-def test_a_new_file(places: Places, client: Client) -> None:
+def test_a_new_file(places: UserFolders, client: Client) -> None:
     change = plan(client, places, "pi", COMMAND)
     assert not change.path.exists()
     change.write()
@@ -64,7 +65,7 @@ def test_a_new_file(places: Places, client: Client) -> None:
     assert plan(client, places, "pi", COMMAND).is_none
 
 
-def test_nothing_else_changes(places: Places) -> None:
+def test_nothing_else_changes(places: UserFolders) -> None:
     settings = {"theme": "ü", "mcpServers": {"other": {"command": "x", "args": []}}, "last": [1, {"a": None}]}
     path = put(CURSOR, places, json.dumps(settings, indent=4, ensure_ascii=False) + "\n")
     path.chmod(0o640)
@@ -79,7 +80,7 @@ def test_nothing_else_changes(places: Places) -> None:
     assert path.stat().st_mode & 0o777 == 0o640
 
 
-def test_its_own_entry_is_renewed_with_what_a_person_added(places: Places) -> None:
+def test_its_own_entry_is_renewed_with_what_a_person_added(places: UserFolders) -> None:
     old = {"command": "old", "args": ["-m", "mcpframe", "bridge", "x"], "env": {"A": "1"}}
     path = put(CURSOR, places, json.dumps({"mcpServers": {"pi": old}}))
     plan(CURSOR, places, "pi", COMMAND).write()
@@ -101,7 +102,7 @@ def test_its_own_entry_is_renewed_with_what_a_person_added(places: Places) -> No
         ('{"mcpServers": {"pi": null, "q": 1}}', ""),
     ],
 )
-def test_what_cannot_be_kept_is_left_alone(places: Places, text: str, why: str) -> None:
+def test_what_cannot_be_kept_is_left_alone(places: UserFolders, text: str, why: str) -> None:
     path = put(CURSOR, places, text)
     if why:
         with pytest.raises(InstallError, match=why):
@@ -111,14 +112,14 @@ def test_what_cannot_be_kept_is_left_alone(places: Places, text: str, why: str) 
     assert path.read_text() == text
 
 
-def test_a_file_that_is_no_text(places: Places) -> None:
+def test_a_file_that_is_no_text(places: UserFolders) -> None:
     path = put(CURSOR, places, "")
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(InstallError, match="UTF-8"):
         plan(CURSOR, places, "pi", COMMAND)
 
 
-def test_variables_of_this_shell_are_renewed_and_others_kept(places: Places) -> None:
+def test_variables_of_this_shell_are_renewed_and_others_kept(places: UserFolders) -> None:
     old = {"command": "old", "args": ["-m", "mcpframe", "bridge", "x"], "env": {"A": "1", "HTTPS_PROXY": "http://old"}}
     path = put(CURSOR, places, json.dumps({"mcpServers": {"pi": old}}))
     variables = {"HTTPS_PROXY": "http://new"}
@@ -184,7 +185,7 @@ def test_a_project_is_built_before_its_entry_is_written(
     assert len(built) == 2
 
 
-def test_a_file_that_changes_meanwhile(places: Places) -> None:
+def test_a_file_that_changes_meanwhile(places: UserFolders) -> None:
     path = put(CURSOR, places, "{}")
     change = plan(CURSOR, places, "pi", COMMAND)
     path.write_text('{"new": 1}')
@@ -193,7 +194,7 @@ def test_a_file_that_changes_meanwhile(places: Places) -> None:
     assert path.read_text() == '{"new": 1}'
 
 
-def test_a_link_stays_one(places: Places, tmp_path: Path) -> None:
+def test_a_link_stays_one(places: UserFolders, tmp_path: Path) -> None:
     real = tmp_path / "dotfiles.json"
     real.write_text("{}")
     path = put(CURSOR, places, "")
@@ -296,7 +297,7 @@ def test_an_address_with_nothing_there(
 def test_a_server_is_removed_again_and_nothing_else(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    places = Places.here(tmp_path)
+    places = UserFolders.here(tmp_path)
     other = {"command": "theirs", "args": []}
     path = put(BY_NAME["vscode"], places, json.dumps({"inputs": [], "servers": {"other": other}}, indent=4) + "\n")
     before = path.read_text()

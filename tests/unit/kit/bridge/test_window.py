@@ -8,9 +8,9 @@ import pytest
 
 from mcpframe.kit.base.errors import BridgeError
 from mcpframe.kit.bridge import run
-from mcpframe.kit.bridge.chromium.profile import Profile, Remembered
 from mcpframe.kit.bridge.run import BridgeOptions
 from mcpframe.kit.bridge.target import Target
+from mcpframe.kit.browser.profile import Profile, Remembered
 
 KEY = "https://tools.example/pi/"
 

@@ -21,8 +21,8 @@ from mcpframe.hub.core.messages import CallCancelled
 from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.serving.server import HubServer
 from mcpframe.kit.base.errors import PortTaken
-from mcpframe.kit.bridge.stdio import edge as stdio
-from mcpframe.kit.bridge.stdio.streams import Output
+from mcpframe.kit.edges.stdio import edge as stdio
+from mcpframe.kit.edges.stdio.streams import Output
 from mcpframe.kit.hub import http
 from mcpframe.kit.hub.stdio import HubEdge
 from tests.support.fake_hub import ENVELOPE, HubWorld, hub_world, text_result, tool

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import WriteError
-from mcpframe.kit.bridge.stdio.streams import MOST_WAITING, StandardErrorHandler
+from mcpframe.kit.edges.stdio.streams import MOST_WAITING, StandardErrorHandler
 from mcpframe.kit.hub.log import hub_log
 
 

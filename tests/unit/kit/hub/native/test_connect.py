@@ -9,8 +9,8 @@ from typing import Any
 
 import anyio
 
-from mcpframe.kit.bridge.link.link import Link
-from mcpframe.kit.bridge.link.messages import ServerMessage
+from mcpframe.kit.edges.link.link import Link
+from mcpframe.kit.edges.link.messages import ServerMessage
 from mcpframe.kit.hub.native.connect import Connections
 from mcpframe.kit.hub.native.meeting_place import listening
 

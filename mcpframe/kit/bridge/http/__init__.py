@@ -1,1 +1,0 @@
-"""The bridge over Streamable HTTP, in both protocol eras, one module each; `headers` checks requests."""

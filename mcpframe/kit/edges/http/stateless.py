@@ -1,0 +1,291 @@
+"""Streamable HTTP of 2026-07-28: requests without sessions. All requests share one frame.
+
+Every request is a POST that is answered with JSON, or with an event stream if the server sends other messages before
+its answer or is slow. A client cancels by closing the stream. The checks that the specification requires of the HTTP
+edge are in `headers`; requests that fail them never reach the server.
+
+Ids of different clients may collide. The bridge therefore replaces the id and the progress token of every request by a
+number that it never uses again, so that an answer, however late, can only reach the client that sent the request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import logging
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcp.server.streamable_http import check_accept_headers
+from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from mcpframe.frame.core import payload
+from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR, RequestId, asked_as, cancellation, is_request
+from mcpframe.frame.core.paging import Paging
+from mcpframe.frame.core.requests import Requests
+from mcpframe.kit.edges.http import headers as rules
+from mcpframe.kit.edges.http.routing import SUBSCRIPTION_KEY, Asked, meta_of, request_for
+from mcpframe.kit.edges.link.link import Link
+from mcpframe.kit.edges.link.messages import ServerMessage, Unread
+
+logger = logging.getLogger(__name__)
+
+_STREAM_AFTER_SECONDS = 15.0
+"""Seconds of silence after which a request gets an event stream, and between the stream's pings."""
+
+_STREAM_HEADERS = [
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-cache, no-transform"),
+    (b"x-accel-buffering", b"no"),
+]
+_SCHEMA_SECONDS = 30.0
+"""Seconds for the server to list its tools, if a request is checked against a tool's schema."""
+
+
+@dataclass
+class _Waiting:
+    """A request that waits for its answer, and the messages that belong to it.
+
+    Attributes:
+        given_id: its id as the client sent it.
+        given_token: its progress token as the client sent it.
+        task: the task that answers its client.
+        asked: the request as the server sees it.
+        is_answered: whether the answer has arrived.
+    """
+
+    given_id: RequestId
+    given_token: Any
+    task: asyncio.Task[Any]
+    asked: Asked = field(init=False)
+    is_answered: bool = False
+    _came: asyncio.Queue[ServerMessage] = field(default_factory=asyncio.Queue)
+    _unread: Unread = field(default_factory=lambda: Unread())
+
+    def add(self, server_message: ServerMessage) -> None:
+        """Add a message of the server. A client with too much unread data counts as gone."""
+        self.is_answered = self.is_answered or server_message.method is None
+        if self._unread.add(len(server_message.text)):
+            self._came.put_nowait(server_message)
+        elif not self.task.cancelling():
+            logger.warning("A client does not read the messages sent to it: its request ends.")
+            self.task.cancel()
+
+    async def next(self) -> ServerMessage:
+        """Return the next message of the server."""
+        server_message = await self._came.get()
+        self._unread.remove(len(server_message.text))
+        return server_message
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the answer has been taken."""
+        return self.is_answered and self._came.empty()
+
+
+class StatelessRequests:
+    """An ASGI application for the requests of this era."""
+
+    def __init__(self, take: Callable[[], Link], settings: TransportSecuritySettings) -> None:
+        self._take = take
+        self._security = TransportSecurityMiddleware(settings)
+        self._link: Link | None = None
+        self._requests: Requests[int, _Waiting] = Requests(itertools.count(1))
+
+    @property
+    def link(self) -> Link | None:
+        """The link to the frame, from the first request on."""
+        return self._link
+
+    @property
+    def pending(self) -> int:
+        """The number of requests that wait for an answer."""
+        return len(self._requests)
+
+    def end(self) -> None:
+        """Answer the open requests with an error: the server ends."""
+        for request in self._requests:
+            assert self._link is not None  # it has got the request
+            failed = self._link.closed_error(request.id, "The server has ended.")
+            self.deliver(ServerMessage(payload.encode(failed), request.id))
+
+    async def close(self) -> None:
+        """Close the frame."""
+        if self._link is not None:
+            await self._link.close()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one HTTP request."""
+        request = Request(scope, receive)
+        response = await self._security.validate_request(request, is_post=request.method == "POST")
+        response = response or _response(rules.check_head(request.method, check_accept_headers(request)))
+        if response is None:
+            checked = rules.check_body(await request.body(), request.headers.items())
+            if isinstance(checked, rules.Refusal):
+                response = _response(checked)
+            elif not is_request(checked.message):
+                response = Response(status_code=202)  # a client's notifications have no effect in this era
+        if response is not None:
+            await response(scope, receive, send)
+            return
+        assert isinstance(checked, rules.Accepted)
+        left = asyncio.create_task(_disconnected(receive))
+        answering = asyncio.create_task(self._answer(checked.message, request.headers.items(), scope, receive, send))
+        try:
+            await asyncio.wait([left, answering], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            left.cancel()
+            answering.cancel()
+            await asyncio.wait([left, answering])
+        if not answering.cancelled():
+            answering.result()
+
+    # Towards the frame
+
+    def deliver(self, server_message: ServerMessage) -> None:
+        """Hand a message of the server to the request that it belongs to."""
+        id_ = request_for(server_message.message, (request.value.asked for request in self._requests))
+        request = self._requests.find(id_)
+        if request is not None:
+            request.value.add(_restored(server_message, request.value))
+
+    def note(self, text: str) -> None:
+        """Log a message for the user."""
+        logger.warning("%s", text)
+
+    @contextlib.contextmanager
+    def _asking(self, message: Mapping[str, Any]) -> Iterator[_Waiting]:
+        """Send a request to the server. If the block is left without an answer, the request is cancelled."""
+        if self._link is None:
+            self._link = self._take()
+            self._link.edge = self
+        task = asyncio.current_task()
+        assert task is not None
+        waiting = _Waiting(message["id"], meta_of(message).get("progressToken"), task)
+        number = self._requests.open(waiting).id
+        asking = asked_as(message, lambda _: number)
+        waiting.asked = Asked.of(asking)
+        try:
+            self._link.send(payload.encode(asking), asking)
+            yield waiting
+        finally:
+            self._requests.take(number)
+            if not waiting.is_answered:
+                cancelled = cancellation(number, "The client has closed the response.")
+                self._link.send(payload.encode(cancelled), cancelled)
+
+    # Towards the client
+
+    async def _answer(
+        self, message: Mapping[str, Any], headers: rules.Headers, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        refused = _response(await self._check_parameters(message, headers))
+        if refused is not None:
+            await refused(scope, receive, send)
+            return
+        with self._asking(message) as waiting:
+            server_message = await _next(waiting)
+            if server_message is not None and server_message.method is None:
+                answer = server_message.message
+                status = rules.status_of(answer["error"]["code"]) if "error" in answer else 200
+                await Response(server_message.text, status, media_type="application/json")(scope, receive, send)
+                return
+            await send({"type": "http.response.start", "status": 200, "headers": _STREAM_HEADERS})
+            async for event, more in _events(waiting, server_message):
+                await send({"type": "http.response.body", "body": event, "more_body": more})
+
+    async def _check_parameters(self, message: Mapping[str, Any], headers: rules.Headers) -> rules.Refusal | None:
+        if not rules.needs_schema(message, headers):
+            return None
+        try:
+            async with asyncio.timeout(_SCHEMA_SECONDS):
+                schema = await self._input_schema(message)
+        except TimeoutError:
+            error = f"The server has not listed its tools within {_SCHEMA_SECONDS:.0f} seconds: try again later."
+            return rules.Refusal(rules.status_of(INTERNAL_ERROR), INTERNAL_ERROR, error, message["id"])
+        return None if schema is None else rules.check_parameters(schema, message, headers)
+
+    async def _input_schema(self, message: Mapping[str, Any]) -> Any:
+        """Return a tool's schema from the server's own list; None if it is not there, or the list does not end."""
+        meta = {k: v for k, v in meta_of(message).items() if k != "progressToken"}
+        pages = Paging()
+        while pages.more:
+            params = {"_meta": meta, **pages.params}
+            with self._asking({"jsonrpc": "2.0", "id": 0, "method": "tools/list", "params": params}) as waiting:
+                while not waiting.is_over:
+                    server_message = await waiting.next()
+            result = server_message.message.get("result", {})
+            tools = result.get("tools")
+            for tool in tools if isinstance(tools, list) else ():
+                if isinstance(tool, dict) and tool.get("name") == message["params"].get("name"):
+                    return tool.get("inputSchema")
+            pages.follow(result.get("nextCursor"))
+        return None
+
+
+async def _events(waiting: _Waiting, server_message: ServerMessage | None) -> AsyncIterator[tuple[bytes, bool]]:
+    """Yield the pieces of an event stream, each with whether another one follows."""
+    while True:
+        answered = server_message is not None and server_message.method is None
+        yield b": ping\r\n\r\n" if server_message is None else _event(server_message.text), not answered
+        if answered:
+            return
+        server_message = await _next(waiting)
+
+
+def _event(text: str) -> bytes:
+    return b"event: message\r\ndata: " + text.encode("utf-8", "surrogatepass") + b"\r\n\r\n"
+
+
+async def _next(waiting: _Waiting) -> ServerMessage | None:
+    try:
+        async with asyncio.timeout(_STREAM_AFTER_SECONDS):
+            return await waiting.next()
+    except TimeoutError:
+        return None
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _restored(server_message: ServerMessage, waiting: _Waiting) -> ServerMessage:
+    """Return a message with the client's own id and token in place of the bridge's number."""
+    number, given = waiting.asked.id, waiting.given_id
+    message = server_message.message
+    member = "result" if server_message.method is None else "params"
+    changed: dict[str, Any] = {}
+    if server_message.method == "notifications/progress":
+        changed[member] = {**message[member], "progressToken": waiting.given_token}
+    elif meta_of(message, member).get(SUBSCRIPTION_KEY) == number:
+        meta = {**meta_of(message, member), SUBSCRIPTION_KEY: given}
+        changed[member] = {**message[member], "_meta": meta}
+    if server_message.method is None:
+        head = f'{{"jsonrpc":"2.0","id":{number},'
+        if not changed and server_message.text.startswith(head):  # as pages write it: saves serializing it
+            return ServerMessage(
+                f'{{"jsonrpc":"2.0","id":{payload.encode(given)},{server_message.text[len(head) :]}', given
+            )
+        changed["id"] = given
+    if not changed:
+        return server_message
+    return ServerMessage(
+        payload.encode({**message, **changed}),
+        given if server_message.method is None else server_message.id,
+        server_message.method,
+    )
+
+
+def _response(refusal: rules.Refusal | None) -> Response | None:
+    if refusal is None:
+        return None
+    body = refusal.body()
+    if body is None:
+        return Response(status_code=refusal.status, headers={"Allow": "POST"} if refusal.status == 405 else None)
+    return Response(payload.encode(body), refusal.status, media_type="application/json")

@@ -1,0 +1,1 @@
+"""MCP over stdio: bytes, lines, and one client. For the bridge and the hub."""
