@@ -18,6 +18,7 @@
     python3 build.py release [--final]   build the wheel, the sdist, the npm package and the extension into dist/, check
                                          them, and use them as their users do; publishes nothing
     python3 build.py lock                renew the lock files
+    python3 build.py weight [COMMIT]     print the lines of code of each room, and what has changed since a commit
 
 It needs only Python 3.11 or newer: the first run creates the environment .venv from the locks, and later runs use it.
 Until then only the standard library is used.
@@ -82,8 +83,10 @@ def main(arguments: Sequence[str]) -> int:
     verbs.add_parser("survey", help="build public packages by their names, and call a tool of each", add_help=False)
     verbs.add_parser("screenshots", help="renew the documentation's pictures, in docs/images/", add_help=False)
     verbs.add_parser("release", help="build and check the packages of a release", add_help=False)
+    verbs.add_parser("weight", help="lines of code by room, and what has changed since a commit", add_help=False)
     options, rest = parser.parse_known_args(arguments)
-    if rest and options.verb not in ("test", "bench", "conformance", "soak", "survey", "screenshots", "release"):
+    passing = ("test", "bench", "conformance", "soak", "survey", "screenshots", "release", "weight")
+    if rest and options.verb not in passing:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     try:
         ensure_environment()
@@ -105,6 +108,10 @@ def main(arguments: Sequence[str]) -> int:
             return survey(rest)
         elif options.verb == "release":
             return release(rest)
+        elif options.verb == "weight":
+            from tests.support import weight
+
+            return weight.main(rest)
         elif options.verb == "check":
             return check()
         elif options.verb == "screenshots":
