@@ -118,6 +118,7 @@ def _of_dialect(module: str, name: str, sep: Callable[[str], str] | None = None)
 
 _GENERATORS: dict[str, Callable[[str], str]] = {
     "example": example,
+    "claims": proofs.claims,
     "commands": commands.reference,
     "configuration": configuration.table,
     "deadlines": protocol.deadlines,

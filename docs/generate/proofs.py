@@ -1,4 +1,4 @@
-"""Which tests prove each claim of the documentation: the table `tests/proofs.toml` as a page."""
+"""The claims of the documentation, and the tests that prove each: the table `tests/proofs.toml`."""
 
 from __future__ import annotations
 
@@ -37,3 +37,17 @@ def proofs(_: str = "") -> str:
         rows = (f"| {claim} | {', '.join(f'`{test}`' for test in tests)} |" for claim, tests in claims.items())
         parts.append("\n".join([f"## {section}", "", "| claim | tests |", "|---|---|", *rows]))
     return "\n\n".join(parts)
+
+
+def claims(section: str) -> str:
+    """Return the claims of a section, for the page that makes them: as a list, or by their numbers as a table.
+
+    Raises:
+        TestMissing: There is no such section.
+    """
+    stated = read_proofs().get(section)
+    if stated is None:
+        raise TestMissing(f"tests/proofs.toml has no section {section!r}.")
+    numbered = [re.fullmatch(r"(\d+)\. (.+)", claim) for claim in stated]
+    rows = [f"| {each[1]} | {each[2]} |" for each in numbered if each]
+    return "\n".join(["| line | claim |", "|---|---|", *rows] if rows else [f"- {claim}" for claim in stated])

@@ -89,11 +89,6 @@ def test_examples_import_public_names_only(name: str) -> None:
     }
 
 
-@pytest.mark.parametrize("name", SHOWN)
-def test_no_page_is_too_long_to_be_read(name: str) -> None:
-    assert len(SHOWN[name].splitlines()) <= 300
-
-
 def commands(text: str) -> list[str]:
     """Return the lines of a page that are commands, in blocks and in the text."""
     blocks = re.findall(r"^\$ (mcpframe .*)$", text, flags=re.MULTILINE)
