@@ -51,7 +51,7 @@ def registrar_for(server: Any) -> Registrar:
         from mcpframe.views.lowlevel2 import Lowlevel2
 
         return Lowlevel2(server)
-    raise ViewError(f"An object of type {type(server).__name__} is no MCP server: views are added to one.")
+    raise ViewError(f"An object of type {type(server).__name__} is not an MCP server: views are added to one.")
 
 
 def _resource(module: str, view: View) -> Any:

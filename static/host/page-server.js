@@ -18,7 +18,7 @@
 export function embedPageServer(url, { channel = "mcp-default", parent = document.body } = {}) {
   const { href, origin, protocol } = new URL(url, document.baseURI);
   if (!/^https?:$/.test(protocol))
-    throw new TypeError(`${href} is no address of a bundle: write one with http or https.`);
+    throw new TypeError(`${href} is not an address of a bundle: write one with http or https.`);
   const frame = Object.assign(document.createElement("iframe"), { src: href, title: origin, hidden: true });
   frame.sandbox = "allow-scripts allow-same-origin allow-forms allow-downloads";
   const stopped = { type: "mcp", direction: "server-to-client", payload: "mcp-server-stopped" };

@@ -98,7 +98,7 @@ def evaluate(expression: str, tables: Mapping[str, pd.DataFrame]) -> Any:
     except ExpressionError:
         raise
     except SyntaxError as error:
-        raise ExpressionError(f"This is no expression: {error.msg}.") from error
+        raise ExpressionError(f"This is not an expression: {error.msg}.") from error
     except Exception as error:
         raise ExpressionError(f"{type(error).__name__}: {error}") from error
 
@@ -161,7 +161,7 @@ class _Evaluation:
                 _check_aggregates(node)
             function = getattr(self._of_pandas(node.func), node.func.attr)
         else:
-            raise ExpressionError(f"{ast.unparse(node.func)!r} is no function or method that is allowed here.")
+            raise ExpressionError(f"{ast.unparse(node.func)!r} is not a function or method that is allowed here.")
         if any(keyword.arg is None for keyword in node.keywords):
             raise ExpressionError("** is not allowed here.")
         named = {str(keyword.arg): self.value(keyword.value) for keyword in node.keywords}
@@ -172,7 +172,7 @@ class _Evaluation:
         text = isinstance(node.op, ast.Add) and not (isinstance(left, str) and isinstance(right, str))
         if any(isinstance(side, list | tuple) or (isinstance(side, str) and not text) for side in (left, right)):
             raise ExpressionError(
-                f"{ast.unparse(node)!r}: lists are no operands here, and a text is only added to a column."
+                f"{ast.unparse(node)!r}: lists are not operands here, and a text is only added to a column."
             )
         return self._operator(node.op)(left, right)
 
@@ -215,7 +215,7 @@ def _check_aggregates(call: ast.Call) -> None:
         for part in ast.walk(argument):
             named = part.value if isinstance(part, ast.Constant) else None
             if isinstance(named, str) and named not in AGGREGATES and _is_attribute(named):
-                raise ExpressionError(f"{named!r} is no aggregate; there are: {', '.join(sorted(AGGREGATES))}.")
+                raise ExpressionError(f"{named!r} is not an aggregate; there are: {', '.join(sorted(AGGREGATES))}.")
 
 
 def _is_attribute(name: str) -> bool:

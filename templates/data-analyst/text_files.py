@@ -77,7 +77,7 @@ def read(data: bytes) -> Reading:
     """Guess how a text is to be read.
 
     Raises:
-        ValueError: It is no text, or empty.
+        ValueError: It is not a text, or empty.
     """
     encoding = _encoding(data)
     with io.TextIOWrapper(io.BytesIO(data), encoding=encoding, errors="replace", newline="") as text:

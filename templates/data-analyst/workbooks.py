@@ -14,14 +14,14 @@ def read_workbook(data: bytes) -> dict[str, pd.DataFrame]:
     """Return the sheets with columns, by their titles.
 
     Raises:
-        ValueError: It is no workbook that can be read.
+        ValueError: It is not a workbook that can be read.
     """
     from python_calamine import CalamineError
 
     try:
         sheets = pd.read_excel(io.BytesIO(data), sheet_name=None, engine="calamine")
     except (CalamineError, OSError, KeyError) as error:
-        raise ValueError(f"it is no workbook, or damaged or protected by a password ({error})") from error
+        raise ValueError(f"it is not a workbook, or damaged or protected by a password ({error})") from error
     return {title: sheet for title, sheet in sheets.items() if len(sheet.columns)}
 
 

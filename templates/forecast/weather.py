@@ -77,4 +77,4 @@ def _sky(clouds: float, rain: float, high: float) -> str:
 
 
 def _random(*parts: str) -> Random:
-    return Random(hashlib.sha256("\n".join(parts).encode()).digest())  # noqa: S311  weather is no secret
+    return Random(hashlib.sha256("\n".join(parts).encode()).digest())  # noqa: S311  weather is not a secret

@@ -86,7 +86,7 @@ async def evaluate_jsonpath(
     try:
         found = jsonpath.finditer(path, document.value)
     except JSONPathError as error:
-        raise ToolError(f"That is no JSONPath (RFC 9535): {str(error).strip()}") from None
+        raise ToolError(f"That is not a JSONPath (RFC 9535): {str(error).strip()}") from None
     taken = await take((_located(match) for match in found), limit)
     return _answer(taken.items, taken.count, taken.counted, complete=taken.complete)
 
@@ -116,7 +116,7 @@ async def schema_summary(
     try:
         part = jsonpath.match(path, document.value)
     except JSONPathError as error:
-        raise ToolError(f"That is no JSONPath (RFC 9535): {str(error).strip()}") from None
+        raise ToolError(f"That is not a JSONPath (RFC 9535): {str(error).strip()}") from None
     if part is None:
         raise ToolError(f"There is nothing at {path} in {document.name}.")
     places, more = summarize(part.obj, path, depth, limit)

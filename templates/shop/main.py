@@ -35,7 +35,7 @@ async def main(page: Page) -> None:
 
 def read_kept(page: Page) -> Any:
     """Return what this tab has kept; None for nothing."""
-    with suppress(Exception):  # a browser without storage, or something that is no JSON
+    with suppress(Exception):  # a browser without storage, or something that is not JSON
         return json.loads(page.js.defaultView.sessionStorage.getItem(KEY))
     return None
 

@@ -69,7 +69,7 @@ def _commit(checkout: Path) -> str:
     try:
         return run_tool(["git", "rev-parse", "--short", "HEAD"], "git", cwd=checkout).strip()
     except ToolFailed as error:
-        raise BenchmarkError(f"{checkout} is no checkout of mcpframe: {error}") from error
+        raise BenchmarkError(f"{checkout} is not a checkout of mcpframe: {error}") from error
 
 
 @contextlib.contextmanager

@@ -509,7 +509,7 @@ async def test_javascript_modules_are_imported_with_what_they_import(session: Co
         "text": "[hello]",
         "detail": {"text": "hello", "parts": [1, 2]},
     }
-    assert "is no asset of this page" in await session.call("import_broken", path="absent.js")
+    assert "is not an asset of this page" in await session.call("import_broken", path="absent.js")
     assert "this module is broken" in await session.call("import_broken", path="broken.js")
 
 

@@ -295,7 +295,7 @@ async def test_pictures_of_a_tool_and_of_the_user(
         shown = (await client.call_tool("show_picture", {})).content
         assert shown == [drawn]
         await frame.set_input_files("#file", {"name": "a.txt", "mimeType": "text/plain", "buffer": b"a"})
-        await expect(frame.locator("#status")).to_contain_text("a.txt is no PNG")
+        await expect(frame.locator("#status")).to_contain_text("a.txt is not a PNG")
 
 
 async def framed_example(

@@ -3,7 +3,7 @@
     line                                                        what must happen
     every message type, every field: missing, null, wrong       refused, reported, and nothing else
     every message type, too large, too deep, prototype keys     refused, reported, and nothing else
-    what is no JSON object, or cannot be cloned                 nothing, or refused
+    what is not a JSON object, or cannot be cloned                 nothing, or refused
     a redirect to another origin before the session             not heard, told nothing; the deadline ends it
     a redirect within the origin                                works
     two hosts, two frames, fifty frames at once                 each gets its own answers

@@ -2,7 +2,7 @@
 
     line                                                        what must happen
     the page around, its storage, its address, windows          out of reach
-    messages that are no JSON, cannot be cloned, are endless    nothing, or refused
+    messages that are not JSON, cannot be cloned, are endless    nothing, or refused
     frames in the page, siblings, the page around itself        not heard
     the page goes to another origin in mid-request              it gets no answer, no data, no function
     two hosts in one page, floods                               each hears its own page

@@ -597,7 +597,7 @@ async def test_hostile_results(page: Page, opened: tuple[Page, Troubles]) -> Non
     await expect(result.locator("img")).to_have_count(3)
     await expect(result.get_by_text("The browser can't show this image.")).to_have_count(1 + 2)
     await expect(result.get_by_text("This image is not base64.")).to_have_count(2)
-    await expect(result.get_by_text("This is no content that MCP describes.")).to_have_count(5)
+    await expect(result.get_by_text("This is not content that MCP describes.")).to_have_count(5)
     links = result.get_by_role("link")
     await expect(links).to_have_count(1)
     await expect(links).to_have_attribute("href", "https://example.org/x")

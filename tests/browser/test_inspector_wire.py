@@ -201,7 +201,7 @@ async def test_what_the_page_says_wrongly_is_shown_as_refused(opened: InspectorP
     await expect(refused).to_contain_text("refused")
     await refused.get_by_role("button").click()
     said = detail(server, "Received: MCP_NONSENSE")
-    await expect(said).to_contain_text("is no message that the peer of a frame")
+    await expect(said).to_contain_text("is not a message that the peer of a frame")
     await expect(said).to_contain_text("<img src=x onerror=alert(1)>")
     await expect(said.locator("img")).to_have_count(0)
 

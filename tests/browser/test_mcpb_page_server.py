@@ -122,7 +122,7 @@ async def test_a_tool_that_is_added_is_announced(setting: Setting) -> None:
 
 
 def of(payload: Any) -> Any:
-    """A payload that is no signal."""
+    """A payload that is not a signal."""
     return payload if isinstance(payload, dict) else {}
 
 

@@ -105,7 +105,7 @@ async def test_a_call_with_its_view(page: Page, context: BrowserContext, trouble
         await page.get_by_label("Theme").select_option(theme)
         await expect(view.locator("html")).to_have_attribute("data-theme", theme)
 
-    # A tool for views only is no tool of this page, and the view may call it.
+    # A tool for views only is not a tool of this page, and the view may call it.
     assert await page.locator("#tool option").all_inner_texts() == ["Forecast"]
     await view.get_by_role("button", name="Refresh").click()
     await expect(view.get_by_role("status")).to_contain_text("Run 2")

@@ -385,7 +385,7 @@ class JavaScriptServing(Serving):
 
 @pytest.fixture(params=[JavaScriptServing, Serving], ids=["host.js", "python"])
 async def outside(request: pytest.FixtureRequest, page: Page, pair: Site) -> Serving:
-    """Each of the two pages around the copilot that are no template."""
+    """Each of the two pages around the copilot that are not templates."""
     kind: type[Serving] = request.param
     await page.goto(f"{pair.origin('host')}/{kind.path}")
     if kind is JavaScriptServing:

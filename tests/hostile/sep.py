@@ -1,4 +1,4 @@
-"""Messages with one thing wrong: for every type and every field, what is no message of that type any more.
+"""Messages with one thing wrong: for every type and every field, what is not a message of that type any more.
 
 A field is named by its path; `FIELDS` says of each what it has to be. `damaged` gives the lines of the matrix.
 """

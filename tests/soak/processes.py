@@ -9,7 +9,7 @@ from pathlib import Path
 
 _PROC = Path("/proc")
 _DRIVERS = ("node",)
-"""The names of child processes that are no browser's; Node.js calls its own `node-MainThread`."""
+"""The names of child processes that are not the browser's; Node.js calls its own `node-MainThread`."""
 
 
 def browser_processes(kinds: Sequence[str] = ()) -> list[int]:

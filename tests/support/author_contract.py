@@ -191,7 +191,7 @@ async def test_a_setup_that_raises_is_reported_and_shown(rig: Rig) -> None:
     async with setting_up(rig) as session:
         result = await setup_phase.result_of(session)
     assert result.error_code == SetupErrorCode.CONFIG_ERROR
-    assert "'absent.html' is no asset of this page" in (result.error_message or "")
+    assert "'absent.html' is not an asset of this page" in (result.error_message or "")
     await task
     kind, title, detail = rig.loader.last
     assert kind == "fail"

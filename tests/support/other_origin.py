@@ -182,7 +182,7 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, *_: Any) -> None:
-        """Clients that leave are no errors here."""
+        """Clients that leave are not errors here."""
 
 
 @contextmanager

@@ -73,7 +73,7 @@ def read_packages(path: Path) -> list[Package]:
         table = tomllib.loads(path.read_text("utf-8"))
         packages = [_package(item) for item in table["package"]]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ConfigError(f"{path} is no list of packages ({type(error).__name__}: {error}).") from error
+        raise ConfigError(f"{path} is not a list of packages ({type(error).__name__}: {error}).") from error
     names = [package.name for package in packages]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ConfigError(f"{path} names a package twice: {', '.join(twice)}.")

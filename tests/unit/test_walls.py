@@ -188,14 +188,14 @@ MESSAGES = re.compile(
 
 
 def named_dialects(path: Path) -> set[str]:
-    """Return the dialects that a file names: by an import, or in a text that is no docstring."""
+    """Return the dialects that a file names: by an import, or in a text that is not a docstring."""
     words = {word for text in texts(path) for word in re.split(r"\W+", text)}
     words |= {part for module in imports(path) for part in module.split(".")}
     return words & {*offered_names()}
 
 
 def named_messages(path: Path) -> set[str]:
-    """Return the names of dialects' messages in the texts of a file that are no docstrings."""
+    """Return the names of dialects' messages in the texts of a file that are not docstrings."""
     return {match[0] for text in texts(path) for match in MESSAGES.finditer(text)}
 
 

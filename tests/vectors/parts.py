@@ -33,7 +33,7 @@ class Parts:
         owns: whether an object has the form that all its messages have: others are noise.
         clone_form: the code of a JavaScript function that puts a value into one of its messages.
         is_client: whether its outer side is a client of MCP, and the page a server.
-        request: a JSON-RPC request that it carries: of the client, or of a page that is no server.
+        request: a JSON-RPC request that it carries: of the client, or of a page that is not a server.
         offer: what a role is given for a case: the role, the case, the session id.
         do: lets something local happen to a connection, by its name in a case.
         described: describes an event that only this dialect has, as an outcome.

@@ -47,7 +47,7 @@ async def ui(session: FrameSession) -> None:
 async def keep(session: FrameSession, file: File) -> str:
     """Store a picture; return what the user is told."""
     if file.kind not in KINDS or file.size > 2_000_000:
-        return f"{file.name} is no PNG or JPEG of at most 2 MB."
+        return f"{file.name} is not a PNG or JPEG of at most 2 MB."
     await session.storage.set("picture", await file.read())
     await session.storage.set("format", KINDS[file.kind])
     return f"{file.name} can be shown now."

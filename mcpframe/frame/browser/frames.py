@@ -25,7 +25,7 @@ _new_object = js.Object.fromEntries
 
 
 def absolute(url: str) -> str:
-    """Return an address as the browser normalizes it, absolute. A text that is no address is returned unchanged."""
+    """Return an address as the browser normalizes it, absolute. A text that is not an address is returned unchanged."""
     try:
         return str(js.URL.new(url, js.document.baseURI).href)
     except JsException:

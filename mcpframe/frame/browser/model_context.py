@@ -134,7 +134,7 @@ class _Calls:
             read = getattr(js, "mcpframeText", js.JSON.stringify)
             arguments = "{}" if given is None else text_of(given, read)
         except (Unreadable, ValueError):
-            arguments = ""  # rejected like any other text that is no JSON
+            arguments = ""  # rejected like any other text that is not JSON
         task = asyncio.create_task(self._answer(arguments, answer, options))
         _running.add(task)
         task.add_done_callback(_running.discard)

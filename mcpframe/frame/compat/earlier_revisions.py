@@ -1,7 +1,7 @@
 """Results of mcp 2.x servers for clients of revisions before 2026-07-28.
 
 The SDK answers a request with "Handler returned an invalid result" if its result does not fit the client's revision:
-one tool whose output schema is no object costs such clients the whole list.
+one tool whose output schema is not an object costs such clients the whole list.
 """
 
 from __future__ import annotations

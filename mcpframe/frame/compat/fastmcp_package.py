@@ -70,7 +70,7 @@ def fit() -> None:
 
 
 class ToolStopped(Exception):
-    """An exception of a tool that is no `Exception`, or is a group, whose own message is not informative."""
+    """An exception of a tool that is not an `Exception`, or is a group, whose own message is not informative."""
 
 
 def contain_tools() -> None:

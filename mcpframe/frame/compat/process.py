@@ -63,7 +63,7 @@ def _abort() -> NoReturn:
 
 def _kill(pid: int, number: int, /) -> None:
     if pid not in (os.getpid(), 0, -1):
-        raise ProcessLookupError(f"There are no other processes in a page: there is none of the number {pid}.")
+        raise ProcessLookupError(f"No process {pid}: a page has only its own.")
     if number:
         _raise_signal(number)
 

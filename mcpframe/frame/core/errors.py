@@ -95,7 +95,7 @@ class SetupFailed(McpFrameError):
             ValueError: for another code.
         """
         if code not in self.CODES:
-            raise ValueError(f"{code!r} is no code of a failed setup; the codes are {', '.join(self.CODES)}.")
+            raise ValueError(f"{code!r} is not a code of a failed setup; the codes are {', '.join(self.CODES)}.")
         super().__init__(message)
         self.code = code
         self.message = message

@@ -66,7 +66,7 @@ def request_id(payload: Mapping[str, Any]) -> RequestId | None:
         The id, or None if there is none.
 
     Raises:
-        MalformedMessage: if the object is no JSON-RPC 2.0 message that MCP allows: its ids are texts or integers,
+        MalformedMessage: if the object is not a JSON-RPC 2.0 message that MCP allows: its ids are texts or integers,
             its params and results are objects, its errors have a code and a message, and its notifications no id.
     """
     if payload.get("jsonrpc") != "2.0":

@@ -154,7 +154,7 @@ class Machine:
             reader = self.role.readers.get(kind)
             if reader is None:
                 raise UnexpectedMessage(
-                    f"{kind[:64]!r} is no message that the peer of a frame in role {self.role.name!r} sends."
+                    f"{kind[:64]!r} is not a message that the peer of a frame in role {self.role.name!r} sends."
                 )
             message = Message(kind, reader(data), origin, now)
             rule = self._rule_for(message)
@@ -234,5 +234,5 @@ def _offer_of(candidate: Candidate) -> Any:
     if offer is None:
         return kind() if kind else None
     if kind is None or not isinstance(offer, kind):
-        raise TypeError(f"{type(offer).__name__} is no offer of the role {candidate.role.name!r}.")
+        raise TypeError(f"{type(offer).__name__} is not an offer of the role {candidate.role.name!r}.")
     return offer

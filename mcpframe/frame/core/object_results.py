@@ -34,7 +34,7 @@ def tool_with_object(tool: Json) -> Json:
 
 
 def called_with_object(result: Json) -> Json:
-    """Return a tool's result, without structured content that is no object; it becomes text if there is no other."""
+    """Return a tool's result without structured content that is not an object; it becomes the text if it has none."""
     if isinstance(result.get("structuredContent", {}), Mapping):
         return result
     kept = {name: value for name, value in result.items() if name != "structuredContent"}

@@ -189,7 +189,7 @@ def parse_allowed_origins(origins: Iterable[str], *, opaque: bool = False) -> Al
         The allow-list.
 
     Raises:
-        OriginError: if the list is empty, has an entry that is no exact origin, or lists `"null"` without the opt-in.
+        OriginError: if the list is empty, has another entry than exact origins, or lists `"null"` without the opt-in.
     """
     if isinstance(origins, str):
         raise OriginError(f"allowed_origins is a list; write [{origins!r}].")
@@ -215,7 +215,7 @@ def origin_entries(
         dialects: the names of all dialects, the preferred one first.
 
     Raises:
-        OriginError: if there is a text in place of a list, or a key of the table is no dialect.
+        OriginError: if there is a text in place of a list, or a key of the table is not a dialect.
     """
     if origins is None:
         return OriginEntries()

@@ -8,7 +8,7 @@ from mcpframe.frame.core import payload
 def reason_of(error: BaseException) -> str:
     """Return the message of an exception with its notes; of a group, those of its exceptions instead of its own.
 
-    The class is named if there is no message, or if it is no `Exception`.
+    The class is named if there is no message, or if it is not an `Exception`.
     """
     if isinstance(error, BaseExceptionGroup):
         return "; ".join(dict.fromkeys(map(reason_of, error.exceptions)))

@@ -24,7 +24,7 @@ DEFAULT_IGNORABLE = (
 _CONTROLS = ((0x0, 0x8), (0xB, 0x1F), (0x7F, 0x9F), (0x2028, 0x2029), (0xFFF9, 0xFFFB), (0x13430, 0x1343F))
 """Controls but tab and newline, separators of lines, and the controls of annotations and of hieroglyphs."""
 _BLANKS = ((0x2800, 0x2800), (0x13441, 0x13442), (0x16FE4, 0x16FE4), (0x1D159, 0x1D159))
-"""Blank glyphs that are no white space: a cell of Braille, hieroglyphs, a filler of Khitan, the null note."""
+"""Blank glyphs that are not white space: a cell of Braille, hieroglyphs, a filler of Khitan, the null note."""
 _NO_CHARACTERS = (
     (0xD800, 0xDFFF),
     (0xFDD0, 0xFDEF),

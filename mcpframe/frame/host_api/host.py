@@ -143,7 +143,7 @@ class Host:
     ) -> CallToolResult:
         """Call a tool of the host's server. Returns its result, which may be an error of the tool (`isError`).
 
-        A host of mcp-ui may answer with any JSON value. One that is no result of MCP becomes one: the content is the
+        A host of mcp-ui may answer with any JSON value. One that is not a result of MCP becomes one: the content is the
         text or the JSON of it, and `structuredContent` the value itself, as `{"result": value}` unless it is an object.
         None becomes an empty result.
         """

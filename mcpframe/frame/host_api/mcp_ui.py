@@ -1,6 +1,6 @@
 """`session.host` under a host of mcp-ui's embeddable UI: the page's actions, and its render data.
 
-Such a host is no MCP client: it hands actions to its own code, and sends that code's answers, which may be any JSON
+Such a host is not an MCP client: it hands actions to its own code, and sends that code's answers, which may be any JSON
 values, and errors of any shape.
 """
 

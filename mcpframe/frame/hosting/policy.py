@@ -121,7 +121,7 @@ def parse_domain(text: Any) -> str | None:
 
     Args:
         text: such as `https://api.example.com`, `https://*.example.com`, `wss://live.example.com:8443`, or
-            `api.example.com`, which stands for https. A path is allowed. `*`, `https:` and `data:` are no domains,
+            `api.example.com`, which stands for https. A path is allowed. `*`, `https:` and `data:` are not domains,
             nor is a wildcard under a public suffix, such as `https://*.co.uk` or `https://*.github.io`.
     """
     found = _DOMAIN.fullmatch(text) if isinstance(text, str) and len(text) <= 300 else None
@@ -192,7 +192,7 @@ def granted(policy: ViewPolicy, permissions: Iterable[str]) -> dict[str, str]:
     names = {**{name: name for name in PERMISSIONS}, **{feature: name for name, feature in PERMISSIONS.items()}}
     granted = list(permissions)
     if unknown := [name for name in granted if name not in names]:
-        raise ValueError(f"{unknown[0]!r} is no permission of a view; they are {', '.join(PERMISSIONS)}.")
+        raise ValueError(f"{unknown[0]!r} is not a permission of a view; they are {', '.join(PERMISSIONS)}.")
     allowed = {names[name] for name in granted}
     return {name: PERMISSIONS[name] for name in policy.permissions if name in allowed}
 
@@ -208,12 +208,12 @@ def parse_link(url: Any) -> str:
         raise ValueError("The link must be a text of at most 8,192 characters.")
     found = _LINK.fullmatch(url)
     if found is None:
-        raise ValueError(f"{url[:200]!r} is no link that a host opens: write an http, https or mailto address.")
+        raise ValueError(f"{url[:200]!r} is not a link that a host opens: write an http, https or mailto address.")
     try:
         start = found["mail"] or parse_address(url)[1]
         return start.lower() + _NOT_ASCII.sub(lambda text: quote(text[0]), found["rest"])
     except ValueError as error:
-        raise ValueError(f"{url[:200]!r} is no link that a host opens: {error}") from None
+        raise ValueError(f"{url[:200]!r} is not a link that a host opens: {error}") from None
 
 
 def is_model_only(tool: Json) -> bool:

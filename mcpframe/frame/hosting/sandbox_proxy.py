@@ -48,7 +48,7 @@ def parse_sandbox_proxy(sandbox: str | None) -> tuple[str, str]:
 
 
 def find_sandbox_proxy(sandbox: str | None) -> tuple[str, str] | None:
-    """Return the address and the origin of the sandbox proxy; None if there is none and this is no browser's page.
+    """Return the address and the origin of the sandbox proxy; None if there is none and this is not a browser's page.
 
     Outside of a browser's page the host may have no policy, and show HTML text itself; a bundle's policy forbids that.
 

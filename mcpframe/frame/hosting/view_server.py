@@ -137,14 +137,14 @@ class ViewServer:
         if found is None:
             raise AppError(f"The server answered with another resource than {uri}.", "resources/read")
         if _mime_type(found.get("mimeType")) != MIME_TYPE:
-            reason = f"{uri} is no view: its type is {found.get('mimeType')!r}, and not {MIME_TYPE!r}."
+            reason = f"{uri} is not a view: its type is {found.get('mimeType')!r}, and not {MIME_TYPE!r}."
             raise AppError(reason, "resources/read")
         html = found.get("text")
         if html is None:
             try:
                 html = base64.b64decode(found.get("blob", ""), validate=True).decode()
             except ValueError:
-                raise AppError(f"{uri} is no text in UTF-8.", "resources/read") from None
+                raise AppError(f"{uri} is not a text in UTF-8.", "resources/read") from None
         if len(html) > LARGEST_VIEW:
             reason = f"{uri} has {len(html):,} characters; a view has at most {LARGEST_VIEW:,}."
             raise AppError(reason, "resources/read")

@@ -312,7 +312,7 @@ class PageEvent:
 
     Attributes:
         kind: such as `"click"`.
-        target: the element the event was dispatched to; None if the target is no element.
+        target: the element the event was dispatched to; None if the target is not an element.
         key: for keyboard events, the key's name, such as `"Enter"`.
         files: for `drop` and `paste`, the files.
         js: the browser's own object.

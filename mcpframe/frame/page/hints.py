@@ -204,7 +204,7 @@ def _environment(error: BaseException) -> str | None:
     return (
         f"The environment variable {error.args[0]!r} is not set: a page has no environment, and whatever is in a "
         "bundle is public. What only the user knows is asked for in a @server.setup function and kept in "
-        "server.session.storage; what is no secret is written into the code, or into a file listed in assets."
+        "server.session.storage; what is not a secret is written into the code, or into a file listed in assets."
     )
 
 

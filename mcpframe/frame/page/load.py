@@ -43,7 +43,7 @@ async def load(*names: str) -> None:
         names: Distribution names, as in `lazy` of `[tool.mcpframe]`.
 
     Raises:
-        LoadError: A name is no requirement of this server, or a file cannot be fetched or has a wrong hash. A failed
+        LoadError: A name is not a requirement of this server, or a file cannot be fetched or has a wrong hash. A failed
             call installs nothing and can be retried.
     """
     distributions = [_normalized(name) for name in names]

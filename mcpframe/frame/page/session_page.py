@@ -61,7 +61,7 @@ class Assets:
         if name not in self.files:
             listed = ", ".join(sorted(self.files)) or "none"
             raise PageError(
-                f"{path!r} is no asset of this page (its assets: {listed}). Add it to assets in [tool.mcpframe]."
+                f"{path!r} is not an asset of this page (its assets: {listed}). Add it to assets in [tool.mcpframe]."
             )
         return self.base + name
 

@@ -174,7 +174,7 @@ def _of_mcp(body: Json, result: Json) -> Json:
     """Return an answer with MCP-B's additions moved to fields of the SDK's models."""
     metadata, capabilities = result.get("metadata"), result.get("capabilities")
     if isinstance(metadata, Mapping) and metadata.get("navigationInterrupted") is True:
-        # Transports before 5 answer each request like this as their page is left: it is no result.
+        # Transports before 5 answer each request like this as their page is left: it is not a result.
         message = "The page server was left before it answered."
         error = {"code": jsonrpc.CONNECTION_CLOSED, "message": message, "data": {"navigationInterrupted": True}}
         return {"jsonrpc": "2.0", "id": body.get("id"), "error": error}

@@ -43,7 +43,7 @@ async def page_server(
 
     Raises:
         OriginError: if `allowed_origins` is empty, or the page's own origin is not in it.
-        EntryError: if `server` is no server object.
+        EntryError: if `server` is not a server object.
     """
     from mcpframe.frame.browser import window
 

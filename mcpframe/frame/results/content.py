@@ -1,4 +1,4 @@
-"""The content of a result that is no data: images, audio and files, and the limits of all results.
+"""Images, audio and files in results, and the limits of all results.
 
 A `Block` has the fields of MCP's content, which are the same for every SDK. Its type follows from the first bytes.
 """

@@ -143,7 +143,7 @@ class _Walk:
             data = self.step(parts)
             return value if data is parts and not _has_no_text(cls) else data
         if _has_no_text(cls):
-            raise TypeError(f"An object of the class {cls.__name__} is no result: return its data, or a text.")
+            raise TypeError(f"An object of the class {cls.__name__} is not a result: return its data, or a text.")
         return value
 
     def _finite(self, found: Any) -> Any:

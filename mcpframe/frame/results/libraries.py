@@ -64,7 +64,7 @@ def convert(value: Any, keys: Sequence[Key]) -> Any:
     if converter is None:
         package, name = keys[0]
         raise TypeError(
-            f"A {name} of {package} is no result of a tool: return {_INSTEAD.get(package, 'its data')}, or a text."
+            f"A {name} of {package} is not a result of a tool: return {_INSTEAD.get(package, 'its data')}, or a text."
         )
     return converter(value)
 

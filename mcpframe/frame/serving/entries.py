@@ -79,7 +79,7 @@ async def call_factory(entry: str, factory: Any) -> Any:
         factory: the function. It may be async.
 
     Raises:
-        EntryError: if it is no function, or needs arguments. Its own exceptions are passed on.
+        EntryError: if it is not a function, or needs arguments. Its own exceptions are passed on.
     """
     if not callable(factory):
         raise EntryError(
@@ -151,7 +151,7 @@ def load_server(entry: str, is_server: Callable[[object], bool], kinds: str) -> 
         kinds: the accepted kinds of servers, for errors.
 
     Raises:
-        EntryError: see `find`; or if the object is no server.
+        EntryError: see `find`; or if the object is not a server.
     """
     return _checked(entry, _found(entry, is_server), is_server, kinds)
 

@@ -46,7 +46,7 @@ _answering = contextvars.ContextVar("mcpframe answers a request", default=False)
 
 
 class Crash(Exception):
-    """Carries a BaseException that is no `Exception`, its `__cause__`, to the client."""
+    """Carries a BaseException that is not an `Exception`, its `__cause__`, to the client."""
 
 
 def contain_failures(server: object, target: Server[Any]) -> None:
@@ -70,7 +70,7 @@ async def contained(call: Callable[[], Awaitable[T]]) -> T:
         call: returns the awaitable.
 
     Raises:
-        Crash: for an exception of the call that is no `Exception`.
+        Crash: for an exception of the call that is not an `Exception`.
         CancelledError: if this task is being cancelled by its owner.
         Exception: an exception of the call.
     """
@@ -197,7 +197,7 @@ def tool_error(name: str, error: BaseException) -> types.CallToolResult:
 def message_of(error: BaseException) -> str:
     """Return the message of an exception for the client; for a group, the messages of its exceptions.
 
-    The exception's type is named if it has no message, or is no `Exception`. Never raises, even if `__str__` does.
+    The exception's type is named if it has no message, or is not an `Exception`. Never raises, even if `__str__` does.
     """
     messages: list[str] = []
     todo = [error]

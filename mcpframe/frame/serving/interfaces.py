@@ -58,6 +58,6 @@ class ServerModule(Protocol):
             on_problem: Called with a sentence, and with the exception if there is one; by default that is logged.
 
         Raises:
-            EntryError: `server` is no server object.
+            EntryError: `server` is not a server object.
         """
         ...

@@ -2,8 +2,8 @@
 
 Like `failures` for 2.x; each part has one reason:
 
-1. An exception of a handler that is no `Exception`, and a result that has no JSON form, would end the server instead of
-   the request (`Server._handle_request`).
+1. An exception of a handler that is not an `Exception`, and a result without a JSON form, would end the server instead
+   of the request (`Server._handle_request`).
 2. The client gets only the message of a tool's exception: its notes (`hints`), with the advice, are added to it, and
    its traceback goes to the page's console. The result names the place of the exception (`raised`).
 3. The error of a request that has timed out takes its code from httpx, which may be a placeholder.

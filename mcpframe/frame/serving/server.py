@@ -144,7 +144,7 @@ def lowlevel(server: object) -> Server[Any]:
         return server._lowlevel_server
     if isinstance(server, Server):
         return server
-    raise EntryError(f"An object of type {type(server).__name__} is no MCP server: pass {_WHAT_SERVES}.")
+    raise EntryError(f"An object of type {type(server).__name__} is not an MCP server: pass {_WHAT_SERVES}.")
 
 
 def load_entry(entry: str) -> ServerObject:
@@ -232,7 +232,7 @@ def equip(server: object) -> Server[Any]:
     """Add the frame's features to a server object, once, and return the lowlevel server in it.
 
     Raises:
-        EntryError: It is no server object.
+        EntryError: It is not a server object.
     """
     target = lowlevel(server)
     if target in _equipped:

@@ -50,7 +50,7 @@ class WrappedServer(Framed, Generic[ServerT]):
             uri: The resource's URI.
 
         Raises:
-            SdkError: The server is no `MCPServer` of mcp 2.x: others keep no list of subscriptions.
+            SdkError: The server is not an `MCPServer` of mcp 2.x: others keep no list of subscriptions.
         """
         bus = _subscriptions(self._wrapped)
         if bus is None:
@@ -64,7 +64,7 @@ class WrappedServer(Framed, Generic[ServerT]):
         """Notify all clients that tools were added or removed, also outside of any request.
 
         Raises:
-            SdkError: The server is no `MCPServer` of mcp 2.x.
+            SdkError: The server is not an `MCPServer` of mcp 2.x.
         """
         await self._listing("call send_tool_list_changed() of its request's session").changed()
 
@@ -75,7 +75,7 @@ class WrappedServer(Framed, Generic[ServerT]):
             names: The names of the tools.
 
         Raises:
-            SdkError: The server is no `MCPServer` of mcp 2.x. mcp 1.x supports such annotations itself.
+            SdkError: The server is not an `MCPServer` of mcp 2.x. mcp 1.x supports such annotations itself.
         """
         self._listing("with mcp 1.x, pass annotations=ToolAnnotations(cache=True) to a tool").cache(names)
 
@@ -116,8 +116,8 @@ def wrap(
         raise EntryError(f"This {type(server).__name__} has setup, ui and sessions already: wrap a server once.")
     if not _is_server(server):
         raise EntryError(
-            f"An object of type {type(server).__name__} is no MCP server: wrap a FastMCP, an MCPServer or a lowlevel "
-            "Server."
+            f"An object of type {type(server).__name__} is not an MCP server: wrap a FastMCP, an MCPServer or a "
+            "lowlevel Server."
         )
     wrapped = WrappedServer(server, allowed_origins, browser)
     setattr(server, WRAPPER, wrapped)

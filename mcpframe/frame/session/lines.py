@@ -42,7 +42,7 @@ _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _LEVEL_KEY = "io.modelcontextprotocol/logLevel"
 """In `_meta` of such a request, the lowest level of the logs that its client wants."""
 
-_NO_MESSAGE = "The server's program wrote a line that is no message: %.200s"
+_NO_MESSAGE = "The server's program wrote a line that is not a message: %.200s"
 
 Report = Callable[[str, BaseException | None], None]
 

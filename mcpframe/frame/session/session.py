@@ -274,10 +274,10 @@ def refusal(messages: Messages, body: Mapping[str, Any], error: ValueError) -> t
     id_ = jsonrpc.request_id(body)
     why = payload.well_formed(str(error)).partition("\n")[0]
     if jsonrpc.is_request(body):
-        return jsonrpc.error_response(id_, jsonrpc.INVALID_REQUEST, f"This is no request of MCP: {why}"), error
+        return jsonrpc.error_response(id_, jsonrpc.INVALID_REQUEST, f"This is not a request of MCP: {why}"), error
     if id_ is None:
         return None, error
-    text = f"The answer is no JSON-RPC response of MCP: {why}"
+    text = f"The answer is not a JSON-RPC response of MCP: {why}"
     return None, messages.read(jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, text))
 
 

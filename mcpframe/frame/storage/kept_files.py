@@ -136,7 +136,7 @@ class KeptFiles:
         if size > self._most_bytes or len(found) > self._most_files:
             raise QuotaError(
                 f"The files in {self._named()} are {len(found)} of {size} bytes; at most {self._most_files} of "
-                f"{self._most_bytes} bytes are kept, so that none is stored until there are fewer: delete some, or "
+                f"{self._most_bytes} bytes are kept. Nothing was stored: delete some, or "
                 "narrow persist in [tool.mcpframe]."
             )
         for path, state in found.items():
@@ -195,7 +195,7 @@ def _encoded(changed: int, content: bytes) -> bytes:
 def _decoded(record: Any) -> tuple[int, bytes]:
     """Return the time of a file's last change, and its content. Raises ValueError for a damaged record."""
     if not isinstance(record, bytes) or not record.startswith(_HEAD):
-        raise ValueError("the stored value is no file")
+        raise ValueError("the stored value is not a file")
     head, _, content = record[len(_HEAD) :].partition(b"\n")
     changed, size = (int(part) for part in head.split(b" ", 1))
     if size != len(content):

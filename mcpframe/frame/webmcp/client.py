@@ -69,7 +69,7 @@ async def model_context_client(from_origins: Iterable[str] = ()) -> AsyncIterato
         `(read, write)` of the SDK, for `mcp.Client(model_context_client())`.
 
     Raises:
-        OriginError: if an entry of `from_origins` is no origin.
+        OriginError: if an entry of `from_origins` is not an origin.
         StateError: if the document has no `modelContext`, or its policy does not allow `tools`, or an origin is not
             secure.
     """

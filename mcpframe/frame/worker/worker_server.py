@@ -91,7 +91,7 @@ class WorkerServer(Framed):
         await self._known.wait()
 
     def stop(self) -> None:
-        """Stop every call of a tool, as a person asks."""
+        """Stop every call of a tool, on the user's request."""
         self._carry_out(self._supervisor.stopped(self._clock.now()))
 
     async def serve(self, read: Any, write: Any, experimental: Mapping[str, Any]) -> None:

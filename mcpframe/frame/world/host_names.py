@@ -34,7 +34,7 @@ def looked_up(host: Any) -> Any:
 
 
 def is_public(name: str) -> bool:
-    """Return whether a name can be of a public host: it has a dot, is no number, and ends in no local domain."""
+    """Return whether a name can be of a public host: it has a dot, is not a number, and ends in no local domain."""
     name = name.rstrip(".").lower()
     if "." not in name or ":" in name or ends_in_number(name):
         return False  # of the visitor's machine or network, or a number

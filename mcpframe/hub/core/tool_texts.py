@@ -89,7 +89,7 @@ def label(domain: str, tabs: int, active: int | None) -> str:
 
 
 def described(label: str, description: str | None) -> str:
-    """Return a tool's description after its label, which nothing in it can hide.
+    """Return a tool's description after a label that it cannot hide.
 
     Args:
         label: From `label`.

@@ -1,4 +1,4 @@
-"""What the code of a package says about its server: what a page does not have, its hosts, its variables."""
+"""Static facts about a package: what a page lacks of what it uses, its hosts, its variables."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def split_pairs(pairs: Sequence[str]) -> dict[str, str]:
     for pair in pairs:
         name, equals, text = pair.partition("=")
         if not equals or not name:
-            raise CallError(f"{pair!r} is no argument: write key=value, or --args with a JSON object.")
+            raise CallError(f"{pair!r} is not an argument: write key=value, or --args with a JSON object.")
         if name in found:
             raise CallError(f"The argument {name!r} is given twice.")
         found[name] = text

@@ -159,7 +159,7 @@ def _chosen(names: list[str] | None, places: UserFolders) -> list[Client]:
 
     unknown = [each for each in names or () if each not in BY_NAME]
     if unknown:
-        raise InstallError(f"{unknown[0]!r} is no client that is known here: choose of {', '.join(BY_NAME)}.")
+        raise InstallError(f"{unknown[0]!r} is not a client that is known here: choose of {', '.join(BY_NAME)}.")
     chosen = [BY_NAME[each] for each in names or ()] or [each for each in CLIENTS if each.place(places).is_file()]
     if not chosen:
         raise InstallError(f"No client's configuration was found: name one with --client, of {', '.join(BY_NAME)}.")

@@ -50,7 +50,7 @@ def _text(value: Any) -> str:
 
 
 def _columns(value: Any) -> list[str]:
-    """Return the columns of rows, in the order of their first occurrence; none if a value is no table."""
+    """Return the columns of rows, in the order of their first occurrence; none if a value is not a table."""
     if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
         return []
     columns = list(dict.fromkeys(name for row in value for name in row))

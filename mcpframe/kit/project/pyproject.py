@@ -97,7 +97,7 @@ def _dialects(values: list[str]) -> list[str]:
     if not values:
         raise ValueError(f"must name at least one of {known}; without the key, the bundle offers all of them")
     if unknown := [value for value in values if value not in offered_names()]:
-        are = "are no dialects" if len(unknown) > 1 else "is not a dialect"
+        are = "are not dialects" if len(unknown) > 1 else "is not a dialect"
         raise ValueError(f"{', '.join(map(repr, unknown))} {are}; possible are {known}")
     if twice := [value for value in offered_names() if values.count(value) > 1]:
         raise ValueError(f"{', '.join(map(repr, twice))} is in it twice")

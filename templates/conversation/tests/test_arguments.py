@@ -35,7 +35,10 @@ def test_arguments_have_the_types_of_the_schema():
 
 @pytest.mark.parametrize(
     ("values", "told"),
-    [({"place": " "}, "A town: enter a value"), ({"place": "Wien", "days": "two"}, "Days: 'two' is no whole number")],
+    [
+        ({"place": " "}, "A town: enter a value"),
+        ({"place": "Wien", "days": "two"}, "Days: 'two' is not a whole number"),
+    ],
 )
 def test_what_cannot_be_is_one_sentence(values, told):
     with pytest.raises(ValueError, match=told):

@@ -201,7 +201,7 @@ def test_a_peer_that_never_speaks_runs_into_the_deadline(name: str, of: Parts, s
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 async def test_the_official_client_calls_a_page_that_would_speak_any_dialect(name: str, of: Parts, mode: str) -> None:
     if not of.is_client:
-        pytest.skip("its hosts are no clients")
+        pytest.skip("its hosts are not clients")
     outer, inner = FakeWindow.pair(HOST, FRAME)
     server = MCPServer("test")
     server.add_tool(lambda a, b: a + b, name="add", description="add", structured_output=False)

@@ -5,7 +5,7 @@ addresses, sizes and sandboxes that reach this page         an error, or an opaq
 actions of any shape, ids of any type, prototype keys       an error or nothing; the host goes on
 links that run code or read files                           not opened
 sizes of any kind, floods                                   bounded
-functions that fail, never return, return what is no JSON   an error, or nothing
+functions that fail, never return, return what is not JSON   an error, or nothing
 another document in place of an opaque one                  the end: it hears nothing
 strangers                                                   nothing
 """
@@ -56,7 +56,7 @@ ADDRESSES = [
     *("http://127.0.0.1.:8000/", "http://127.0.0.256/", "http://[0:0::1]:8000/", "http://[::ffff:127.0.0.1]/"),
     *("https://a.example/\u2028\x1b", "wss://a.example/", "mailto:a@a.example", "null", "*"),
 ]
-"""What is no page's address, or one that browsers read in another way than Python, so as another origin."""
+"""What is not a page's address, or one that browsers read in another way than Python, so as another origin."""
 
 
 def test_addresses_that_are_none_are_refused(record_property: Record) -> None:

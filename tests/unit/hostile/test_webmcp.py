@@ -3,7 +3,7 @@
     line                                                        what must happen
     arguments of any shape, too deep, prototype keys            a result with `isError`; the tools go on
     calls at once, cancelled ones                               each gets its result
-    lists without an end, with what is no tool in them          the tools that are there, and no endless loop
+    lists without an end, with what is not a tool in them          the tools that are there, and no endless loop
     answers of any shape, none, after the end                   a result with `isError`
     a document's own tools, of any shape, for an agent          those that are tools; the agent's Python goes on
 
@@ -89,7 +89,7 @@ TOOL = {"name": "good", "inputSchema": {"type": "object"}}
 LISTS: dict[str, Any] = {
     "no tools, and always a next page": {"tools": [7], "nextCursor": "again"},
     "one tool, and always a next page": {"tools": [TOOL], "nextCursor": "again"},
-    "what is no tool": {"tools": [TOOL, *ODD, *({"name": odd} for odd in (7, None, [], {}))]},
+    "what is not a tool": {"tools": [TOOL, *ODD, *({"name": odd} for odd in (7, None, [], {}))]},
     "schemas of any shape": {"tools": [TOOL, *({"name": f"s{n}", "inputSchema": odd} for n, odd in enumerate(ODD))]},
     "notes of any shape": {"tools": [TOOL, *({"name": f"n{n}", "annotations": odd} for n, odd in enumerate(ODD))]},
     "texts of any shape": {"tools": [TOOL, *({"name": f"t{n}", "description": o} for n, o in enumerate(ODD))]},

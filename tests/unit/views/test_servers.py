@@ -204,5 +204,5 @@ def test_a_tool_that_names_an_unknown_view() -> None:
 
 
 def test_what_is_no_server() -> None:
-    with pytest.raises(ViewError, match="type int is no MCP server"):
+    with pytest.raises(ViewError, match="type int is not an MCP server"):
         Views(7)

@@ -1,4 +1,4 @@
-"""One view: its resource, its `_meta`, and what is no view."""
+"""One view: its resource, its `_meta`, and what is not a view."""
 
 from __future__ import annotations
 

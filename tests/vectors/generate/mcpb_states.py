@@ -42,7 +42,7 @@ PONG: dict[str, Message] = {
     "an error for our ping": {"jsonrpc": "2.0", "id": "mcpframe/ping", "error": {"code": -32601, "message": "no"}},
 }
 MALFORMED: dict[str, tuple[Any, Any]] = {
-    "a text that is no signal": ("mcp-server-sleepy", None),
+    "a text that is not a signal": ("mcp-server-sleepy", None),
     "an empty text": ("", None),
     "null": (None, None),
     "a number": (7, None),

@@ -34,7 +34,7 @@ CARRIED: dict[str, tuple[str, Any]] = {
     "a boxed flag": ("new Boolean(false)", False),
     "minus zero": ("-0", 0),
     "numbers that are none": ("[NaN, Infinity, -Infinity]", [None, None, None]),
-    "toJSON that is no function": ("({ toJSON: 5 })", {"toJSON": 5}),
+    "toJSON that is not a function": ("({ toJSON: 5 })", {"toJSON": 5}),
     "a part used twice": ("((part) => ({ a: part, b: [part] }))({ c: 1 })", {"a": {"c": 1}, "b": [{"c": 1}]}),
     "a Date as deep as allowed": ("[[[[new Date(0)]]]]", [[[["1970-01-01T00:00:00.000Z"]]]]),
 }
@@ -82,7 +82,7 @@ def request_with(params: str) -> str:
 
 def tables() -> Iterator[tuple[str, Table]]:
     """Return the one file of this part."""
-    about = "What is posted and is no JSON: read as JSON would carry it, or refused. Generated: do not edit."
+    about = "What is posted and is not JSON: read as JSON would carry it, or refused. Generated: do not edit."
     cases = [case for role in ("inner transport", "outer transport") for case in _cases(role)]
     yield "clones", {"about": about, "generated": True, "state": "open", "cases": cases}
 

@@ -73,7 +73,9 @@ class HttpRequest:
     def check(self) -> None:
         """Raise NotPossible if the browser would not send this."""
         if not self.url.lower().startswith(("http://", "https://")):
-            raise NotPossible(f"{self.url!r} is no address of a page's requests: they begin with http:// or https://.")
+            raise NotPossible(
+                f"{self.url!r} is not an address of a page's requests: they begin with http:// or https://."
+            )
         if self.method.upper() in _FORBIDDEN:
             raise NotPossible(f"A page cannot send requests of the method {self.method}.")
         if self.body and self.method.upper() in _WITHOUT_BODY:

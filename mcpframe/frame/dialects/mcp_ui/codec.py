@@ -64,7 +64,7 @@ def _encode_for_host(text: str, message: Json) -> str:
     """Return an action of a page. No other JSON-RPC message has a form here."""
     method = message.get("method")
     if method not in TO_HOST:
-        raise MalformedMessage(f"{method or 'An answer'} has no form in mcp-ui, whose hosts are no MCP clients.")
+        raise MalformedMessage(f"{method or 'An answer'} has no form in mcp-ui, whose hosts are not MCP clients.")
     params = {name: value for name, value in json.loads(text).get("params", {}).items() if name != "_meta"}
     content = None if method in (READY, REQUEST_RENDER_DATA) else params
     return payload.encode(wire(method, message.get("id"), content))

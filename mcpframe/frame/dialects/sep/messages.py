@@ -146,7 +146,7 @@ def _one_of(data: Mapping[str, Any], key: str, kind: Callable[[str], T], default
     try:
         return kind(_take(data, key, str))
     except ValueError:
-        raise MalformedMessage(f"{key} is none of the values that the protocol knows.") from None
+        raise MalformedMessage(f"Unknown value for {key}.") from None
 
 
 def _version(data: Mapping[str, Any], key: str) -> tuple[int, int]:

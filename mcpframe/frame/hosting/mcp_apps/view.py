@@ -172,7 +172,7 @@ class RunningView:
     def list_changed(self, kind: str) -> None:
         """Notify the view of a change in a list of its server: `"tools"`, `"resources"` or `"prompts"`."""
         if kind not in LISTS:
-            raise ValueError(f"{kind!r} is no list; there are {', '.join(LISTS)}.")
+            raise ValueError(f"{kind!r} is not a list; there are {', '.join(LISTS)}.")
         if kind == "tools":
             self._server.forget_tools()
         self.notify(f"notifications/{kind}/list_changed", {})

@@ -85,7 +85,7 @@ def ui_resource(
         view, uri = uri, uri.uri
         url, html = view.url or None, None if view.url else view.html
     if not uri.startswith("ui://") or uri == "ui://":
-        raise UiError(f"{uri!r} is no name of a UI resource: write one such as 'ui://tasks/board'.")
+        raise UiError(f"{uri!r} is not a name of a UI resource: write one such as 'ui://tasks/board'.")
     if (html is None) == (url is None) or not (html or url):
         raise UiError(f"The UI resource {uri} needs html or url, and not both.")
     content = html if url is None else parse_address(url)[0]
@@ -137,7 +137,7 @@ def read_ui_resource(resource: Any) -> UiContent:
     if isinstance(found, dict) and isinstance(found.get("resource"), dict):
         found = found["resource"]
     if not isinstance(found, dict):
-        raise UiError(f"An object of type {type(resource).__name__} is no UI resource.")
+        raise UiError(f"An object of type {type(resource).__name__} is not a UI resource.")
     uri, kind = str(found.get("uri") or ""), str(found.get("mimeType") or "")
     meta = found.get("_meta")
     about: Json = meta if isinstance(meta, dict) else {}
@@ -180,7 +180,7 @@ def _content(found: Json) -> str:
     except KeyError:
         raise UiError(f"{found.get('uri')} has neither text nor blob.") from None
     except ValueError as error:
-        raise UiError(f"The blob of {found.get('uri')} is no text in base64: {error}") from None
+        raise UiError(f"The blob of {found.get('uri')} is not a text in base64: {error}") from None
 
 
 def _length(value: Any) -> str:

@@ -307,7 +307,7 @@ class BridgeTab:
         if response["status"] >= 400:
             self._refuse(f"answers with status {response['status']}")
         elif "html" not in response["mimeType"]:
-            self._refuse(f"is no web page, but {response['mimeType'] or 'of no type'}")
+            self._refuse(f"is not a web page, but {response['mimeType'] or 'of no type'}")
 
     def _on_no_document(self, reason: str) -> None:
         if reason == "ERR_BLOCKED_BY_RESPONSE":  # its frame-ancestors, or X-Frame-Options

@@ -26,7 +26,7 @@ def needed_variables(variables: Mapping[str, str]) -> tuple[dict[str, str], list
         variables: The environment of this process.
 
     Returns:
-        The variables of the entry, and the names of those that have a password: a client's file is no place for one.
+        The variables of the entry, and the names of those that have a password: a client's file is not a place for one.
     """
     found = {name: value for name, value in sorted(variables.items()) if value and _NEEDED.fullmatch(name)}
     secret = [name for name, value in found.items() if any(map(_has_password, value.split()))]

@@ -1,4 +1,4 @@
-"""What the file of an entry says about its server, from its syntax: nothing is fetched or run for it.
+"""Static facts about a server, from the syntax of its entry's file: nothing is fetched or run for it.
 
 A build starts the server only after half a minute. Each function answers only where there can be no doubt: a name may
 come from anywhere else.

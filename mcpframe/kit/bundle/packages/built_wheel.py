@@ -1,4 +1,4 @@
-"""A wheel from a build that nobody vouches for: checked, and packed so that the same files give the same bytes."""
+"""Validate and repack a wheel from an untrusted build: the same files give the same bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Python that uv gets: it describes this machine's, and runs nothing.
+"""A stub interpreter for uv: it describes this machine's Python, and runs no code.
 
 For a package that has only sources, and does not state in them what it requires, uv would run the package's build code
 on the author's machine. The program that stands in for Python prints a recorded answer to uv's question about the
@@ -79,7 +79,7 @@ def inert_python() -> InertPython:
                 _make(folder)
     if os.name == "posix":
         return InertPython(str(folder / _NAME))
-    # A script is no program on Windows. uv asks in isolated mode, which ignores this folder, and builds without it.
+    # A script is not a program on Windows. uv asks in isolated mode, which ignores this folder, and builds without it.
     return InertPython(sys.executable, {"PYTHONPATH": str(folder)})
 
 

@@ -1,4 +1,4 @@
-"""Pyodide's scripts without `export` and `import.meta`: each sets a global instead, and is no module.
+"""Pyodide's scripts without `export` and `import.meta`: each sets a global instead, and is not a module.
 
 So a page runs them from elements, which have a hash, and a worker from one text that the page has checked; see
 `script` in static/page/bundle-files.js. A module that is imported has no hash, and one that is preloaded is compiled

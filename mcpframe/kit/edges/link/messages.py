@@ -59,7 +59,7 @@ def _check(server_message: ServerMessage) -> None:
     except (ValueError, RecursionError) as error:
         raise MalformedMessage(f"The message is not JSON: {error}") from None
     if not isinstance(message, dict):
-        raise MalformedMessage("The message is no object.")
+        raise MalformedMessage("The message is not an object.")
     jsonrpc.request_id(message)
     if (message.get("id"), message.get("method")) != (server_message.id, server_message.method):
         raise MalformedMessage("The message does not match its head.")

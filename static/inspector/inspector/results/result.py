@@ -282,7 +282,7 @@ class _View:
             place.add("code", uri if isinstance(uri, str) else "no URI")
 
     def _unknown(self, place: Element, part: Any) -> None:
-        place.add("p", "This is no content that MCP describes.", class_="result-problem")
+        place.add("p", "This is not content that MCP describes.", class_="result-problem")
         json_tree(self._page, place, part, label="Unknown content")
 
 

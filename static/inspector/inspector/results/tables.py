@@ -78,7 +78,7 @@ def _add_cell(line: Element, row: dict[str, Any], column: str) -> None:
 
 
 def _columns(value: Any) -> list[str]:
-    """Return the columns of rows, in the order of their first occurrence; none if a value is no table."""
+    """Return the columns of rows, in the order of their first occurrence; none if a value is not a table."""
     if not isinstance(value, list):
         return []
     columns: dict[str, None] = {}

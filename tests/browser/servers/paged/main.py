@@ -1,4 +1,4 @@
-"""A page that is no server: it counts its visits, and fails when it is told to."""
+"""A page that is not a server: it counts its visits, and fails when it is told to."""
 
 from mcpframe import Page
 

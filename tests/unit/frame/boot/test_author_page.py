@@ -1,4 +1,4 @@
-"""Boot with the author's functions, over fake windows and a fake document: setup, ui, and pages that are no server."""
+"""Boot with the author's functions, over fake windows and a fake document: setup, ui, and pages without a server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.sep import HOST
 __all__ = ["rig"]
 
 ASSETS = {"base": "assets-1/", "files": ["page.html"]}
-# Pages that are no server
+# Pages that are not servers
 
 
 def greet(name: str) -> str:

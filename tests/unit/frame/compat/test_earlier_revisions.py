@@ -1,4 +1,4 @@
-"""A tool whose output schema is no object costs clients of earlier revisions nothing but that schema."""
+"""A tool whose output schema is not an object costs clients of earlier revisions nothing but that schema."""
 
 from __future__ import annotations
 

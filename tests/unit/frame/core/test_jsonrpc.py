@@ -48,7 +48,7 @@ def test_answers_that_are_none(answer: dict[str, Any]) -> None:
 
 
 def test_an_error_that_quotes_what_cannot_be_written_can_be_written() -> None:
-    json.dumps(jsonrpc.error_response(1, 1, "\ud800 is no name"), ensure_ascii=False).encode()
+    json.dumps(jsonrpc.error_response(1, 1, "\ud800 is not a name"), ensure_ascii=False).encode()
 
 
 def test_pending_keeps_order_and_forgets_what_is_answered_or_cancelled() -> None:

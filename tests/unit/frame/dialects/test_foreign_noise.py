@@ -79,7 +79,7 @@ def test_so_it_is_to_each_role_alone(dialect: str, role: str) -> None:
         else:
             made.receive(Inbound(peer, True, lambda step=step: json.dumps(step)), 0.0)  # type: ignore[misc]
     assert made.state is State.OPEN
-    # A page refuses an origin in the same words whatever the dialect: to an outer side it is no noise.
+    # A page refuses an origin in the same words whatever the dialect: to an outer side it is not noise.
     messages = [text for text in foreign(dialect) if not (role.startswith("outer") and ORIGIN_REFUSED in text)]
     assert len(messages) > 200
     heard = [text for text in messages if made.receive(Inbound(peer, True, lambda text=text: text), 1.0)]  # type: ignore[misc]

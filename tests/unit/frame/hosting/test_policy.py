@@ -136,7 +136,7 @@ def test_permissions_are_those_that_are_asked_for_and_granted() -> None:
     assert granted(policy, ()) == {}
     assert granted(policy, ["microphone", "clipboardWrite"]) == {"clipboardWrite": "clipboard-write"}
     assert granted(policy, ["clipboard-write", "camera"]) == {"camera": "camera", "clipboardWrite": "clipboard-write"}
-    with pytest.raises(ValueError, match="'usb' is no permission"):
+    with pytest.raises(ValueError, match="'usb' is not a permission"):
         granted(policy, ["usb"])
 
 

@@ -56,7 +56,7 @@ def test_lowlevel_finds_the_server_in_every_kind_of_server_object():
     for server in (FrameServer("s"), MCPServer("s")):
         assert isinstance(lowlevel(server), Server)
     for wrong in (None, "server", FrameServer, object()):
-        with pytest.raises(EntryError, match=rf"type {type(wrong).__name__} is no MCP server: pass a FrameServer"):
+        with pytest.raises(EntryError, match=rf"type {type(wrong).__name__} is not an MCP server: pass a FrameServer"):
             lowlevel(wrong)
         with pytest.raises(TypeError):
             lowlevel(wrong)

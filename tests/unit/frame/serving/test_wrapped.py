@@ -52,7 +52,7 @@ def test_a_frame_server_has_all_that_wrapping_adds() -> None:
 
 @pytest.mark.parametrize("given", [7, "server", None, MCPServer, object()])
 def test_what_is_no_server_is_refused(given: object) -> None:
-    with pytest.raises(EntryError, match="is no MCP server: wrap a FastMCP"):
+    with pytest.raises(EntryError, match="is not an MCP server: wrap a FastMCP"):
         wrap(given)
 
 

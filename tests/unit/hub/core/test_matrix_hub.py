@@ -2,7 +2,7 @@
 
     line                                                        what must happen
     messages of any shape over a port                           nothing but a log; the port is heard further
-    lists with what is no tool in them, deep, huge, endless      the tools that are, within limits, in a valid list
+    lists with what is not a tool in them, deep, huge, endless      the tools that are, within limits, in a valid list
     addresses and names that mimic those of others              no name, label or call of theirs
     names that were given out, and floods to have them back     they mean nothing else
     answers for others, double, late, of any shape              one answer for each call, of its own tab

@@ -113,7 +113,7 @@ async def test_the_first_list_waits_for_the_tabs_that_were_open_at_the_start(mod
         world.page(1, SHOP, FULL)
         assert {each.name for each in (await waiting).tools} == set(world.names)
         assert len(world.names) == 2
-        # What comes or goes later is no reason to wait.
+        # What comes or goes later is not a reason to wait.
         world.close(other)
         world.tabs.urls[5] = "https://late.example/"
         assert len((await client.list_tools()).tools) == 1

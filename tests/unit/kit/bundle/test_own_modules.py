@@ -199,7 +199,7 @@ def test_each_way_to_import_a_module_brings_it(code: str, module: str) -> None:
         "from mcpframe import FrameServer, Page",
         "import mcpframe\nserver = mcpframe.FrameServer('x')",
         "if TYPE_CHECKING:\n    from mcpframe import AppHost",
-        "'This is no mcpframe.AppHost and no mcpframe.hub.homes.page.app.'",
+        "'This is not an mcpframe.AppHost and no mcpframe.hub.homes.page.app.'",
         "import textwrap; from elsewhere import AppHost",
         "from mcpframe import nothing_like_it",
         "import sys; sys.modules.get('mcpframe.hub.homes.page.app')",

@@ -63,8 +63,8 @@ def test_a_text_becomes_what_the_schema_says(word: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["count"], "'count' is no argument: write key=value"),
-        (["=1"], "is no argument"),
+        (["count"], "'count' is not an argument: write key=value"),
+        (["=1"], "is not an argument"),
         (["count=x"], "'count' has to be an integer, not 'x'"),
         (["count=1.5"], "has to be an integer"),
         (["on=yes"], "has to be a boolean"),

@@ -1,4 +1,4 @@
-"""Targets of commands: a page that is no server is served only where a command takes pages."""
+"""Targets of commands: a page that is not a server is served only where a command takes pages."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def test_what_is_none(uri: str, options: dict[str, Any], error: type[Exception])
         ({"mimeType": "text/html", "blob": "/w=="}, "no text in base64"),
         ({"mimeType": "text/uri-list", "text": "# nothing\njavascript:alert(1)\nfile:///etc\n"}, "none with http"),
         ({}, "has the type ''"),
-        (7, "type int is no UI resource"),
+        (7, "type int is not a UI resource"),
     ],
 )
 def test_what_cannot_be_shown(resource: Any, told: str) -> None:
