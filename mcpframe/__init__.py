@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from mcpframe.frame.core.events import Wire as Wire
     from mcpframe.frame.core.events import Withdrawn as Withdrawn
     from mcpframe.frame.core.payload import check_text as check_text
+    from mcpframe.frame.core.places import POPUP as POPUP
+    from mcpframe.frame.core.places import SANDBOX as SANDBOX
+    from mcpframe.frame.core.places import NoHandshake as NoHandshake
+    from mcpframe.frame.core.places import VisibilityChanged as VisibilityChanged
+    from mcpframe.frame.core.places import parse_address as parse_address
     from mcpframe.frame.core.roles import Options as Options
     from mcpframe.frame.core.visible import visible as visible
     from mcpframe.frame.dialects.available import dialect as dialect
@@ -64,11 +69,6 @@ if TYPE_CHECKING:
     from mcpframe.frame.serving.setup import Setup as Setup
     from mcpframe.frame.serving.wrapped import WrappedServer as WrappedServer
     from mcpframe.frame.serving.wrapped import wrap as wrap
-    from mcpframe.frame.session.places import POPUP as POPUP
-    from mcpframe.frame.session.places import SANDBOX as SANDBOX
-    from mcpframe.frame.session.places import NoHandshake as NoHandshake
-    from mcpframe.frame.session.places import VisibilityChanged as VisibilityChanged
-    from mcpframe.frame.session.places import parse_address as parse_address
     from mcpframe.frame.session.setup import Permission as Permission
     from mcpframe.frame.session.setup import SetupCompleted as SetupCompleted
     from mcpframe.frame.session.setup import SetupErrorCode as SetupErrorCode
@@ -92,8 +92,8 @@ if TYPE_CHECKING:
 
 HOMES = {
     "HOST_PROFILES": "mcpframe.frame.hosting.mcp_apps.host_profiles",
-    "POPUP": "mcpframe.frame.session.places",
-    "SANDBOX": "mcpframe.frame.session.places",
+    "POPUP": "mcpframe.frame.core.places",
+    "SANDBOX": "mcpframe.frame.core.places",
     "AppHost": "mcpframe.frame.hosting.mcp_apps.host",
     "AppHub": "mcpframe.hub.homes.page.app",
     "Classes": "mcpframe.frame.page.elements",
@@ -109,7 +109,7 @@ HOMES = {
     "HostProfile": "mcpframe.frame.hosting.mcp_apps.host_profiles",
     "HubOptions": "mcpframe.hub.core.options",
     "Insets": "mcpframe.frame.host_api.context",
-    "NoHandshake": "mcpframe.frame.session.places",
+    "NoHandshake": "mcpframe.frame.core.places",
     "Opened": "mcpframe.frame.core.events",
     "Options": "mcpframe.frame.core.roles",
     "OuterFrame": "mcpframe.frame.hosting.outer",
@@ -142,7 +142,7 @@ HOMES = {
     "Unresponsive": "mcpframe.frame.core.events",
     "ViewServer": "mcpframe.frame.hosting.view_server",
     "Visibility": "mcpframe.frame.session.setup",
-    "VisibilityChanged": "mcpframe.frame.session.places",
+    "VisibilityChanged": "mcpframe.frame.core.places",
     "Wire": "mcpframe.frame.core.events",
     "WireMessage": "mcpframe.frame.session.wire",
     "Withdrawn": "mcpframe.frame.core.events",
@@ -159,7 +159,7 @@ HOMES = {
     "load": "mcpframe.frame.page.load",
     "model_context_client": "mcpframe.frame.webmcp.client",
     "page_server": "mcpframe.frame.page_server.server",
-    "parse_address": "mcpframe.frame.session.places",
+    "parse_address": "mcpframe.frame.core.places",
     "parse_link": "mcpframe.frame.hosting.policy",
     "partial_arguments": "mcpframe.frame.hosting.mcp_apps.partial_arguments",
     "read_ui_resource": "mcpframe.frame.hosting.mcp_ui.resource",

@@ -108,7 +108,7 @@ def url_origin(url: str) -> str:
     Raises:
         ValueError: It is not an absolute address with http or https, or has a fragment, user or password.
     """
-    from mcpframe.frame.session.places import parse_address
+    from mcpframe.frame.core.places import parse_address
 
     if any(character <= " " or character in "\"'<>#" for character in url):
         raise ValueError(f"{url!r} is not the address of a bundle: it has characters that belong in no URL.")

@@ -3,7 +3,7 @@
 import json
 
 from mcpframe.frame.core.errors import OriginError
-from mcpframe.frame.session.places import parse_address
+from mcpframe.frame.core.places import parse_address
 
 
 def read_server(text: str, own_origin: str) -> str:

@@ -30,9 +30,9 @@ from pydantic import BaseModel
 
 from mcpframe.frame.core.connection import Candidate, Connection
 from mcpframe.frame.core.origins import parse_allowed_origins
+from mcpframe.frame.core.places import Framing
 from mcpframe.frame.dialects.sep.offers import HostOffer
 from mcpframe.frame.dialects.sep.roles import OUTER_TRANSPORT
-from mcpframe.frame.session.places import Framing
 from mcpframe.frame.session.session import transport
 from mcpframe.kit.browser.playwright_window import PlaywrightWindow
 from tests.browser.outers import PATIENCE

@@ -14,7 +14,7 @@ import anyio
 import pytest
 from playwright.async_api import Frame
 
-from mcpframe.frame.session.places import Framing, Place
+from mcpframe.frame.core.places import Framing, Place
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace, PlaywrightWindow
 from tests.contract.outer import PATIENCE, Happening, Outer
 from tests.contract.python_outer import PythonOuter, parsed

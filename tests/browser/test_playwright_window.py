@@ -9,7 +9,7 @@ from playwright.async_api import BrowserContext, Page
 
 from mcpframe.frame.core.errors import MessageTooLarge, StateError
 from mcpframe.frame.core.events import Departure, Inbound, Unreadable
-from mcpframe.frame.session.places import Framing
+from mcpframe.frame.core.places import Framing
 from mcpframe.kit.browser.playwright_window import PlaywrightWindow
 from tests.browser.by_hand import loaded
 from tests.browser.conftest import Origins

@@ -11,9 +11,9 @@ from mcp_types import JSONRPCRequest, JSONRPCResponse
 from playwright.async_api import Page, Route
 
 from mcpframe.frame.core.connection import Candidate, Connection, parse_allowed_origins
+from mcpframe.frame.core.places import Framing
 from mcpframe.frame.dialects.sep.offers import HostOffer
 from mcpframe.frame.dialects.sep.roles import OUTER_TRANSPORT
-from mcpframe.frame.session.places import Framing
 from mcpframe.frame.session.session import open_session
 from mcpframe.kit.browser.playwright_window import PlaywrightWindow
 from tests.browser.conftest import Origins

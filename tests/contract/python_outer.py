@@ -20,11 +20,11 @@ from mcpframe.frame.core.connection import Candidate, Connection
 from mcpframe.frame.core.errors import OriginError, SessionError
 from mcpframe.frame.core.events import Closed, Event, Opened, Refused, Unresponsive, Wire
 from mcpframe.frame.core.origins import parse_allowed_origins
+from mcpframe.frame.core.places import NoHandshake, Place, VisibilityChanged
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.dialects.sep.offers import HostOffer
 from mcpframe.frame.dialects.sep.roles import OUTER_TRANSPORT
 from mcpframe.frame.hosting.outer import OuterFrame
-from mcpframe.frame.session.places import NoHandshake, Place, VisibilityChanged
 from mcpframe.frame.session.session import Session, WireHook
 from mcpframe.frame.session.setup import Permission, SetupCompleted, SetupRequired, SetupStarted
 from tests.contract.outer import PATIENCE, Happening, Outer

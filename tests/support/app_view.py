@@ -12,12 +12,12 @@ from mcp.server.mcpserver import MCPServer
 
 from mcpframe.frame.core.connection import Candidate, Connection, parse_allowed_origins
 from mcpframe.frame.core.events import Inbound
+from mcpframe.frame.core.places import Framing
 from mcpframe.frame.dialects.mcp_apps.offers import ViewOffer
 from mcpframe.frame.dialects.mcp_apps.roles import VIEW
 from mcpframe.frame.host_api.by_dialect import host_api
 from mcpframe.frame.host_api.mcp_apps import AppsHost
 from mcpframe.frame.session.host_messages import HostMessages
-from mcpframe.frame.session.places import Framing
 from mcpframe.frame.session.session import Session, open_session
 from tests.support.fake_window import FakeWindow
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcpframe.frame.compat.http.exchange import HttpAnswer, HttpRequest
+from mcpframe.frame.browser.http_exchange import HttpAnswer, HttpRequest
 
 
 class FakeAnswer:

@@ -8,7 +8,7 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from mcpframe.frame.core.events import Departure
-from mcpframe.frame.session.places import Framing
+from mcpframe.frame.core.places import Framing
 from tests.support.fake_window import FakeWindow
 
 InnerPage = Callable[[FakeWindow, Framing], Awaitable[None]]

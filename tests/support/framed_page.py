@@ -9,7 +9,7 @@ from typing import Any
 
 from mcpframe import ui_resource
 from mcpframe.frame.core.events import Departure, Inbound
-from mcpframe.frame.session.places import Framing
+from mcpframe.frame.core.places import Framing
 
 Json = dict[str, Any]
 FRAME = "https://tools.example"

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from mcpframe.frame.core import limits
-from mcpframe.frame.session.places import HINT_AFTER
+from mcpframe.frame.core.places import HINT_AFTER
 from mcpframe.hub.core import limits as hub
 from mcpframe.kit.base import limits as kit
 from mcpframe.kit.base.data import static_dir

@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.boot.config import BootConfig
+from mcpframe.frame.boot.environment import set_environment
 from mcpframe.frame.boot.reporter import RefusalLog, Reporter
 from mcpframe.frame.boot.serving import offered_tools, serve_host, set_up
 from mcpframe.frame.compat import sdk
@@ -87,7 +88,7 @@ async def main_in_worker(config_json: str, port: Any) -> None:
     config = BootConfig.read(config_json)
     _prepare(config, port)
     if port.kind == "process":
-        entries.set_environment(**config.environment)
+        set_environment(**config.environment)
         await import_module("mcpframe.frame.boot.in_worker").run_functions(port)
         return
     target = await _opened(config, port)
@@ -116,9 +117,9 @@ async def _opened(config: BootConfig, loader: Loader) -> Any:
     try:
         if config.world:
             import_module("mcpframe.frame.world").begin()
-        entries.set_environment(**config.environment)
+        set_environment(**config.environment)
         if config.visitor_env:
-            asking = import_module("mcpframe.frame.serving.program.asking")
+            asking = import_module("mcpframe.frame.serving.asking_program")
             return asking.AskingProgram(config.entry, config.visitor_env, config.title)
         is_server = config.kind == "server"
         return await servers.open_entry(config.entry) if is_server else entries.load_main(config.entry)

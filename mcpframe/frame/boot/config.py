@@ -40,7 +40,7 @@ class BootConfig:
         processes: whether the author's code starts processes: see `mcpframe.frame.worker.pool`.
         at_home: whether the home folder is the current one.
         persist: files and folders that are kept for each session: see `persist`.
-        visitor_env: the environment variables of a program that its visitor enters: see `serving.program.asking`.
+        visitor_env: the environment variables of a program that its visitor enters: see `serving.asking_program`.
         about: `name`, `version` and `title` of the page, for its host.
         runs_in: `"page"`, or `"worker"` for a server that runs in a worker of the page, if it can have one.
         grace: seconds that a worker has to answer before it is ended: see `worker.supervisor`.
@@ -79,7 +79,7 @@ class BootConfig:
 
     @property
     def environment(self) -> dict[str, Any]:
-        """The arguments of `entries.set_environment`."""
+        """The arguments of `set_environment`."""
         return {name: getattr(self, name) for name in ("args", "env", "program", "world", "processes", "at_home")}
 
     def offers(self, name: str) -> bool:

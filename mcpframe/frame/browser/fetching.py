@@ -1,4 +1,4 @@
-"""Send the requests of HTTP libraries with the browser's fetch: `exchange.Network`.
+"""Send the requests of HTTP libraries with the browser's fetch: `http_exchange.Network`.
 
 Synchronous code waits for fetch by stack switching. If the browser lacks that, or the call does not allow it, a
 synchronous XMLHttpRequest is sent: it blocks the page until its whole answer has arrived, and has no timeout.
@@ -13,9 +13,9 @@ from typing import Any
 import js
 from pyodide.ffi import JsException, to_js
 
+from mcpframe.frame.browser import fetch_policy as policy
 from mcpframe.frame.browser import stack
-from mcpframe.frame.compat.http import policy
-from mcpframe.frame.compat.http.exchange import (
+from mcpframe.frame.browser.http_exchange import (
     FetchFailed,
     FetchTimedOut,
     HttpAnswer,
@@ -33,7 +33,7 @@ _BINARY = "text/plain; charset=x-user-defined"
 
 
 async def send(request: HttpRequest) -> HttpAnswer:
-    """Send a request; see `exchange.Network`."""
+    """Send a request; see `http_exchange.Network`."""
     request.check()
     controller = js.AbortController.new()
     options = js.Object.new()
@@ -57,7 +57,7 @@ async def send(request: HttpRequest) -> HttpAnswer:
 
 
 def send_now(request: HttpRequest) -> HttpAnswer:
-    """Send a request from synchronous code; see `exchange.Network`."""
+    """Send a request from synchronous code; see `http_exchange.Network`."""
     if stack.can_wait():
         answer: HttpAnswer = stack.wait_for(send(request))
         return answer
@@ -105,7 +105,7 @@ class _Fetched:
         self._request = request
 
     async def read(self, limit: float | None = None) -> bytes:
-        """Return the next part of the body; see `exchange.HttpAnswer`."""
+        """Return the next part of the body; see `http_exchange.HttpAnswer`."""
         while self._reader is not None:
             try:
                 async with asyncio.timeout(limit):
@@ -150,7 +150,7 @@ class _Received:
         self._body = str(sent.responseText).encode("utf-16", "surrogatepass")[2::2]  # after the byte order mark
 
     async def read(self, limit: float | None = None) -> bytes:
-        """Return the body; see `exchange.HttpAnswer`."""
+        """Return the body; see `http_exchange.HttpAnswer`."""
         return self.read_now()
 
     def read_now(self, limit: float | None = None) -> bytes:

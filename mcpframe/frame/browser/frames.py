@@ -16,7 +16,7 @@ from pyodide.ffi import JsException, JsProxy, create_proxy, to_js
 from mcpframe.frame.browser.window import PeerWindow
 from mcpframe.frame.core.errors import PopupBlocked, StateError
 from mcpframe.frame.core.events import Departure, Inbound
-from mcpframe.frame.session.places import POPUP, POPUP_SIZE, Framing, Place
+from mcpframe.frame.core.places import POPUP, POPUP_SIZE, Framing, Place
 
 _POLL_MILLISECONDS = 250
 """The interval of checks whether a popup was closed: its opener gets no event."""

@@ -30,10 +30,7 @@ from mcpframe.frame.core.dialect import SETUP, TRANSPORT
 from mcpframe.frame.core.errors import OriginError, PermissionsDenied, StateError
 from mcpframe.frame.core.events import Closed, Event, Unresponsive
 from mcpframe.frame.core.origins import parse_allowed_origins
-from mcpframe.frame.core.roles import State
-from mcpframe.frame.dialects.available import dialect
-from mcpframe.frame.hosting.shown_frame import ShownFrame, find_place
-from mcpframe.frame.session.places import (
+from mcpframe.frame.core.places import (
     HINT_AFTER,
     POPUP,
     Framing,
@@ -45,6 +42,9 @@ from mcpframe.frame.session.places import (
     parse_address,
     parse_sandbox,
 )
+from mcpframe.frame.core.roles import State
+from mcpframe.frame.dialects.available import dialect
+from mcpframe.frame.hosting.shown_frame import ShownFrame, find_place
 from mcpframe.frame.session.session import Session, WireHook
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from mcpframe.frame.session.places import parse_address
+from mcpframe.frame.core.places import parse_address
 
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList

@@ -14,7 +14,7 @@ from typing import Any, Final
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import OriginError, StateError
 from mcpframe.frame.core.events import Departure, Inbound, Window
-from mcpframe.frame.session.places import parse_address
+from mcpframe.frame.core.places import parse_address
 
 PROXY_SANDBOX: Final = "allow-scripts allow-same-origin allow-forms"
 """The sandbox of the proxy. The proxy keeps its origin, which is checked."""

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from mcpframe.frame.core.connection import Candidate, Connection, Options
 from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.core.events import Departure, Inbound, Window
-from mcpframe.frame.session.places import FramedWindow, Framing, Place, Popup
+from mcpframe.frame.core.places import FramedWindow, Framing, Place, Popup
 from mcpframe.frame.session.session import EventHook, Intercept, Session, WireHook
 
 T = TypeVar("T")

@@ -25,11 +25,11 @@ from mcpframe.frame.core.connection import Candidate, Connection, Options
 from mcpframe.frame.core.dialect import TAB, TRANSPORT
 from mcpframe.frame.core.events import Event, SessionBegun, Window
 from mcpframe.frame.core.origins import AllowedOrigins
+from mcpframe.frame.core.places import Framing, Place, allow_attribute, parse_address, parse_sandbox
 from mcpframe.frame.core.roles import Role
 from mcpframe.frame.dialects.mcp_b import roles
 from mcpframe.frame.dialects.mcp_b.messages import IFRAME_CHANNEL, TAB_CHANNEL
 from mcpframe.frame.hosting.shown_frame import find_place
-from mcpframe.frame.session.places import Framing, Place, allow_attribute, parse_address, parse_sandbox
 from mcpframe.frame.session.session import open_session
 
 if TYPE_CHECKING:

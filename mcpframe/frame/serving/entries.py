@@ -1,4 +1,4 @@
-"""Entries, which name objects in the author's code; and the environment of that code.
+"""Entries, which name objects in the author's code.
 
 `module:object` names an object, `module:factory()` a function that is called without arguments and returns one.
 """
@@ -6,20 +6,13 @@
 from __future__ import annotations
 
 import inspect
-import os
 import re
-import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from mcpframe.frame.compat import sdk
-from mcpframe.frame.compat.resource_addresses import accept_spellings
-from mcpframe.frame.compat.text_arguments import keep_texts
 from mcpframe.frame.core.errors import EntryError
-from mcpframe.frame.results.tools import convert_results, convert_results_of_fastmcp
-from mcpframe.frame.session import printing
 
 if TYPE_CHECKING:
     from mcpframe.frame.page.session_page import Page
@@ -102,44 +95,6 @@ async def call_factory(entry: str, factory: Any) -> Any:
         )
     made = factory()
     return await made if inspect.isawaitable(made) else made
-
-
-def set_environment(
-    args: Sequence[str],
-    env: Mapping[str, str],
-    program: str = "",
-    *,
-    world: bool = False,
-    processes: bool = False,
-    at_home: bool = False,
-) -> None:
-    """Set the environment of the author's code before it is imported: `sys.argv`, variables, standard streams.
-
-    Args:
-        args: the arguments after the program's name in `sys.argv`.
-        env: variables to add.
-        program: the program's name; empty to leave it.
-        world: whether the code was written for a process: see `mcpframe.frame.world`.
-        processes: whether the code starts processes: see `mcpframe.frame.worker.pool`.
-        at_home: whether the home folder becomes the current one.
-    """
-    if sdk.in_pyodide():
-        printing.install()
-    if world:
-        import_module("mcpframe.frame.world").prepare()
-    if processes and sdk.in_pyodide():
-        import_module("mcpframe.frame.worker.pool").replace()
-    if at_home:
-        os.chdir(os.path.expanduser("~"))  # noqa: PTH111  pathlib is not needed otherwise
-    os.environ.update(env)
-    if args or program:
-        sys.argv[:] = [program or next(iter(sys.argv), ""), *args]
-    sdk.load_fastmcp()
-    convert_results()
-    accept_spellings()
-    keep_texts()
-    if sdk.has_fastmcp():
-        convert_results_of_fastmcp()
 
 
 def load_server(entry: str, is_server: Callable[[object], bool], kinds: str) -> Any:

@@ -50,7 +50,7 @@ from mcpframe.frame.serving.framed import Framed, unwrapped
 from mcpframe.frame.serving.held_calls import hold_calls
 from mcpframe.frame.serving.lifespan import log_problem, own_lifespan, refuse
 from mcpframe.frame.session.printing import LEVELS, PrintedLine, PrintedLines, captured, printing_to, send_printed
-from mcpframe.frame.session.streams import WriteStream as OwnStream
+from mcpframe.frame.waiting.streams import WriteStream as OwnStream
 
 if TYPE_CHECKING:
     from mcp.shared._stream_protocols import ReadStream, WriteStream

@@ -24,7 +24,7 @@ def server_module(program: str = "", target: object = None) -> ServerModule:
     if isinstance(target, Framed) and target.served_by:
         found = import_module(target.served_by)
     elif program:
-        found = import_module("mcpframe.frame.serving.program.console")
+        found = import_module("mcpframe.frame.serving.console")
     elif sdk.major() == 1 or (sdk.has_fastmcp() if target is None else sdk.is_of_fastmcp(unwrapped(target))):
         found = import_module("mcpframe.frame.serving.other_server")
     else:

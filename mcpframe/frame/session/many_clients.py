@@ -12,7 +12,7 @@ import anyio
 from mcpframe.frame.core import jsonrpc
 from mcpframe.frame.core.errors import StateError, UnexpectedMessage
 from mcpframe.frame.session.client_routes import PageClient, Routes
-from mcpframe.frame.session.streams import WriteStream
+from mcpframe.frame.waiting.streams import WriteStream
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectSendStream

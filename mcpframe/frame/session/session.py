@@ -30,9 +30,9 @@ from mcpframe.frame.core.events import (
     Wire,
 )
 from mcpframe.frame.session.read_ahead import ReadAhead
-from mcpframe.frame.session.streams import WriteStream
 from mcpframe.frame.waiting.clock import LoopClock
 from mcpframe.frame.waiting.driver import Driver
+from mcpframe.frame.waiting.streams import WriteStream
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream

@@ -25,8 +25,8 @@ from typing import Any
 import anyio
 
 from mcpframe.frame.core.errors import QuotaError, StorageError
-from mcpframe.frame.session.streams import WriteStream
 from mcpframe.frame.storage.values import Storage
+from mcpframe.frame.waiting.streams import WriteStream
 
 log = logging.getLogger("mcpframe")
 

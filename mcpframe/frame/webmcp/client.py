@@ -22,8 +22,8 @@ from mcpframe.frame.core.errors import MessageError, StateError
 from mcpframe.frame.core.object_results import called_with_object
 from mcpframe.frame.core.origins import parse_origin
 from mcpframe.frame.dialects.webmcp.tools import LIMITS, Json, Rejected, failure
-from mcpframe.frame.session.streams import WriteStream
 from mcpframe.frame.waiting.answers import AnswerRefused, Answers
+from mcpframe.frame.waiting.streams import WriteStream
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams

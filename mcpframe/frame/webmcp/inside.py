@@ -13,8 +13,8 @@ from mcpframe.frame.core import jsonrpc
 from mcpframe.frame.core.limits import LISTED_TOOLS
 from mcpframe.frame.core.paging import Paging
 from mcpframe.frame.session.read_ahead import ReadAhead
-from mcpframe.frame.session.streams import WriteStream
 from mcpframe.frame.waiting.peer import Peer
+from mcpframe.frame.waiting.streams import WriteStream
 
 if TYPE_CHECKING:
     from mcpframe.frame.session.interfaces import Messages

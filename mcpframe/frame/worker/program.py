@@ -15,7 +15,7 @@ import anyio
 from mcpframe.frame.core import jsonrpc
 from mcpframe.frame.serving.framed import SessionFacts
 from mcpframe.frame.session.session import encoded, refusal
-from mcpframe.frame.session.streams import WriteStream
+from mcpframe.frame.waiting.streams import WriteStream
 from mcpframe.frame.worker.port import REPLAY, STALE_SECONDS, age_of, read, text_of
 
 if TYPE_CHECKING:

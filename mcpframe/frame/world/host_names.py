@@ -3,7 +3,7 @@
 A page cannot look names up: the browser does, when it fetches, and `connect_src` of the bundle's policy bounds where
 to. Pyodide makes up a private address for each name, so that such code would refuse every host. Names that can be
 public get a public one here; numbers, and names that can only be of a local network, keep theirs. A request to that
-address, with the header Host, goes to the name: see `compat.http.exchange`.
+address, with the header Host, goes to the name: see `browser.http_exchange`.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.errors import MessageError, TooManyPending
 from mcpframe.frame.core.limits import PENDING_REQUESTS
 from mcpframe.frame.core.outline import outline
-from mcpframe.frame.session.streams import WriteStream
+from mcpframe.frame.waiting.streams import WriteStream
 from mcpframe.hub.core import limits
 from mcpframe.hub.core.codec import LIMITS
 from mcpframe.hub.core.interfaces import PROGRAM

@@ -13,7 +13,7 @@ from typing import Any, Self, TypeVar
 
 from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.core.events import Departure, Inbound
-from mcpframe.frame.session.places import FramedWindow, Framing, Place
+from mcpframe.frame.core.places import FramedWindow, Framing, Place
 
 T = TypeVar("T")
 

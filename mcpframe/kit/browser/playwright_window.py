@@ -27,7 +27,7 @@ from playwright.async_api import Error, Frame, JSHandle, Page
 
 from mcpframe.frame.core.errors import PopupBlocked, StateError
 from mcpframe.frame.core.events import Departure, Inbound
-from mcpframe.frame.session.places import POPUP_SIZE, Framing
+from mcpframe.frame.core.places import POPUP_SIZE, Framing
 from mcpframe.hub.relay.half import read_text
 from mcpframe.kit.base.data import HOST_JSON, script_with
 

@@ -18,7 +18,7 @@ _SHORTEST_NAME, USUAL_NAME = 40, 128
 def checked_pages(values: list[str] | None) -> list[str]:
     """Return addresses of pages. Raises `typer.BadParameter` for one that the browser could read as an option."""
     from mcpframe.frame.core.errors import OriginError
-    from mcpframe.frame.session.places import parse_address
+    from mcpframe.frame.core.places import parse_address
 
     try:
         return [parse_address(value)[0] for value in values or ()]

@@ -19,9 +19,9 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from mcpframe.frame.core.errors import OriginError, SessionError
 from mcpframe.frame.core.origins import ANY, OPAQUE
+from mcpframe.frame.core.places import parse_address
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.hosting.outer import OuterFrame
-from mcpframe.frame.session.places import parse_address
 from mcpframe.frame.session.setup import SetupRequired
 from mcpframe.kit.base.errors import NoFramedServer, SetupNotDone, ToolFailed
 from mcpframe.kit.base.scratch import scratch

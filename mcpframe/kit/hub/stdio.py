@@ -13,7 +13,7 @@ from mcp.shared.message import SessionMessage
 
 from mcpframe.frame.compat.sdk import SdkMessages
 from mcpframe.frame.core import jsonrpc
-from mcpframe.frame.session.streams import WriteStream
+from mcpframe.frame.waiting.streams import WriteStream
 from mcpframe.hub.serving.server import HubServer
 from mcpframe.kit.edges.stdio.edge import MessageOutput, StdioEdge
 from mcpframe.kit.edges.stdio.lines import broken

@@ -87,7 +87,7 @@ class Project:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The environment of the author's code: the arguments of `frame.serving.entries.set_environment`."""
+        """The environment of the author's code: the arguments of `frame.boot.environment.set_environment`."""
         program = {"program": self.program} if self.program else {}
         flags = {name: True for name in ("world", "processes", "at_home") if getattr(self, name)}
         return {"args": list(self.config.args), "env": {**self.package_env, **self.config.env}, **program, **flags}

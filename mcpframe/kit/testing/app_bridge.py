@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from playwright.async_api import Error, Frame, JSHandle, Page, async_playwright
 
+from mcpframe.frame.core.places import SANDBOX, allow_attribute
 from mcpframe.frame.dialects.available import view_dialects
 from mcpframe.frame.hosting.mcp_apps.partial_arguments import partial_arguments
-from mcpframe.frame.session.places import SANDBOX, allow_attribute
 from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import ViewFailed

@@ -11,9 +11,9 @@ from typing import Any
 
 from mcp import Client
 
+from mcpframe.frame.boot.environment import set_environment
 from mcpframe.frame.core.errors import EntryError
 from mcpframe.frame.serving.author import local_session
-from mcpframe.frame.serving.entries import set_environment
 from mcpframe.frame.serving.framed import Framed, unwrapped
 from mcpframe.frame.serving.server import equip, open_entry
 from mcpframe.frame.serving.setup import run_setup

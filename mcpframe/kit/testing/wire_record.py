@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from mcpframe.frame.core.events import Departure, Inbound
-from mcpframe.frame.session.places import FramedWindow, Framing, Place
+from mcpframe.frame.core.places import FramedWindow, Framing, Place
 
 _MOST = 2000
 """The number of messages kept; older ones are dropped."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mcpframe.frame.session.places import parse_address
+from mcpframe.frame.core.places import parse_address
 from mcpframe.kit.base.cache import cache_dir
 from mcpframe.kit.base.errors import ConfigError, NoFramedServer
 from mcpframe.kit.bundle.output.write import MANIFEST, read_manifests

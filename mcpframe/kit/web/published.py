@@ -13,8 +13,8 @@ from typing import Any
 from urllib.parse import quote, urljoin
 
 from mcpframe.frame.core.origins import ANY, OPAQUE
+from mcpframe.frame.core.places import parse_address
 from mcpframe.frame.dialects.available import dialect, offered_names, offers
-from mcpframe.frame.session.places import parse_address
 from mcpframe.kit.base.errors import NoFramedServer
 from mcpframe.kit.base.limits import ANSWER_SECONDS
 

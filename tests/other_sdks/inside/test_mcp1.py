@@ -15,8 +15,8 @@ from mcp.server.fastmcp import FastMCP  # type: ignore[attr-defined]
 
 import mcpframe
 from mcpframe.frame.core.errors import EntryError, SdkError
+from mcpframe.frame.core.places import Framing
 from mcpframe.frame.serving import other_server
-from mcpframe.frame.session.places import Framing
 from tests.other_sdks.inside.conftest import Serving
 from tests.support.fake_place import FakePlace
 from tests.support.fake_window import FakeWindow

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import anyio
 
 from mcpframe.frame.core.events import Inbound
-from mcpframe.frame.session.places import Framing
+from mcpframe.frame.core.places import Framing
 from tests.contract.outer import PATIENCE
 from tests.contract.python_outer import PythonOuter
 from tests.support.fake_place import FakePlace

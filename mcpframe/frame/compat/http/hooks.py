@@ -14,6 +14,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from mcpframe.frame.browser.http_exchange import Network
 from mcpframe.frame.compat.http import (
     aiohttp_connector,
     http_client,
@@ -21,7 +22,6 @@ from mcpframe.frame.compat.http import (
     urllib3_connections,
     urllib3_earlier,
 )
-from mcpframe.frame.compat.http.exchange import Network
 
 Fit = Callable[[ModuleType, Network], None]
 

@@ -5,7 +5,7 @@ Source: RFC 9112.
 
 from __future__ import annotations
 
-from mcpframe.frame.compat.http.exchange import HttpAnswer, HttpRequest
+from mcpframe.frame.browser.http_exchange import HttpAnswer, HttpRequest
 
 _END = b"\r\n\r\n"
 

@@ -10,7 +10,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from mcpframe.frame.compat.http.exchange import (
+from mcpframe.frame.browser.http_exchange import (
     PROXY,
     FetchFailed,
     FetchTimedOut,

@@ -23,6 +23,7 @@ from mcpframe.frame.core.events import Closed, Event
 from mcpframe.frame.core.limits import TEARDOWN_SECONDS, VIEW_HANDSHAKE_SECONDS, VIEW_PENDING_REQUESTS
 from mcpframe.frame.core.object_results import tool_with_object
 from mcpframe.frame.core.origins import parse_allowed_origins
+from mcpframe.frame.core.places import Framing, allow_attribute
 from mcpframe.frame.dialects.mcp_apps.offers import AppsHostOffer, ViewCalled
 from mcpframe.frame.dialects.mcp_apps.roles import HOST
 from mcpframe.frame.hosting.mcp_apps.requests import Hooks
@@ -31,7 +32,6 @@ from mcpframe.frame.hosting.policy import ViewPolicy, content_policy, granted, p
 from mcpframe.frame.hosting.sandbox_proxy import PROXY_SANDBOX, VIEW_OPAQUE, VIEW_OWN_ORIGIN, parse_sandbox_proxy
 from mcpframe.frame.hosting.shown_frame import ShownFrame, find_place
 from mcpframe.frame.hosting.view_server import MIME_TYPE, ViewResource, ViewServer
-from mcpframe.frame.session.places import Framing, allow_attribute
 from mcpframe.frame.session.session import WireHook
 
 if TYPE_CHECKING:

@@ -23,6 +23,7 @@ from mcpframe.frame.core.connection import Candidate, Options
 from mcpframe.frame.core.errors import OriginError, UnexpectedOrigin
 from mcpframe.frame.core.events import Closed, Event, Refused
 from mcpframe.frame.core.origins import OPAQUE, parse_allowed_origins
+from mcpframe.frame.core.places import FramedWindow, Framing, allow_attribute, parse_address
 from mcpframe.frame.dialects.mcp_ui.offers import EmbedderOffer
 from mcpframe.frame.dialects.mcp_ui.roles import EMBEDDER
 from mcpframe.frame.hosting.mcp_ui.actions import Actions, ShownUi, UiAction
@@ -30,7 +31,6 @@ from mcpframe.frame.hosting.mcp_ui.resource import read_ui_resource, waiting_add
 from mcpframe.frame.hosting.sandbox_proxy import PROXY_SANDBOX, ProxiedWindow, find_sandbox_proxy
 from mcpframe.frame.hosting.shown_frame import AXES, find_place
 from mcpframe.frame.session.host_messages import plain
-from mcpframe.frame.session.places import FramedWindow, Framing, allow_attribute, parse_address
 from mcpframe.frame.session.session import WireHook
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from mcpframe.frame.compat import sdk
 from mcpframe.frame.core.errors import OriginError, UiError
+from mcpframe.frame.core.places import parse_address
 from mcpframe.frame.session.host_messages import plain
-from mcpframe.frame.session.places import parse_address
 
 if TYPE_CHECKING:
     from mcp.types import EmbeddedResource

@@ -12,7 +12,7 @@ import anyio
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.serving.server_module import server_module
-from mcpframe.frame.session.streams import WriteStream
+from mcpframe.frame.waiting.streams import WriteStream
 from mcpframe.hub.core.codec import LIMITS, read_from_hub, write_to_hub
 from mcpframe.hub.core.jobs import Jobs
 from mcpframe.hub.core.messages import FromProxy

@@ -321,9 +321,9 @@ def _thread(raised: Raised, code: Code) -> _Found:
 
 def _signature(raised: Raised, code: Code) -> _Found:
     match = re.match(r"(\w+)\(\) missing \d+ required positional arguments?: (.*)", raised.text)
-    if "TypeError" not in raised.kinds or not match or not raised.is_in("/mcpframe/frame/serving/program/console.py"):
+    if "TypeError" not in raised.kinds or not match or not raised.is_in("/mcpframe/frame/serving/console.py"):
         return None
-    if not raised.frames[-1][0].endswith("mcpframe/frame/serving/program/console.py"):
+    if not raised.frames[-1][0].endswith("mcpframe/frame/serving/console.py"):
         return None
     return f"its function {match[1]} needs {match[2]}, and a console script is called without arguments", code.to_serve
 

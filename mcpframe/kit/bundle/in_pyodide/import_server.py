@@ -74,6 +74,7 @@ async def inspected(
 
     sdk.prepare()
     load.configure({})
+    from mcpframe.frame.boot.environment import set_environment
     from mcpframe.frame.compat.process import outlive_exits
     from mcpframe.frame.core.errors import EntryError, ProgramError
     from mcpframe.frame.serving import entries
@@ -87,7 +88,7 @@ async def inspected(
     servers = server_module(program)
 
     try:
-        entries.set_environment(**settings)
+        set_environment(**settings)
         if settings.get("world"):
             from mcpframe.frame import world
 

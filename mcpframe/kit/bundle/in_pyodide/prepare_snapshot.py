@@ -40,7 +40,7 @@ FOR_SOME = (
     "mcpframe.frame.browser.workers",
     "mcpframe.frame.boot.in_worker",
     "mcpframe.frame.serving.held_calls",
-    "mcpframe.frame.serving.program.asking",
+    "mcpframe.frame.serving.asking_program",
     "mcpframe.frame.worker.job",
     "mcpframe.frame.worker.pool",
     "mcpframe.frame.worker.worker_server",
@@ -198,6 +198,7 @@ async def prepare(settings: str) -> None:
 def load(entry: str, kind: str, settings: str) -> None:
     """Import the author's module, and note its uses. Factories and programs are called in each page."""
     global _error, _loaded, _kind
+    from mcpframe.frame.boot.environment import set_environment
     from mcpframe.frame.compat import after_restore
     from mcpframe.frame.serving import entries
     from mcpframe.frame.serving.server_module import server_module
@@ -211,7 +212,7 @@ def load(entry: str, kind: str, settings: str) -> None:
     there = _folders()
     sys.setprofile(_watch)
     try:
-        entries.set_environment(**chosen)
+        set_environment(**chosen)
         if entries.is_factory(entry):
             entries.find(entry, lambda _: "")
         elif chosen.get("program"):
@@ -304,6 +305,7 @@ def fill(free: str) -> None:
 
 async def check(entry: str | None, kind: str, settings: str) -> str:
     """Return the tools of the server in a restored Python, as JSON."""
+    from mcpframe.frame.boot.environment import set_environment
     from mcpframe.frame.serving import entries
     from mcpframe.frame.serving.server_module import server_module
 
@@ -312,7 +314,7 @@ async def check(entry: str | None, kind: str, settings: str) -> str:
     chosen = json.loads(settings)
     program = chosen.get("program", "")
     servers = server_module(program)
-    entries.set_environment(**chosen)
+    set_environment(**chosen)
     found: Any = await servers.open_entry(entry) if kind == "server" else entries.load_main(entry)
     return json.dumps({"tools": await _tools(found) if kind == "server" and not program else None})
 

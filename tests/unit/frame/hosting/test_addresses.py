@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from mcpframe.frame.core.origins import parse_origin
+from mcpframe.frame.core.places import parse_address
 from mcpframe.frame.hosting.policy import parse_link
-from mcpframe.frame.session.places import parse_address
 from mcpframe.kit.base.node import find_node
 from mcpframe.views.html import url_origin
 from tests.vectors.cases import VECTORS

@@ -16,6 +16,7 @@ from mcp.shared.exceptions import MCPError
 from mcpframe.frame.core.connection import Options, parse_allowed_origins
 from mcpframe.frame.core.errors import HandshakeTimeout, OriginError, PeerGone, PermissionsDenied, StateError
 from mcpframe.frame.core.events import Closed, Departure, Opened, Unresponsive, Wire
+from mcpframe.frame.core.places import SANDBOX, Framing, NoHandshake, VisibilityChanged
 from mcpframe.frame.core.setup import (
     Permission,
     SetupCompleted,
@@ -33,7 +34,6 @@ from mcpframe.frame.hosting import outer as outer_module
 from mcpframe.frame.hosting.outer import POPUP, OuterFrame
 from mcpframe.frame.serving.server import serve
 from mcpframe.frame.session import setup as setup_phase
-from mcpframe.frame.session.places import SANDBOX, Framing, NoHandshake, VisibilityChanged
 from mcpframe.frame.session.session import open_session, transport
 from tests.support.fake_place import FakePlace
 from tests.support.fake_window import FakeWindow

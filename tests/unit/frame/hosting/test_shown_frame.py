@@ -12,10 +12,10 @@ import pytest
 from mcpframe.frame.core.connection import Candidate, Options, parse_allowed_origins
 from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.core.events import Departure
+from mcpframe.frame.core.places import POPUP, Framing
 from mcpframe.frame.dialects.sep.offers import HostOffer
 from mcpframe.frame.dialects.sep.roles import OUTER_TRANSPORT
 from mcpframe.frame.hosting.shown_frame import LARGEST, ShownFrame, bounded, find_place
-from mcpframe.frame.session.places import POPUP, Framing
 from mcpframe.frame.session.session import Session
 from tests.support.framed_page import FRAME, FramedPage
 from tests.support.sep import SESSION

@@ -9,9 +9,9 @@ from typing import Any
 import anyio
 import pytest
 
+from mcpframe.frame.serving import asking_program as asking
+from mcpframe.frame.serving.asking_program import KEY, AskingProgram, form
 from mcpframe.frame.serving.author import local_session
-from mcpframe.frame.serving.program import asking
-from mcpframe.frame.serving.program.asking import KEY, AskingProgram, form
 from mcpframe.frame.serving.server_module import server_module
 from mcpframe.frame.session.lines import PlainMessages
 

@@ -15,7 +15,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from mcpframe.frame.core.errors import EntryError, ProgramError
-from mcpframe.frame.serving.program import console
+from mcpframe.frame.serving import console
 
 CLIENT = {"name": "client", "version": "1"}
 

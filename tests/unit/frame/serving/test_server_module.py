@@ -8,9 +8,8 @@ import pytest
 
 from mcpframe import FrameServer
 from mcpframe.frame.compat import sdk
-from mcpframe.frame.serving import other_server, server
+from mcpframe.frame.serving import console, other_server, server
 from mcpframe.frame.serving.interfaces import ServerModule
-from mcpframe.frame.serving.program import console
 from mcpframe.frame.serving.server_module import server_module
 
 MODULES: tuple[ServerModule, ...] = (server, other_server, console)

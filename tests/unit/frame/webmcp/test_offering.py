@@ -12,8 +12,8 @@ from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import Context, MCPServer
 from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool
 
+from mcpframe.frame.serving import console
 from mcpframe.frame.serving import server as objects
-from mcpframe.frame.serving.program import console
 from mcpframe.frame.webmcp.offering import Offering
 from tests.support.fake_model_context import FakeModelContext
 

@@ -17,7 +17,7 @@ from mcp.shared.exceptions import MCPError
 from mcpframe.frame.compat.sdk import SdkMessages
 from mcpframe.frame.serving.author import local_session
 from mcpframe.frame.serving.framed import PeerSession, SessionFacts, browser_capability
-from mcpframe.frame.session.streams import WriteStream
+from mcpframe.frame.waiting.streams import WriteStream
 from mcpframe.frame.worker import worker_server
 from mcpframe.frame.worker.supervisor import Supervisor
 from mcpframe.frame.worker.worker_server import WorkerServer

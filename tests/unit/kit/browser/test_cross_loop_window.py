@@ -11,7 +11,7 @@ from anyio.from_thread import start_blocking_portal
 
 from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.core.events import Departure, Inbound
-from mcpframe.frame.session.places import Framing
+from mcpframe.frame.core.places import Framing
 from mcpframe.kit.browser.cross_loop_window import DistantPlace, ask
 from mcpframe.kit.testing.wire_record import WireRecord
 from tests.support.fake_place import FakeFramedWindow

@@ -12,7 +12,7 @@ CODE = {
     "weather/_fast.cpython-313-x86_64-linux-gnu.so": b"",
 }
 OWN = (f"{ROOT}/weather/main.py", 7, "main")
-OURS = (f"{ROOT}/mcpframe/frame/serving/program/console.py", 144, "_run")
+OURS = (f"{ROOT}/mcpframe/frame/serving/console.py", 144, "_run")
 PUBLIC = "public, as the bundle is"
 
 

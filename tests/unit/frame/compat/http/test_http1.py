@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from mcpframe.frame.browser.http_exchange import FetchFailed, FetchTimedOut
 from mcpframe.frame.compat.http import http_client
-from mcpframe.frame.compat.http.exchange import FetchFailed, FetchTimedOut
 from mcpframe.frame.compat.http.http1 import RequestReader, head_of
 from tests.support.fake_network import FakeAnswer, FakeNetwork
 

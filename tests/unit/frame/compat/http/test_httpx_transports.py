@@ -8,8 +8,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from mcpframe.frame.compat.http import exchange, httpx_transports
-from mcpframe.frame.compat.http.exchange import FetchFailed, FetchTimedOut
+from mcpframe.frame.browser import http_exchange as exchange
+from mcpframe.frame.browser.http_exchange import FetchFailed, FetchTimedOut
+from mcpframe.frame.compat.http import httpx_transports
 from tests.support.fake_network import FakeAnswer, FakeNetwork
 
 

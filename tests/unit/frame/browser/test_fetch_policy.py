@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcpframe.frame.compat.http.policy import behind_proxy, by_proxy, connect_sources, is_allowed, reason, upgraded
+from mcpframe.frame.browser.fetch_policy import behind_proxy, by_proxy, connect_sources, is_allowed, reason, upgraded
 
 PAGE = "https://bundle.example"
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from mcpframe.frame.core.errors import OriginError
+from mcpframe.frame.core.places import SANDBOX
 from mcpframe.frame.dialects.sep.messages import address_for
 from mcpframe.frame.hosting.outer import OuterFrame
-from mcpframe.frame.session.places import SANDBOX
 
 URL = "https://tools.example/pi/"
 

@@ -26,7 +26,7 @@ from mcpframe.frame.compat import absent
 from mcpframe.frame.compat.sdk import in_pyodide, major
 from mcpframe.frame.core.errors import EntryError, ProgramError
 from mcpframe.frame.serving import entries
-from mcpframe.frame.serving.program.loops import Loops, current, replace_loops
+from mcpframe.frame.serving.console_loops import Loops, current, replace_loops
 from mcpframe.frame.serving.stdio import stdio_of
 from mcpframe.frame.session import lines
 from mcpframe.frame.session.lines import LineFiles, PlainMessages

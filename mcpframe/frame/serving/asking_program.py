@@ -117,7 +117,7 @@ async def serve(
         on_problem(title, error)
 
     try:
-        console = import_module("mcpframe.frame.serving.program.console")
+        console = import_module("mcpframe.frame.serving.console")
         script = console.load_entry(server.entry)
         failed = False
         await console.serve(script, read, write, experimental=experimental, on_problem=noted)

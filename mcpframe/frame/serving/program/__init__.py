@@ -1,1 +1,0 @@
-"""Servers that are console scripts: their function runs in the page as on a command line."""
