@@ -19,7 +19,7 @@ BROWSER = {"js", "pyodide", "pyodide_js"}
 KIT_ONLY = {"playwright", "typer", "rich", "starlette", "uvicorn", "jinja2", "uv", "watchfiles", "wsproto"}
 HUB = PACKAGE / "hub"
 KIT = PACKAGE / "kit"
-SDK_ROOMS = {"frame/compat", "frame/session", "frame/serving", "hub/serving"}
+SDK_ROOMS = {"frame/compat", "frame/session", "frame/results", "frame/serving", "hub/serving"}
 """The rooms that may import the SDK when they run."""
 PUBLIC = {f"mcpframe.{name}" for name in mcpframe.__all__} | {"mcpframe.views.View"}
 LARGEST_ROOM = 30

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Callable, Iterable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from enum import Enum
-from types import TracebackType
-from typing import Final, Literal, Protocol, Self
+from typing import Final, Literal, Protocol
 from urllib.parse import urlsplit
 
 from mcpframe.frame.core.errors import OriginError
@@ -72,17 +72,11 @@ class Framing:
     on_load: Callable[[], None] | None = None
 
 
-class FramedWindow(Window, Protocol):
+class FramedWindow(Window, AbstractAsyncContextManager["FramedWindow"], Protocol):
     """The window of one framed page. Entering creates it, listening loads the page, leaving removes it.
 
     Entering raises `PopupBlocked` if the browser blocks the popup.
     """
-
-    async def __aenter__(self) -> Self: ...
-
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
-    ) -> None: ...
 
     def show(self, visible: bool) -> None:
         """Show or hide the iframe, without reloading it; bring a popup to the front. A popup cannot be hidden."""
