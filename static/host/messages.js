@@ -6,30 +6,16 @@
  * null counts as missing.
  */
 
+import { FrameError } from "./errors.js";
 import { jsonOf } from "./host-json.js";
+
+/** @import { FrameErrorName } from "./host.js" */
 
 /** The version of the postMessage protocol spoken here. */
 export const PROTOCOL_VERSION = "1.0";
 
 const VISIBILITIES = ["required", "optional", "hidden"];
 const SETUP_REASONS = ["AUTH_EXPIRED", "CONFIG_CHANGED", "PERMISSIONS_CHANGED", "OTHER"];
-
-/** @import { FrameErrorName } from "./host.js" */
-
-/** An error of a frame or a message; `name` is its kind. */
-export class FrameError extends Error {
-  /** @type {FrameErrorName} */
-  name;
-
-  /**
-   * @param {FrameErrorName} name the kind of error
-   * @param {string} message one sentence: what is wrong and, if possible, what to do
-   */
-  constructor(name, message) {
-    super(message);
-    this.name = name;
-  }
-}
 
 export function readHandshake({ type, protocolVersion, minProtocolVersion, maxProtocolVersion }) {
   const isRange = minProtocolVersion != null && maxProtocolVersion != null;
