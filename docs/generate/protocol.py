@@ -44,7 +44,7 @@ LOCALS: dict[str, str] = {
 }
 _OTHERS = [kind for kind in get_args(Event) if kind not in (SessionBegun, OwnEvent)]
 EVENTS = (SetupStarted, SetupCompleted, SetupRequired, Opened, *_OTHERS)
-_HOST_JS = Path(__file__).resolve().parents[2] / "static" / "host" / "host.js"
+_HOST_LIMITS = Path(__file__).resolve().parents[2] / "static" / "host" / "limits.js"
 
 
 def diagram(name: str) -> str:
@@ -185,7 +185,7 @@ def _carried(name: str, meaning: str | None) -> str:
 
 def _host_js(option: str) -> str:
     """Return the name of an option in host.js, and its default there."""
-    source = _HOST_JS.read_text("utf-8")
+    source = _HOST_LIMITS.read_text("utf-8")
     timeout = int(re.findall(r"const DEFAULT_TIMEOUT = ([\d_]+);", source)[0].replace("_", ""))
     limits = dict(re.findall(r"(max\w+): ([\d *]+)", re.findall(r"const DEFAULT_LIMITS = \{(.*)\};", source)[0]))
     name = re.sub(r"_(\w)", lambda match: match[1].upper(), option)

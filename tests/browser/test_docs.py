@@ -58,7 +58,7 @@ async def publish(context: BrowserContext, request: pytest.FixtureRequest) -> Pu
 def host_folder(tmp_path: Path) -> Path:
     """The host in one HTML file, with the folder beside it that the wheel has."""
     folder = tmp_path / "host"
-    shutil.copytree(static_dir() / "host", folder / "host")
+    shutil.copytree(static_dir() / "host" / "bundled", folder / "host")
     shutil.copy(EXAMPLES / "host" / "index.html", folder)
     return folder
 

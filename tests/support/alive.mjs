@@ -1,4 +1,4 @@
-// host-alive.js with a clock of the test's own: prints what happened, as JSON.
+// liveness.js with a clock of the test's own: prints what happened, as JSON.
 const { Alive } = await import(process.argv[2]);
 
 let now = 0;

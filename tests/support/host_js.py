@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from mcpframe.kit.base.data import HOST_JSON, static_dir
 from mcpframe.kit.base.node import find_node
 from mcpframe.kit.web.host_page import copy_host_modules
 from tests.vectors.cases import ROLES_FILE, VECTORS, Case, Result
@@ -45,6 +46,6 @@ def texts_of(folder: Path, makes: list[str], *, wanted: bool = True) -> list[Any
     values.write_text(json.dumps(makes))
     written = folder / "texts.json"
     asked = [] if wanted else ["unasked"]
-    find_node().run(str(_READER), (folder / "host-json.js").as_uri(), str(values), str(written), *asked, timeout=120)
+    find_node().run(str(_READER), (static_dir() / HOST_JSON).as_uri(), str(values), str(written), *asked, timeout=120)
     texts: list[Any] = json.loads(written.read_text("utf-8"))
     return texts

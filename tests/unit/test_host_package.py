@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from mcpframe.kit.base.bundled_scripts import HOST, bundled_script
 from mcpframe.kit.base.data import checkout_dir, static_dir
 from mcpframe.kit.base.errors import ToolFailed
 from mcpframe.kit.base.node import find_node, install_locked
-from mcpframe.kit.publish.host_package import CLIENT, client_files, pack_host_package
-from mcpframe.kit.web.host_page import HOST_MODULES, bundle_module
+from mcpframe.kit.publish.host_package import CLIENT, client_files, host_file, pack_host_package
+from mcpframe.kit.web.host_page import bundle_module
 
 ROOT = checkout_dir()
 
@@ -73,16 +74,19 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_client_in_the_repository_is_that_of_the_lock() -> None:
-    script, licenses = client_files(install_locked(ROOT))
+def test_the_bundled_scripts_in_the_repository_are_those_of_their_sources() -> None:
+    modules = install_locked(ROOT)
+    script, licenses = client_files(modules)
     assert CLIENT.read_text("utf-8") == script, "run `python3 build.py scripts`"
     assert CLIENT.with_name("client.licenses.txt").read_text("utf-8") == licenses
+    assert (static_dir() / HOST).read_text("utf-8") == host_file(modules), "run `python3 build.py scripts`"
 
 
 def test_it_holds_what_it_says_and_nothing_else(installed: Path) -> None:
     package = installed / "node_modules" / "@mcpframe" / "host"
-    modules = {*HOST_MODULES, "page-server.js", "app-hub.js", "app-port.js"}
-    written = {"bundled.js", *(f"{Path(name).stem}.d.ts" for name in (*modules, "bundled.js"))}
+    modules = {"page-server.js", "app-hub.js", "app-port.js", "host-json.js"}
+    typed = {path.stem for path in (static_dir() / "host").glob("*.js")} - {"client", "visible"}
+    written = {"host.js", "bundled.js", *(f"{name}.d.ts" for name in typed)}
     assert {path.name for path in package.iterdir()} == {
         *("package.json", "README.md", "LICENSE", "bundled.licenses.txt", "hub-scripts.js"),
         *modules,
@@ -90,6 +94,7 @@ def test_it_holds_what_it_says_and_nothing_else(installed: Path) -> None:
     }
     for name in modules:
         assert (package / name).read_bytes() == (static_dir() / "host" / name).read_bytes()
+    assert (package / "host.js").read_text("utf-8") == bundled_script(HOST)
     assert "@modelcontextprotocol/client" in (package / "bundled.licenses.txt").read_text()
     metadata = json.loads((package / "package.json").read_text())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -41,7 +41,7 @@ def test_a_program_that_could_not_be_connected_to_the_hub_is_started_again() -> 
 
 
 def test_a_page_is_asked_only_while_it_is_silent_and_waited_for() -> None:
-    assert seen("alive.mjs", (static_dir() / "host" / "host-alive.js").as_uri()) == {
+    assert seen("alive.mjs", (static_dir() / "host" / "liveness.js").as_uri()) == {
         "idle": [0],
         "busy": [],
         "answering": ["ping ours", True, False],

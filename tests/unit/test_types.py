@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from mcpframe.kit.base.data import checkout_dir
+from mcpframe.kit.base.data import checkout_dir, static_dir
 from mcpframe.kit.base.errors import ToolFailed
 from mcpframe.kit.base.node import find_node, install_locked
 from mcpframe.kit.publish.host_package import write_types
-from mcpframe.kit.web.host_page import copy_host_modules
 
 ROOT = checkout_dir()
 TYPES = ROOT / "tests" / "types"
@@ -48,7 +47,8 @@ def test_the_types_fit_both_official_packages_and_an_example_host(project: Path)
 
 def test_the_modules_have_their_types_without_the_declarations(project: Path) -> None:
     """With `allowJs`, TypeScript reads them from the comments in host.js."""
-    copy_host_modules(project)
+    for module in (static_dir() / "host").glob("*.js"):
+        shutil.copy(module, project)
     config = json.loads((project / "tsconfig.json").read_text("utf-8"))
     config["compilerOptions"] |= {"allowJs": True, "paths": {"@mcpframe/host": ["./host.js"]}}
     (project / "tsconfig.json").write_text(json.dumps(config), "utf-8")

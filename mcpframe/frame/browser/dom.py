@@ -1,4 +1,4 @@
-"""`ui.Browser`: the author's page in a real browser. A thin adapter without decisions of its own."""
+"""`page.interfaces.Browser` in a real browser. A thin adapter without decisions of its own."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 A `ping` is sent only while requests are pending and the peer has been silent for a while, or after a request was
 cancelled, as the peer may hang in it: an idle session sets no timer. Every peer answers it, in every revision of MCP,
 if only with an error. The answer is not passed on.
-`static/host/host-alive.js` is the same in JavaScript.
+`static/host/liveness.js` is the same in JavaScript.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ answers once per document, and only before its peer's origin is pinned:
 The origin is the receiver's own, as the browser reports it, and the message is posted to no other. An opaque origin
 cannot be named as a target; the message to one contains "null" and nothing else. It never contains the allowed origins.
 A host that waits for the page's handshake ends with `HandshakeRefused`; in an open session the message is noise.
-`static/page/inbox.js` posts the same before Python runs, and `static/host/host.js` reads it.
+`static/page/inbox.js` posts the same before Python runs, and `static/host/connection.js` reads it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The npm package `@mcpframe/host`: `static/host/host.js` with its types, alone and bundled with the SDK's client."""
+"""The npm package `@mcpframe/host`: host.js as one file with its types, alone and with the SDK's client."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import shutil
 import tomllib
 from pathlib import Path
 
+from mcpframe.kit.base.bundled_scripts import HOST, bundled_script, with_record
 from mcpframe.kit.base.data import checkout_dir, static_dir
 from mcpframe.kit.base.node import find_node
 from mcpframe.kit.base.scratch import scratch
-from mcpframe.kit.web.host_page import HOST_MODULES, bundle_module
+from mcpframe.kit.web.host_page import bundle_module
 
 _EXPORTED = ("host.js", "bundled.js", "page-server.js", "app-hub.js")
 """The modules that users import."""
@@ -21,7 +22,7 @@ _PAGE_SCRIPTS = {"pageHalf": "page.js", "documentTools": "document-tools.js"}
 """Its exports, and the scripts, each of which is one function."""
 CLIENT = static_dir() / "host" / "bundled" / "client.js"
 """The SDK's `Client` as one file."""
-_FILES = (*HOST_MODULES, "README.md", "page-server.js", "app-hub.js", "app-port.js")
+_FILES = ("README.md", "page-server.js", "app-hub.js", "app-port.js", "host-json.js")
 _METADATA = "package.json"
 _LICENSE = re.compile("licen[cs]e", re.IGNORECASE)
 _PACKAGE = re.compile(r"(?:^|/)node_modules/((?:@[^/]+/)?[^/]+)/")
@@ -39,21 +40,20 @@ def stage_host_package(folder: Path, modules: Path) -> None:
     source = static_dir() / "host"
     for name in _FILES:
         shutil.copyfile(source / name, folder / name)
+    (folder / "host.js").write_text(bundled_script(HOST), "utf-8", newline="\n")
     shutil.copyfile(checkout_dir() / "LICENSE", folder / "LICENSE")
     (folder / HUB_SCRIPTS).write_text(hub_scripts(), "utf-8", newline="\n")
     write_types(folder, modules)
     (folder / _METADATA).write_text(_metadata(source / _METADATA), "utf-8", newline="\n")
-    record = folder / "inputs.json"
-    bundle_module(str(source / "bundled.js"), folder / "bundled.js", modules, record=record)
-    inputs = json.loads(record.read_text("utf-8"))["inputs"]
-    record.unlink()
-    (folder / "bundled.licenses.txt").write_text(_licenses(list(inputs), modules), "utf-8", newline="\n")
+    script, inputs = _bundled("bundled.js", modules)
+    (folder / "bundled.js").write_text(script, "utf-8", newline="\n")
+    (folder / "bundled.licenses.txt").write_text(_licenses(inputs, modules), "utf-8", newline="\n")
 
 
-def write_client(modules: Path) -> list[Path]:
-    """Write the SDK's `Client` as one file into `static/host/bundled`, for a host without a bundler, and its licenses.
+def write_host_scripts(modules: Path) -> list[Path]:
+    """Write host.js and the SDK's `Client`, each as one file, into `static/host/bundled`, and the client's licenses.
 
-    It is in the repository, and in the wheel: it changes only with the SDK's version.
+    They are in the repository, and in the wheel, for a host without a bundler.
 
     Args:
         modules: As for `stage_host_package`.
@@ -62,20 +62,33 @@ def write_client(modules: Path) -> list[Path]:
         KitError: esbuild is missing or fails.
     """
     script, licenses = client_files(modules)
+    texts = {CLIENT: script, CLIENT.with_name("client.licenses.txt"): licenses, static_dir() / HOST: host_file(modules)}
     CLIENT.parent.mkdir(exist_ok=True)
-    CLIENT.write_text(script, "utf-8", newline="\n")
-    beside = CLIENT.with_name("client.licenses.txt")
-    beside.write_text(licenses, "utf-8", newline="\n")
-    return [CLIENT, beside]
+    for path, text in texts.items():
+        path.write_text(text, "utf-8", newline="\n")
+    return [*texts]
+
+
+def host_file(modules: Path) -> str:
+    """Return the text of the bundled host.js."""
+    script, inputs = _bundled("host.js", modules)
+    return with_record(
+        script, [(modules.parent / path).resolve().relative_to(static_dir()).as_posix() for path in inputs]
+    )
 
 
 def client_files(modules: Path) -> tuple[str, str]:
-    """Return the texts of these two files."""
+    """Return the texts of the bundled `Client` and of its licenses."""
+    script, inputs = _bundled("client.js", modules)
+    return script, _licenses(inputs, modules)
+
+
+def _bundled(entry: str, modules: Path) -> tuple[str, list[str]]:
+    """Return a module of `static/host` and its imports as one, and the paths of its sources."""
     with scratch("bundling") as folder:
-        made, record = folder / "client.js", folder / "inputs.json"
-        bundle_module(str(static_dir() / "host" / "client.js"), made, modules, record=record)
-        inputs = json.loads(record.read_text("utf-8"))["inputs"]
-        return made.read_text("utf-8"), _licenses(list(inputs), modules)
+        made, record = folder / "script.js", folder / "inputs.json"
+        bundle_module(str(static_dir() / "host" / entry), made, modules, record=record)
+        return made.read_text("utf-8"), [*json.loads(record.read_text("utf-8"))["inputs"]]
 
 
 def write_types(folder: Path, modules: Path) -> None:

@@ -8,13 +8,12 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from mcpframe.kit.base.bundled_scripts import HOST, bundled_script
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import ToolMissing
 from mcpframe.kit.base.programs import run_tool
 from mcpframe.kit.base.progress import Progress, silent
 
-HOST_MODULES = ("host.js", "host-messages.js", "host-json.js", "host-alive.js")
-"""The modules of host.js, in `static/host`."""
 _SHOWN_BY = "visible.js"
 """The module for the texts that a host of ours shows."""
 
@@ -92,9 +91,9 @@ def bundle_module(
 
 
 def copy_host_modules(folder: Path) -> None:
-    """Copy host.js and its imports, and what shows texts, for a page in `folder`."""
-    for module in (*HOST_MODULES, _SHOWN_BY):
-        shutil.copy2(static_dir() / "host" / module, folder)
+    """Write host.js, and copy what shows texts, for a page in `folder`."""
+    (folder / "host.js").write_text(bundled_script(HOST), "utf-8", newline="\n")
+    shutil.copy2(static_dir() / "host" / _SHOWN_BY, folder)
 
 
 def write_host_page(folder: Path, frame_url: str, client: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from mcpframe.frame.core.outline import MEMBERS, Outline, outline
 from mcpframe.frame.dialects.available import offered_dialects
+from mcpframe.kit.base.data import HOST_JSON, static_dir
 from tests.support.host_js import host_folder, texts_of, through_host_js
 from tests.vectors.cases import cases, comparable
 from tests.vectors.python_driver import play
@@ -67,7 +68,7 @@ def test_of_a_large_message_only_the_head_is_read(folder: Path) -> None:
 
 def test_who_waits_for_an_unreadable_message_is_known_in_every_dialect(folder: Path) -> None:
     """The head of host-json.js has all members by which codecs tell messages."""
-    text = (folder / "host-json.js").read_text("utf-8")
+    text = (static_dir() / HOST_JSON).read_text("utf-8")
     [head] = re.findall(r"^const HEAD = (\[.*\]);$", text, re.MULTILINE)
     codecs = [
         role.codec for dialect in offered_dialects() for role in (*dialect.inner.values(), *dialect.outer.values())
