@@ -1,5 +1,5 @@
-// Limits of a view's text and of its bundle's page, in ms, bytes and CSS pixels. `mcpframe.kit.base.limits` has the same, and
-// describes them.
+// Limits of a view's text and of its bundle's page, in ms, bytes and CSS pixels: described in `mcpframe.kit.base.limits`,
+// which has the same.
 
 export const LOADING = 30_000;
 export const CALLING = 100;

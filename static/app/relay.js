@@ -5,7 +5,7 @@
 // is no secret, is posted to it, for any origin. At an opaque origin (a sandbox without `allow-same-origin`) everything
 // in this frame has an opaque origin, too, and there is no other target than "*"; so this ends if the frame navigates.
 //
-// A page that does not allow this origin says so at a port that it gets for that, before Python runs (../page/inbox.js).
+// A page that does not allow this origin reports that at a port it is given, before Python runs (../page/inbox.js).
 import { CALLING, DRAWING, LOADING, MOST_HELD, MOST_KEPT, STARTING } from "./limits.js";
 import { dress, read, textOf } from "./stand-in.js";
 
@@ -13,8 +13,8 @@ import { dress, read, textOf } from "./stand-in.js";
  * Frames the bundle.
  * @param {string} url the address of its page
  * @param {object} listeners
- * @param {(why: string, early: MessageEvent[]) => void} listeners.onRefused there is no frame, and the host has been told
- *   nothing; `early` are its messages so far
+ * @param {(why: string, early: MessageEvent[]) => void} listeners.onRefused there is no frame, and nothing was posted to
+ *   the host; `early` are its messages so far
  * @param {(why: string, session: Session) => void} listeners.onLeft the bundle has left its page, does not allow this
  *   origin, or does not start
  * @param {() => void} listeners.onShown the frame can be seen
@@ -135,15 +135,15 @@ export function frameBundle(url, { onRefused, onLeft, onShown }) {
   frame.id = "mcpframe-view";
   frame.title = document.title;
   frame.allow = "camera; microphone; geolocation; clipboard-write; fullscreen";
-  frame.style.opacity = "0"; // a browser's error page is not for people
+  frame.style.opacity = "0"; // hides a browser's error page
   frame.src = url;
   document.body.append(frame);
   return fromHost;
 }
 
 /**
- * Returns the part of a message about the end of the tool call that is held in case that the bundle leaves its page: its
- * text, unless that is long. The bundle has the message.
+ * Returns what is kept of the message that ends the tool call, should the bundle leave its page: its text, unless that is
+ * long.
  */
 function held({ method, params }) {
   if (method === "ui/notifications/tool-cancelled") return { method, params };
@@ -151,13 +151,10 @@ function held({ method, params }) {
   return text.length > MOST_HELD ? null : { method, params: { content: [{ type: "text", text }] } };
 }
 
-/** Returns the target of a message for an origin, which may be unknown or opaque. */
+/** Returns the target origin of a message: "*" for an unknown or opaque one. */
 export const target = (origin) => (origin === null || origin === "null" ? "*" : origin);
 
-/**
- * Returns whether a meta element's policy refuses all frames of an address, so that none need be tried. A policy that may
- * allow them is left to the browser.
- */
+/** Returns whether a meta element's policy certainly refuses frames of an address; in doubt, the browser decides. */
 export function refusesFrames(url) {
   const { protocol } = new URL(url);
   const others = (source) =>
@@ -169,7 +166,7 @@ export function refusesFrames(url) {
       /** @type {HTMLMetaElement} */ (meta).content
         .split(";")
         .map((text) => text.trim().split(/\s+/))
-        .reverse() // the first of a name counts
+        .reverse() // the first directive of a name applies
         .map(([name, ...sources]) => [name.toLowerCase(), sources]),
     );
     const sources = directives.get("frame-src") ?? directives.get("child-src") ?? directives.get("default-src");

@@ -1,9 +1,9 @@
-// When the size of this document may have changed, and the height of its content.
+// The height of this document's content, and a call when it may have changed.
 
-/** The longest wait for a frame of the browser, which draws none for a hidden page; in ms. */
+/** The longest wait for an animation frame, in ms: a hidden page gets none. */
 const HIDDEN = 100;
 
-/** Returns the result of a function that runs while the root element has other styles. */
+/** Runs a function while the root element has other styles, and returns its result. */
 export function styled(styles, run) {
   const { style } = document.documentElement;
   const before = Object.fromEntries(Object.keys(styles).map((name) => [name, style[name]]));
@@ -14,7 +14,7 @@ export function styled(styles, run) {
   }
 }
 
-/** The styles with which the document is as high as its content, and the height of its frame does not change that. */
+/** Styles that make the document as high as its content, whatever the height of its frame. */
 export const CONTENT = { height: "max-content", minHeight: "0" };
 
 /** Returns the height of this document's content, in CSS pixels. */
@@ -22,7 +22,7 @@ export const contentHeight = () =>
   styled(CONTENT, () => Math.ceil(document.documentElement.getBoundingClientRect().height));
 
 /**
- * Measures after a change of the size of elements, or when told to; at most once for each frame of the browser.
+ * Measures after elements change their size, or on request; at most once per animation frame.
  * @param {() => void} measure
  */
 export function watchSizes(measure) {

@@ -1,5 +1,5 @@
-// Stands in for a view that cannot run, towards a host of MCP Apps: the view is initialized, so that the host shows it,
-// reports its size, so that its message can be read, and shows the text of the tool's result.
+// Stands in for a view that cannot run. To the host of MCP Apps it is a view: it initializes, so that the host shows it,
+// reports its size, and shows the reason and the text of the tool's result.
 
 import { contentHeight, watchSizes } from "./size.js";
 
@@ -59,14 +59,14 @@ export function allowsWebAssembly() {
 
 /**
  * @param {HTMLElement} body where to write: the body of the page
- * @param {string} why what a person reads; empty if the page says it
+ * @param {string} why the reason, for the user; empty if the page shows it
  * @param {(message: any) => void} post posts a message to the host
  * @param {object} opening
  * @param {any} opening.id the id of the `ui/initialize` that was posted
  * @param {any} [opening.answer] the host's answer to it, if there is one already
  * @param {boolean} [opening.initialized] whether the view is initialized already
- * @param {string} [opening.url] an address that shows the same: a host that opens links is asked to
- * @returns `hear`, which is called with each message of the host, and `stop`
+ * @param {string} [opening.url] an address of the same page, for hosts that open links
+ * @returns `hear`, to be called with each message of the host, and `stop`
  */
 export function standIn(body, why, post, { id, answer, initialized, url }) {
   const box = add(body, "section", "", "box-sizing:border-box;padding:12px 16px;overflow-wrap:anywhere");

@@ -1,6 +1,6 @@
 // The text of a view of MCP Apps. It shows a published bundle in the best way that its host's policy allows: in a frame of
 // the bundle's own; else in this document, which needs WebAssembly; else the text of the tool's result, and why. The
-// host's policy decides, by what it refuses; its name does not.
+// policy is found by trying: hosts are not recognized by name.
 import { LOADING, MOST_KEPT } from "./limits.js";
 import { frameBundle, refusesFrames, target } from "./relay.js";
 import { allowsWebAssembly, dress, read, standIn } from "./stand-in.js";
@@ -14,7 +14,7 @@ const { origin } = new URL(url);
 const first = document.getElementById("mcpframe-first");
 const onShown = () => first.remove();
 
-const events = []; // of the host, until there is a listener
+const events = []; // the host's, until there is a listener
 let dropped = 0;
 const keep = (event) => {
   if (events.length < MOST_KEPT) events.push(event);
@@ -24,7 +24,7 @@ let listener = keep;
 const onMessage = (event) => event.source === parent && listener(event);
 addEventListener("message", onMessage);
 
-/** Hands the host's messages to a listener: those so far, and those that come. */
+/** Passes the host's messages to a listener: those so far, and later ones. */
 function hand(to) {
   listener = to;
   events.splice(0).forEach(to);
@@ -101,9 +101,9 @@ async function inDocument(noFrame) {
       return;
     }
     events.length = 0;
-    removeEventListener("message", onMessage); // the page listens itself
+    removeEventListener("message", onMessage); // the page has its own listener
   } catch {
-    await new Promise((done) => setTimeout(done)); // the event of a refusal comes later than its error
+    await new Promise((done) => setTimeout(done)); // the event of a violation follows its error
     fail(refused.length ? `this host's policy allows no scripts or requests of ${origin}` : `${url} cannot be loaded`);
   } finally {
     document.removeEventListener("securitypolicyviolation", onViolation);
@@ -112,8 +112,8 @@ async function inDocument(noFrame) {
 
 /**
  * Shows the tool's result as text.
- * @param {string} why what a person reads
- * @param {Partial<import("./relay.js").Session>} session what the bundle has said with the host
+ * @param {string} why the reason, for the user
+ * @param {Partial<import("./relay.js").Session>} session between the bundle and the host so far
  */
 function inText(why, { host = null, last, ...opening } = {}) {
   onShown();
@@ -130,8 +130,8 @@ function inText(why, { host = null, last, ...opening } = {}) {
   });
 }
 
-// Everything in a document of opaque origin has one, and a bundle serves such a page only if its author allows that. In this
-// document it would meet the host itself.
+// Frames in a document of opaque origin are opaque, too, and a bundle serves such a page only if its author allows that.
+// In this document the bundle would face the host itself.
 if (dataset.form === "inline" || (self.origin === "null" && allowsWebAssembly())) inDocument();
 else if (refusesFrames(url)) inDocument(`this host's policy allows no frames of ${origin}`);
 else inFrame();

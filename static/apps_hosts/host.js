@@ -1,6 +1,6 @@
 /**
- * A host of MCP Apps that treats views as a profile says (`HostProfile`): it shows a tool call in its view, and watches
- * what becomes of it. Playwright evaluates this file in a page that is a host of no one else; `probe.js` runs in the frames.
+ * A host of MCP Apps with the behaviour of a profile (`HostProfile`): shows a tool call in its view, and observes the
+ * outcome. Playwright evaluates this file in a page of its own; `probe.js` runs in the frames.
  *
  * `sandboxUrl` is the sandbox proxy on another origin, `sandbox` the attribute of the view's frame in it, and `html` the
  * text of the view. The policy is in the header of the proxy's page and in that text.
@@ -8,7 +8,7 @@
 ({ sandboxUrl, sandbox, html, isHidden, isEarly, context }) => {
   const VERSIONS = ["2026-01-26", "2025-11-21"];
   const CAPABILITIES = { openLinks: {}, message: { text: {} }, updateModelContext: { text: {} }, logging: {} };
-  /** In ms: how long a view whose Python runs may take to show a result, and to change no more; and to end. */
+  /** Time limits in ms for a view whose Python runs: to show a result, to stop changing, and to end. */
   const REACTING = 5_000;
   const QUIET = 250;
   const LONGEST = 2_000;
@@ -110,7 +110,7 @@
       this.post(result ? { id, result } : { id, error: { code: -32601, message: `This host has no ${method}.` } });
     }
 
-    /** Tells the view the tool call. */
+    /** Posts the tool call to the view. */
     tell() {
       if (this.told !== null || !this.call.result) return;
       this.told = now();
@@ -121,12 +121,12 @@
       this.awaitReaction();
     }
 
-    /** Returns whether Python is yet to run: what is drawn before is no answer to the result, however long that takes. */
+    /** Returns whether Python has yet to run: anything drawn before cannot show the result. */
     isStarting() {
       return [...this.starting.values()].some(Boolean);
     }
 
-    /** Is done once a view that draws has not changed for a while: it may show nothing of the result. */
+    /** Ends the wait once a view that draws has not changed for a while: it may show nothing of the result. */
     awaitReaction() {
       clearTimeout(this.reacting);
       if (this.isStarting()) return;
@@ -136,7 +136,7 @@
     onSeen(page, { begun, painted, violation, heard, changed, standIn, isDrawn, isStarting }) {
       if (violation) this.violations.add(violation);
       if (painted) this.times.painted = Math.min(this.times.painted ?? Infinity, painted - this.start);
-      if (begun && this.told !== null && begun >= this.told) heard = begun; // it came too late to hear it
+      if (begun && this.told !== null && begun >= this.told) heard = begun; // it started too late to get it
       if (heard) this.heard = Math.min(this.heard ?? Infinity, heard);
       if (!changed) return;
       this.standIn.set(page, standIn);
@@ -148,7 +148,7 @@
         this.onChange(changed - this.start);
     }
 
-    /** Notes a change of the view after its result. The view is done once it has changed no more for a while. */
+    /** Notes a change of the view after its result. The view is done once it has not changed for a while. */
     onChange(time) {
       this.changes.push(time);
       clearTimeout(this.quiet);
@@ -162,7 +162,7 @@
       return "initialized" in this.times && [...this.drawn.values()].some(Boolean) ? "draws" : "blank";
     }
 
-    /** Returns the outcome, and what has led to it. A view that never stops to change was drawn with its first change. */
+    /** Returns the outcome and its causes. A view that never stops changing was drawn with its first change. */
     summary() {
       const [first = null] = this.changes;
       const last = this.changes.at(-1) ?? null;
@@ -182,7 +182,7 @@
 
   const all = [];
   return {
-    /** Opens the view of a tool call. Without a result, the view is told nothing of the call but by `post`. */
+    /** Opens the view of a tool call. Without a result, only `post` sends it anything about the call. */
     open(call, within) {
       const shown = new Shown(call, within);
       all.push(shown);

@@ -99,7 +99,7 @@ function confine() {
   globalThis.console = { log, info: log, warn: log, error: log, debug: log, trace: log, assert() {}, dir: log };
 }
 
-/** Raises KeyboardInterrupt in Python after a time, once: its traceback says where Python stands. */
+/** Raises KeyboardInterrupt in Python once, after a time: the traceback shows what it was doing. */
 function interruptAfter(pyodide, seconds) {
   if (!(seconds > 0)) return;
   let end = performance.now() + seconds * 1000;

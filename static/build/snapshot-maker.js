@@ -3,7 +3,7 @@
 
 const EPOCH = Date.UTC(2025, 0, 1); // a fixed time, so that the same inputs result in the same memory
 
-/** What the author's module uses while it is imported, but must not become part of a public file. */
+/** Uses, during the import of the author's module, of what must not become part of a public file. */
 const watch = { asked: null, constructs: false, draws: 0 };
 
 function noticed(what) {
@@ -174,14 +174,14 @@ function trampoline({ HEAPU32, __PyRuntime, __PyEM_EMSCRIPTEN_TRAMPOLINE_OFFSET 
   return __PyRuntime + HEAPU32[__PyEM_EMSCRIPTEN_TRAMPOLINE_OFFSET >>> 2];
 }
 
-/** Returns how many entries of the table of functions Python has filled: a restored page does not have them. */
+/** Returns the number of entries that Python has added to the table of functions: a restored page lacks them. */
 function callbacks({ wasmTable, freeTableIndexes }, linked, unused) {
   const still = new Set(freeTableIndexes);
   const added = Array.from({ length: wasmTable.length - linked }, (_, place) => linked + place);
   return [...unused, ...added].filter((place) => !still.has(place)).length;
 }
 
-/** What the program's functions are called with, as Python. */
+/** The arguments of the program's functions, as Python. */
 function arguments_({ entry, kind, settings }) {
   return `${entry ? JSON.stringify(entry) : "None"}, ${JSON.stringify(kind)}, ${JSON.stringify(settings)}`;
 }
@@ -278,7 +278,7 @@ function interruptAfter(pyodide, seconds) {
 
 /**
  * Runs a program of the build as node-python.mjs does. Its files are in the folder /in, and the results in /out.
- * The build is told when the program begins, as its time limit begins then.
+ * The build gets a message when the program begins, as its time limit begins then.
  */
 async function run(job, { startPython, restorePython }) {
   const restored = job.restores && (await restorePython().catch((error) => console.warn(error)));

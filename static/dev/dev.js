@@ -41,7 +41,7 @@ function print({ level = "info", data = "" }) {
   told = told
     .then(send)
     .then(Boolean, Boolean)
-    .then(() => {}); // one after the other, and mcpframe dev may have stopped
+    .then(() => {}); // in order; mcpframe dev may have stopped
 }
 
 async function connect({ setup = false } = {}) {

@@ -3,7 +3,7 @@
  * to the hub's document. It forwards, and decides nothing.
  *
  * Both directions are JSON text in pieces, as `static/hub/pieces.js` posts them. The port ends with the document. It is
- * opened again where the hub has ended, unless the hub has said to leave.
+ * opened again when the hub has ended, unless the hub has sent `leave`.
  *
  * A document has one relay: the manifest injects this script, and so does the service worker after an install.
  */
@@ -37,7 +37,7 @@
     else if (id !== undefined) report({ kind: "answer", id, error: "The page's own scripts prevent that." });
   }
 
-  /** Connect again, the later the more often ports have ended soon. */
+  /** Connect again, with a longer delay after each port that has ended soon. */
   function later() {
     clearTimeout(timer);
     if (!isOrphan() && !hasLeft) timer = setTimeout(connect, pause);

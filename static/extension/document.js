@@ -9,7 +9,7 @@
   const offer = () => dispatchEvent(new MessageEvent(options.offer, { ports: [port2] }));
   let half = null;
 
-  /** The hub is there: perhaps another one than before, to which all tools are new. */
+  /** A hub has connected, perhaps a new one, which knows none of the tools. */
   function begin() {
     half?.stop();
     half = create();

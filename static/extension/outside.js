@@ -17,7 +17,7 @@ async function pipe(outside, name, from) {
   const end = () => {
     ended = true;
     if (outside === program) program = null;
-    outside.disconnect(); // which this end is not told of
+    outside.disconnect(); // this end gets no event
   };
   outside.onMessage.addListener((message) => {
     if (inside) inside.postMessage(message);
@@ -62,14 +62,14 @@ chrome.runtime.onConnectExternal.addListener((port) => {
   pipe(port, port.name, { id, url, origin, tab: tab && { id: tab.id }, frameId });
 });
 
-/** Starts `mcpframe hub --native`, if the user has allowed it; a browser says otherwise by ending the port. */
+/** Starts `mcpframe hub --native`, if the user has allowed it; otherwise the browser ends the port. */
 async function startProgram() {
   if (program) return;
   program = chrome.runtime.connectNative(PROGRAM);
   pipe(program, "mcpframe-native", {});
 }
 
-/** Opens the window that asks, or shows the one that is there. */
+/** Opens the consent window, or shows the open one. */
 async function openAskWindow() {
   const [open] = await chrome.runtime.getContexts({
     contextTypes: ["TAB"],

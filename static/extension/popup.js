@@ -1,9 +1,9 @@
 /**
- * The popup, and with `?ask` the window that asks before a call: shows the state that the hub posts, and posts the user's
- * choices. Everything that a page or a client has written is set as text.
+ * The popup, and with `?ask` the consent window: shows the hub's state, and posts the user's choices. Texts of pages and
+ * clients are set as text.
  */
 (() => {
-  const DELAY = 600; // so that a key or a click that was meant for something else allows nothing: see `hold`
+  const DELAY = 600; // ms; a key or a click meant for something else must not allow anything: see `hold`
   const PAUSE = 500;
   const EXTENSION = /^chrome-extension:\/\/([a-p]{32})$/;
   const asks = location.search === "?ask";
@@ -12,7 +12,7 @@
   const shown = new Map();
   let port = null;
   let asked = false;
-  let chosen = null; // whether to ask, as the user has just chosen it; the hub's earlier state is not shown any more
+  let chosen = null; // the user's last choice whether to ask, which replaces the hub's earlier state
   const held = new Map(); // the buttons that give a permission, and the timer that enables each
 
   const say = (message) => port?.postMessage(message);

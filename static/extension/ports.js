@@ -42,7 +42,7 @@
     put("opened", number, JSON.stringify({ name, external, sender }));
   }
 
-  /** A port of the service worker's, whose first message says from whom outside it comes: see `outside.js`. */
+  /** A port of the service worker, whose first message names its client outside: see `outside.js`. */
   function openOutside(port) {
     port.onMessage.addListener(function first({ name, from }) {
       port.onMessage.removeListener(first);
@@ -72,13 +72,13 @@
       for (const each of before) callback(...each);
     },
 
-    /** Posts JSON text; raises where the port has ended. */
+    /** Posts JSON text; throws if the port has ended. */
     post(number, text) {
       ports.get(number).postMessage(JSON.parse(text));
     },
 
     close(number) {
-      ports.get(number)?.disconnect(); // which this end is not told of
+      ports.get(number)?.disconnect(); // this end gets no event
       ports.delete(number);
     },
 

@@ -8,7 +8,7 @@ const HUB = "hub/index.html";
 
 let starting = null;
 
-/** Creates the hub's document unless it is there, also after it was ended. */
+/** Creates the hub's document unless it exists. */
 function ensureHub() {
   starting ??= create().finally(() => (starting = null));
   return starting;
@@ -72,7 +72,7 @@ chrome.runtime.onMessage.addListener((message, sender, respond) => {
   return true;
 });
 
-/** Reports an event to the hub, where it runs. */
+/** Reports an event to the hub, if it runs. */
 function report(event, more) {
   chrome.runtime.sendMessage({ to: "hub", event, ...more }).catch(() => {});
 }
@@ -87,7 +87,7 @@ chrome.storage.onChanged.addListener(
 
 chrome.runtime.onStartup.addListener(ensureHub);
 
-/** Pages that were open before have no content scripts; those that are opened meanwhile may have them. */
+/** Injects content scripts into pages that were open before; newer ones may have them. */
 chrome.runtime.onInstalled.addListener(async () => {
   ensureHub();
   const scripts = new Map();

@@ -2,9 +2,9 @@ import { Port } from "./app-port.js";
 import { documentTools, pageHalf } from "./hub-scripts.js";
 
 /**
- * Makes a page without Python one of the tabs of an app whose hub is in another tab (`mcpframe.hub.homes.page.app`): its tools
- * are the hub's, and it can use those of all tabs. Tabs find each other over broadcast channels
- * of their origin; a Web Lock for each port says when its tab has ended, however that happens.
+ * A page without Python as a tab of an app whose hub is in another tab (`mcpframe.hub.homes.page.app`): it offers its tools
+ * to the hub, and can use those of all tabs. Tabs find each other over broadcast channels of their origin; a Web Lock for
+ * each port is released when its tab ends, for whatever reason.
  */
 
 const MOST_BYTES = 16 * 1024 * 1024;
@@ -17,7 +17,7 @@ function read(text) {
   }
 }
 
-/** Has functions be called just before the page is frozen or left, and when it runs again. Returns what ends that. */
+/** Calls these on freeze and resume; returns unsubscribe. */
 function watch(away, back, seen = () => {}) {
   const ending = new AbortController();
   const on = (target, type, act) => target.addEventListener(type, act, { signal: ending.signal });
@@ -31,15 +31,15 @@ function watch(away, back, seen = () => {}) {
 }
 
 /**
- * Joins an app of several tabs: what this page offers, as a page server (MCP-B) or at its `document.modelContext`
- * (WebMCP), also later, is in the app's hub, which is in a tab that runs Python.
+ * Joins an app of several tabs: the app's hub, in a tab that runs Python, gets the tools that this page offers now and
+ * later, as a page server (MCP-B) or at its `document.modelContext` (WebMCP).
  * @param {string} [app] the name of the app, as `AppHub` has it
  * @returns {() => void} a function that leaves the app
  */
 export function joinApp(app = "app") {
   const report = (message) => port.post(JSON.stringify(message));
   const page = pageHalf({ report, most: MOST_BYTES });
-  let tools = null; // each hub has its own: to a new one all tools are new
+  let tools = null; // one per hub: a new hub knows none of the tools
   const seen = () => port.control("seen", { active: document.visibilityState === "visible" && document.hasFocus() });
   const halves = { page: () => page, document: () => tools };
   const port = new Port(app, "window", {
@@ -76,8 +76,8 @@ export function joinApp(app = "app") {
 }
 
 /**
- * A transport of the official TypeScript SDK's `Client` to the hub of an app. When another tab leads, the session ends
- * (`onclose`): requests that wait get errors, and the client connects with a new transport.
+ * A transport of the official TypeScript SDK's `Client` to the hub of an app. When another tab takes over the hub, the
+ * session ends (`onclose`): pending requests fail, and the client connects with a new transport.
  */
 export class AppHubTransport {
   /** @type {((message: any) => void) | undefined} */
@@ -109,7 +109,7 @@ export class AppHubTransport {
     this.#port.start();
   }
 
-  /** Messages before there is a hub are sent once there is one. */
+  /** Queues messages until there is a hub. */
   async send(message) {
     const text = JSON.stringify(message);
     if (!this.#stopWatching) throw new Error("The session with the app's hub has ended: connect again.");

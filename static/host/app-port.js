@@ -1,6 +1,6 @@
 /**
- * A tab's port to the hub of an app, whichever tab that is. `mcpframe.hub.homes.page.dialing` is the same in Python and has
- * the states, `wire` beside it the messages; `tests/vectors/app_tabs` has what both of them do.
+ * A tab's port to the hub of an app, in whichever tab it is. The same in Python is `mcpframe.hub.homes.page.dialing`, which
+ * describes the states; `wire` beside it describes the messages. `tests/vectors/app_tabs` holds for both.
  */
 
 const PING_MS = 5000;
@@ -241,7 +241,7 @@ const newId = () =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 const isName = (value) => typeof value === "string" && value.length > 0 && value.length <= LONGEST_NAME;
 
-/** Returns an object that was said; an empty one for anything else. */
+/** Returns the parsed object, or {}. */
 function read(text) {
   try {
     const value = text.length <= LONGEST_CONTROL ? JSON.parse(text) : null;

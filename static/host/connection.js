@@ -38,9 +38,9 @@ import { WireReports } from "./wire.js";
 const ORIGIN_REFUSED = "mcpframe-origin-refused";
 const STARTING = ["awaiting", "setting up", "confirming"];
 /** Reasons that only `onWire` gets. */
-const OTHER_WINDOW = "It came from another window than the one that is talked to.";
-const OTHER_ORIGIN = "Pages of this origin are not heard.";
-const NOISE = "It is no message of this protocol.";
+const OTHER_WINDOW = "Sent by a window other than the peer.";
+const OTHER_ORIGIN = "Not from an allowed origin.";
+const NOISE = "Not a message of this protocol.";
 
 const clip = (text) => (text.length > 64 ? `${text.slice(0, 64)}…` : text);
 const wrongVersion = ({ min, max }) =>
@@ -362,8 +362,8 @@ export class Connection {
   }
 
   /**
-   * After a refused message, nobody must wait for what cannot come: a request gets an error response, our request that it
-   * answers fails, and a setup that the page considers complete ends.
+   * Settle what waits for a refused message: a request gets an error response, the request of ours that it answers fails,
+   * and a setup that the page considers complete ends.
    */
   #failWhoWaits({ type = undefined, kind, id = undefined }, error) {
     if (type === "MCP_SETUP_COMPLETE" && this.state === "setting up") return this.#settle(unreadableSetup(error));

@@ -22,7 +22,7 @@ const MOST_NESTING = 1000;
 /** The longest text in the head of a message that is refused unread. */
 const LONGEST_TEXT = 4096;
 
-/** The largest message that is read before anybody knows whose it is, in bytes of JSON. */
+/** The largest message that is read before its dialect is known, in bytes of JSON. */
 const MOST_UNASKED = 256 * 1024;
 
 class Unwritable extends Error {
@@ -71,8 +71,8 @@ export function outlineOf(data) {
  * Return a posted message as JSON for Python, or the reason why it cannot be read.
  * @param data a structured clone
  * @param [limits] as for `jsonOf`
- * @param {boolean} [isWanted] whether a large message is read, too; otherwise it is not, and the error's name is `Large`:
- *   most are of other libraries, and its head says so
+ * @param {boolean} [isWanted] whether large messages are read, too; otherwise the error's name is `Large`, and the head
+ *   tells whose it is: most are of other libraries
  * @returns {string | null | [name: string, message: string, head: string]} its JSON text; null if it is nothing in
  *   JSON; or an error's name and message, and the head of the message
  */
@@ -85,7 +85,7 @@ export function textOrReason(data, limits = {}, isWanted = true) {
   }
 }
 
-/** Whether reading a message takes time. A text may be JSON, and then nothing but reading it says what it is. */
+/** Whether reading a message takes time. The kind of a text is known only once it is parsed. */
 function isLarge(data) {
   if (typeof data === "string") return data.length > MOST_UNASKED && !/^\s*\{/.test(data);
   try {

@@ -43,7 +43,7 @@ export { FrameTransport } from "./session.js";
  * - `VersionMismatch`: the page speaks no version of the postMessage protocol that this host speaks.
  * - `PeerGone`: the page was reloaded, navigated away or removed.
  * - `PopupBlocked`: the browser opened no popup.
- * - `PermissionsDenied`: a permission that the page cannot do without was not granted. Ends its setup.
+ * - `PermissionsDenied`: a required permission was not granted. Ends the page's setup.
  * - `StateError`: a call that does not fit the transport's state, such as sending before it is open.
  * - `OriginError`: an address, a sandbox or a session id that cannot work.
  *
@@ -76,10 +76,9 @@ export { FrameTransport } from "./session.js";
  * One message at the gate, as `onWire` gets it.
  * @typedef {object} Wire
  * @property {"sent" | "received"} direction
- * @property {string | null} text Its JSON text; null where it was not read, as nothing of a stranger is, or is not JSON
- *   within the limits.
- * @property {string} origin Where it came from, or the target origin that it was posted to.
- * @property {string | null} refused Why it was refused, in a sentence; null where it was not.
+ * @property {string | null} text Its JSON text; null if unread (not from the peer), or not JSON within the limits.
+ * @property {string} origin The sender's origin, or the target origin.
+ * @property {string | null} refused The reason for its refusal, in a sentence; null if it was accepted.
  */
 
 /**
@@ -129,7 +128,7 @@ export { FrameTransport } from "./session.js";
  * @typedef {object} PermissionRequest
  * @property {string} name The Permissions Policy feature.
  * @property {string[]} phase The phases it is needed in, of "setup" and "transport".
- * @property {boolean} required Whether the page is useless without it.
+ * @property {boolean} required Whether the page cannot work without it.
  * @property {string} purpose A sentence for the user.
  */
 

@@ -2,12 +2,12 @@
  * Detects whether a framed page still answers. A page in an endless loop usually has a process of its own, so its host
  * keeps running and can report it.
  *
- * A page is asked only if requests are pending and it has sent nothing for a while, or after a request was cancelled, as it
- * may hang in it; so idle pages cost nothing. The question is a JSON-RPC `ping`, which every peer answers in every revision of MCP, if only with an error; the answer is
- * not passed on.
+ * A page gets a `ping` only if requests are pending and it has sent nothing for a while, or after a request was cancelled,
+ * in which it may hang; idle pages cost nothing. Every peer answers a ping in every revision of MCP, if only with an error;
+ * the answer is not passed on.
  */
 
-/** Milliseconds from the cancellation of a request until the page is asked: most tools end by then. */
+/** Milliseconds from the cancellation of a request to the ping: most tools end by then. */
 const CANCELLING = 1_000;
 
 export class Alive {

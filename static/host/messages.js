@@ -79,10 +79,10 @@ function readSetupError(status, error) {
 export const unreadableSetup = ({ message }) => ({
   title: "",
   visibility: "hidden",
-  error: { code: "CONFIG_ERROR", message: `How the setup of the page ended cannot be read: ${message}` },
+  error: { code: "CONFIG_ERROR", message: `The outcome of the page's setup cannot be read: ${message}` },
 });
 
-/** Check an id that a host gives: after one that the page refuses, the host would wait for the page. */
+/** Check an id of a host: the page would ignore an invalid one, and the host wait for it. */
 export function checkSessionId(sessionId) {
   if (isText(sessionId) && sessionId) return;
   const found = typeof sessionId === "string" ? `one of ${sessionId.length}` : `a ${typeof sessionId}`;
@@ -141,7 +141,7 @@ const MAX_TEXT = 4096;
 const isText = (value) => typeof value === "string" && value.length <= MAX_TEXT;
 const isVersion = (value) => typeof value === "string" && /^\d{1,6}\.\d{1,6}$/.test(value);
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
-/** Whether it is a string or a safe integer; with any other id, a response could not match its request. */
+/** Whether it is a string or a safe integer: with any other id, a response could not be matched. */
 export const isId = (value) => typeof value === "string" || Number.isSafeInteger(value);
 const malformed = (type, field) => new FrameError("MalformedMessage", `${type} has no valid ${field}.`);
 
@@ -164,7 +164,7 @@ export function readOutbound(message, limits) {
     const { payload } = plain;
     if ("method" in payload && "id" in payload) {
       if (!isId(payload.id)) {
-        const text = `The id ${payload.id} would not come back as it is: take a smaller one.`;
+        const text = `The id ${payload.id} is outside JavaScript's exact integers: choose a smaller one.`;
         throw new FrameError("MalformedMessage", text);
       }
       if (isNotification(`${payload.method}`)) {

@@ -8,11 +8,11 @@
  * Makes a page a page server of MCP-B, without any Python in it: frames a bundle, hidden, and relays messages between the
  * bundle and the clients in this window. The bundle has to allow this page's origin.
  *
- * When the bundle's page is reloaded, stops or leaves, the clients hear that the server has stopped; and that it is ready
- * once it is there again.
+ * When the bundle's page is reloaded, stops or leaves, clients are notified that the server has stopped, and later that it
+ * is ready again.
  * @param {string | URL} url the address of the bundle, absolute or relative to the page
  * @param {PageServerOptions} [options]
- * @returns {() => void} a function that ends it: the clients hear that the server has stopped, and the frame is removed
+ * @returns {() => void} a function that ends it: clients are notified that the server has stopped, and the frame is removed
  * @throws {TypeError} if the address has another scheme: such a page could run in this one's origin
  */
 export function embedPageServer(url, { channel = "mcp-default", parent = document.body } = {}) {

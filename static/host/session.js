@@ -40,13 +40,13 @@ export class FrameTransport {
    */
   onvisibility;
   /**
-   * The page does not answer while requests wait, or after one was cancelled (true), or does again (false): offer
+   * Called with true if the page does not answer while requests wait, or after one was cancelled, and with false once it does: offer
    * `reload()`. Without this function the first is logged as a warning.
    * @type {((unresponsive: boolean) => void) | undefined}
    */
   onunresponsive;
   /**
-   * The page has loaded and has not called for 2 s: a sentence on what to check. It is waited for until the deadline.
+   * The page has loaded, and has sent no handshake for 2 s: a sentence on what to check. The deadline still applies.
    * Without this function the sentence is logged as a warning.
    * @type {((hint: string) => void) | undefined}
    */

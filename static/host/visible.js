@@ -1,4 +1,4 @@
-/** Texts of strangers for a person to read: as `mcpframe/frame/core/visible.py`, with which a test compares it. */
+/** Untrusted texts for the user to read. The same as `mcpframe/frame/core/visible.py`, which a test compares. */
 
 const UNSEEN =
   /(?![\t\n])[\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\p{Surrogate}\p{Cc}\p{Zl}\p{Zp}\ufff9-\ufffb\u{13430}-\u{1343f}\u2800\u{13441}\u{13442}\u{16fe4}\u{1d159}]/gu;
@@ -8,7 +8,7 @@ const KEYCAPS = /[#*0-9]/;
 const SYMBOL = /[\p{So}\p{Sm}\p{Sk}\u203c\u2049\u2139\u3030]/u;
 const BLANK = /[\u2800\u{1d159}]/u;
 const LETTER = /\p{L}/u;
-/** A mark of a script in which letters join, such as a virama; those of all scripts join nothing. */
+/** A combining mark of one script, such as a virama, which joins letters. Marks of all scripts do not. */
 const JOINING_MARK = /(?!\p{Script=Inherited})\p{M}/u;
 const CURSIVE = /[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}]/u;
 

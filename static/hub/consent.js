@@ -7,7 +7,7 @@
     document.getElementById("named").hidden = !name;
     const buttons = document.querySelectorAll("button");
     let timer;
-    /** So that a key or a click that was meant for another window, which may have covered this one, allows nothing. */
+    /** A key or a click may have been meant for a window that covered this one: it must not allow anything. */
     function hold() {
       clearTimeout(timer);
       const disable = (disabled) => {

@@ -1,6 +1,6 @@
 /**
- * `page.js` over DevTools: reports go to a binding, in pieces where they are long; `mcpframe.kit.hub.tabs.tab_page` calls the
- * functions of `mcpframeHub`. It reports as well whether the page is looked at.
+ * `page.js` over DevTools: reports go to a binding, long ones in pieces; `mcpframe.kit.hub.devtools.tab_page` calls the
+ * functions of `mcpframeHub`. Also reports whether the page is visible and has the focus.
  */
 (page, { binding, most, piece }) => {
   if (window !== window.top || globalThis.mcpframeHub) return;

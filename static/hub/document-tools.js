@@ -24,7 +24,7 @@
     wake();
   }
 
-  /** A polyfill may come at any time, and nothing says so. */
+  /** A polyfill may be installed at any time, without an event. */
   function look() {
     let found = null;
     try {
@@ -89,7 +89,7 @@
   addEventListener("load", look);
 
   return {
-    /** Return how often the tools have changed, once that is another number than `known`; null at the end. */
+    /** Return the number of changes of the tools, once it differs from `known`; null at the end. */
     async next(known) {
       while (changes === known && !over) await new Promise((resolve) => (wake = resolve));
       return over ? null : JSON.stringify({ changes, there: context !== null });
@@ -98,15 +98,15 @@
     list: () => outcome(async () => [...(await context.getTools({}))].slice(0, MOST).map(described)),
 
     /**
-     * Run the tool of this name; the further one, where several have it. A form is filled in; it is not waited for its
-     * user, who may take any time.
+     * Run the tool of this name: of several, that at index `further`. A form is filled in; nobody waits for its user, who may
+     * take any time.
      */
     run(id, name, text, further = 0) {
       const ending = new AbortController();
       running.set(id, ending);
       return outcome(async () => {
         const tool = [...(await context.getTools({}))].filter((each) => each.name === name)[further];
-        if (!tool) throw new DOMException("The tool is there no more.", "NotFoundError");
+        if (!tool) throw new DOMException("The tool was removed.", "NotFoundError");
         const input = "__isWebMCPPolyfill" in context ? text : JSON.parse(text);
         const executing = context.executeTool(tool, input, { signal: ending.signal });
         const answers = [executing];

@@ -1,6 +1,7 @@
 /**
  * The hub as a framed server (SEP "postMessage Transport"), for the inspector alone: passes messages on between the window
- * around this page and the hub's socket, and shows the hub's log. The origin allowed around it is the answer to `host`.
+ * around this page and the hub's socket, and shows the hub's log. The hub's answer to `host` is the origin allowed around
+ * it.
  */
 const MOST_LINES = 500;
 const REPEAT = 500; // milliseconds between handshakes, until the host answers one

@@ -2,13 +2,13 @@
  * The hub's half in a page: passes on messages of its window and of its frames to `mcpframe.hub.relay.page_relay`, and
  * posts messages for it. Its reports and its functions are described there. It decides nothing.
  *
- * It runs in a world of its own, whose names and objects no script of the page sees, and in the page of a tab only. Until
- * it listens it reports nothing: messages of frames are kept until then, as a server says only once that it is ready.
+ * It runs in a world of its own, which no script of the page can reach, and in the page of a tab only. Until it listens it
+ * reports nothing, and queues messages of frames: a server announces itself only once.
  */
 ({ report, most }) => {
   const OWN = 0;
   const MOST_TOOLS = 1000;
-  /** What the hub takes: it leaves out a larger tool, and refuses a message that is deeper. */
+  /** The hub's limits: it leaves out a larger tool, and refuses a deeper message. */
   const OF_TOOL = { maxMessageBytes: 64 * 1024, maxNesting: 32 };
   const OF_MESSAGE = { maxMessageBytes: most, maxNesting: 128 };
   const MOST_KEPT = 200;
@@ -59,7 +59,7 @@
     const frame = frames.get(numbers.get(source)) ?? (isSignal ? add(source) : null);
     if (!frame || !(isSignal || frame.watched)) return;
     const message = { origin, data, url: isSignal ? addressOf(frame) : "" };
-    if (isSignal) Object.assign(frame, { signal: message, watched: true }); // until somebody is known to answer it
+    if (isSignal) Object.assign(frame, { signal: message, watched: true }); // until its host is known
     tell("message", frame.number, message);
   }
 
@@ -95,7 +95,7 @@
 
   return {
     listen() {
-      if (listening) this.pause(); // for another hub than before, or for the same one after the browser kept the page
+      if (listening) this.pause(); // a new hub, or the same one after the back/forward cache
       window.addEventListener("message", onMessage); // a second time changes nothing
       listening = true;
       for (const [kind, source, message] of kept.splice(0)) pass(kind, source, message);
@@ -125,7 +125,7 @@
       target?.postMessage(JSON.parse(text), origin);
     },
 
-    /** Have all messages of a frame be reported, or only whether its server is ready. */
+    /** Report all messages of a frame, or only whether its server is ready. */
     watch(source, on) {
       const frame = frames.get(source);
       if (frame) frame.watched = on;

@@ -1,6 +1,6 @@
 // Fetches the files of Python's library and of the server after a start from a snapshot. Memory already holds everything
 // that serving needs, so they are fetched in the background, once the page is quiet. If Python reads one of them before
-// that, all are fetched at once by synchronous requests, because Python cannot wait in the middle of an import.
+// that, all are fetched at once by synchronous requests: Python cannot wait in the middle of an import.
 import { DeferredModules } from "./deferred-modules.js";
 import { fetchNow } from "./fetch-now.js";
 import { whenQuiet } from "./restore.js";

@@ -1,5 +1,5 @@
-// Fetches the files of the bundle, each once: checks their hashes, compiles those of WebAssembly, and says in an error what
-// is wrong with the server that sends them.
+// Fetches the files of the bundle, each once: checks their hashes, and compiles WebAssembly. Errors name what is wrong with
+// the web server.
 import { emptyModule } from "./linking.js";
 import { page as shown } from "./page.js";
 import { verify } from "./restore.js";
@@ -8,12 +8,12 @@ import { workerPage } from "./worker-page.js";
 import { workerProgram } from "./worker-program.js";
 
 const files = config.files;
-/** What a person sees of the start. */
+/** The user's view of the start: page.js. */
 export const page = given ? workerPage : shown;
 const fetchFile = globalThis.fetch.bind(globalThis); // the loader replaces the global one while Pyodide starts
 const compiling = globalThis.mcpframeCompiling ?? {};
 
-/** An error to show to a person: `title` says what is wrong and what to do. */
+/** An error for the user: `title` says what is wrong and what to do. */
 export class BootError extends Error {
   constructor(title, detail = "") {
     super(title);

@@ -1,6 +1,6 @@
-// Modules that serving does not need, so few servers read them. Python sees the files in their folders from the start;
-// the archive with their content is fetched when the first of them is read, by a synchronous request, because Python
-// cannot wait in the middle of an import. If the build knows that a server needs them, they are fetched with the rest.
+// Modules that few servers read. Python sees the files in their folders from the start; the archive with their content is
+// fetched when the first of them is read, by a synchronous request: Python cannot wait in the middle of an import. If the
+// build knows that a server needs them, they are fetched with the rest.
 import { fetchNow } from "./fetch-now.js";
 
 export class DeferredModules {

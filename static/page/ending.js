@@ -1,4 +1,4 @@
-// Notices that Python has ended when Python itself cannot report it, and calls `ended` once, with the reason.
+// Detects that Python has ended without reporting it, and calls `ended` once, with the reason.
 //
 // Pyodide reports what ends Python in C as a "fatal error": `os._exit`, `os.abort`, an access outside of memory, a stack
 // overflow. An uncaught error in the browser is less clear: Python may still work, or have lost its memory or its event
@@ -13,7 +13,7 @@ export class Ending {
   #over = false;
   #asking = false;
 
-  /** @param ended is called with a message for people and with details */
+  /** @param ended is called with a message for the user and with details */
   constructor(ended) {
     this.#ended = ended;
   }
@@ -60,7 +60,7 @@ export class Ending {
   #end(reason, detail) {
     if (this.#over) return;
     this.#over = true;
-    // No message reaches what is left of Python: each would only cause another error.
+    // Messages to a Python that has ended would only cause further errors.
     addEventListener("message", (event) => event.stopImmediatePropagation(), true);
     this.#ended(`Python has ended (${reason}): restart this page.`, detail);
   }

@@ -1,9 +1,9 @@
-// The height that a view asks of its host: its content's, or that of its frame where its content fills that.
+// The height that a view requests of its host: its content's, or its frame's if the content fills that.
 //
 // `Measure` reads a layout, and `OwnSize` decides what is reported.
-// What fills a frame has no height of its own, and is found by two trials: in one, the document is as high as its content
-// (`max-content`), and in the other, much higher than that: what follows it there, fills. Lengths such as `100vh` follow
-// the frame alone, so the style sheets are searched for them.
+// Content that fills its frame has no height of its own. Two trials find it: the document as high as its content
+// (`max-content`), and much higher. Content that grows with the second fills. Lengths such as `100vh` follow only the
+// frame, so the style sheets are searched for them.
 
 import { DRAWING, LEAST_FILLED } from "../app/limits.js";
 import { CONTENT, contentHeight, styled, watchSizes } from "../app/size.js";

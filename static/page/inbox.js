@@ -1,8 +1,8 @@
-// In the page itself, before everything else: listens from the first byte, and calls for the host before Python runs. What
-// it hears passes the gate once Python takes over (`take_inbox` in mcpframe.frame.browser.window); what it posts, and for
-// which address, the build has computed. None of it is secret. A host of an origin that no dialect allows is told so, once
-// (mcpframe.frame.core.refusal). It reads messages of hosts that may show the page as a view only. It confirms their answer,
-// because hosts hide a view until then; and if this page does not start, it stands in for the view.
+// The first script of the page: queues messages from the first byte, and posts the openings before Python runs. The queue
+// passes the gate once Python takes over (`take_inbox` in mcpframe.frame.browser.window). The build has computed what is
+// posted, and to which origin; none of it is secret. A host of an origin that no dialect allows gets one message about that
+// (mcpframe.frame.core.refusal). Only messages of hosts that may show the page as a view are read: their answer is
+// confirmed, because hosts hide a view until then, and if this page does not start, it stands in for the view.
 import { allowsWebAssembly, dress, read, standIn } from "../app/stand-in.js";
 
 const PARTIAL = "ui/notifications/tool-input-partial";
@@ -12,7 +12,7 @@ const INPUTS = [PARTIAL, "ui/notifications/tool-input"];
 export const allows = (hosts, origin) => hosts.includes(origin) || (hosts.includes("*") && origin !== "null");
 
 /**
- * @param {object} before what the page's window has heard and said before
+ * @param {object} before messages of the page's window so far
  * @param {MessageEvent[]} [before.events] the messages
  * @param {number} [before.dropped] how many more there were
  * @param {any} [before.called] the id with which a host was called for a view
@@ -20,7 +20,7 @@ export const allows = (hosts, origin) => hosts.includes(origin) || (hosts.includ
  */
 export function listen({ events: earlier = [], dropped = 0, called, confirmed = false } = {}) {
   const host = parent === self ? opener : parent;
-  if (!host) return; // opened by itself
+  if (!host) return; // a tab of its own
   const { phases, most, patience } = JSON.parse(document.getElementById("mcpframe-inbox").textContent);
   const isAsked = ({ fragment, query }) =>
     new RegExp(fragment).test(location.hash) && new RegExp(query).test(location.search);
@@ -52,7 +52,7 @@ export function listen({ events: earlier = [], dropped = 0, called, confirmed = 
     return message;
   };
 
-  /** Tells a host of an origin that is not allowed so, once. One that asks at a port learns it there: see `readHost`. */
+  /** Reports once to a host that its origin is not allowed. A host with a port gets it there: see `readHost`. */
   const refuse = ({ source, origin, ports }) => {
     if (refused || answer || source !== host || ports.length || allows(hosts, origin)) return;
     refused = true;
@@ -103,7 +103,7 @@ export function listen({ events: earlier = [], dropped = 0, called, confirmed = 
     for (const message of events.map(readHost)) if (message) standing.hear(message);
   };
 
-  /** Tells a host that has answered and has no deadline that this page does not start; at the latest after `patience`. */
+  /** Reports to a host that has answered, and has no deadline, that this page does not start; at most `patience` later. */
   const fail = () => {
     post(failures.splice(0));
     if (failed || !view) return;
@@ -127,10 +127,7 @@ export function listen({ events: earlier = [], dropped = 0, called, confirmed = 
   globalThis.mcpframeInbox = {
     fail,
 
-    /**
-     * Hands over to Python: what came so far, how many messages did not fit, whether the host was called, and what was
-     * posted in Python's place.
-     */
+    /** Hands over to Python: the queue, how many messages did not fit, and what was posted in Python's place. */
     take() {
       removeEventListener("message", keep);
       removeEventListener("error", onError, true);
@@ -145,6 +142,6 @@ export function listen({ events: earlier = [], dropped = 0, called, confirmed = 
     },
   };
 
-  // Where WebAssembly is blocked, nothing can run: the host is told at once, not when the downloads are complete.
+  // If WebAssembly is blocked, Python cannot run: report that at once, not after the downloads.
   if (!allowsWebAssembly()) fail();
 }

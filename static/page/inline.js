@@ -1,5 +1,5 @@
-// Starts a bundle's page in the document of a view, whose text `static/app/view.js` is. That finds this script by its name,
-// `app-inline.js`, so a text of an earlier build starts the page of this one.
+// Starts a bundle's page in the document of a view (`static/app/view.js`). The view loads this script by its name,
+// `app-inline.js`, so the text of an earlier build starts the page of this one.
 import { DRAWING, PAINTING } from "../app/limits.js";
 import { allows, listen } from "./inbox.js";
 import { prefetch } from "./prefetch.js";
@@ -35,7 +35,7 @@ export function start(text, { events, dropped, onShown, session }) {
     document.head.append(link);
   }
   const built = page.querySelector("script[type=module]");
-  const loader = document.createElement("script"); // a parsed one would not run
+  const loader = document.createElement("script"); // a parsed script does not run
   Object.assign(loader, { type: "module", crossOrigin: "anonymous", integrity: built.getAttribute("integrity") });
   loader.src = absolute(built.getAttribute("src"));
   whenPainted(() => document.head.append(loader));
@@ -50,8 +50,8 @@ function allowsHost(page, origin) {
 }
 
 /**
- * Calls a function after the first paint, as Python then keeps this document busy: hosts show a view only once they have its
- * answer. Meanwhile the files come.
+ * Calls a function after the first paint: Python then blocks this document, and hosts show a view only once it has
+ * answered. Meanwhile the files arrive.
  */
 function whenPainted(run) {
   const timer = setTimeout(done, PAINTING);

@@ -1,6 +1,6 @@
 // Prepares native libraries for Emscripten's linker, so that nothing is compiled twice.
 
-// The beginning of every WebAssembly module; alone, the smallest one.
+// The header of every WebAssembly module; alone, the smallest module.
 const EMPTY_MODULE = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
 
 const TYPES = { i: 0x7f, p: 0x7f, j: 0x7e, f: 0x7d, d: 0x7c, e: 0x6f }; // of Emscripten's signatures

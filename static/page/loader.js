@@ -1,5 +1,5 @@
 // Starts Python in this page, or in a worker of it: fetches all files at once (bundle-files.js), unpacks them, and calls
-// mcpframe.frame.boot. It knows nothing of MCP. What a person sees while the server starts, or if it cannot, is in page.js.
+// mcpframe.frame.boot. It knows nothing of MCP. The user's view of the start, and its errors, are in page.js.
 import { textOrReason } from "../host/host-json.js";
 import { BackgroundFiles } from "./background-files.js";
 import { BootError, bytes, bytesInBackground, compile, get, page, program, script } from "./bundle-files.js";

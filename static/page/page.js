@@ -1,5 +1,5 @@
-// Everything a person sees: progress while Python starts, errors that say what to do, and a description of the server if
-// the page is opened by itself. mcpframe.frame.boot.boot calls these functions, too; all arguments are strings.
+// The user's view of the page: progress while Python starts, errors that say what to do, and a description of the server
+// in a tab of its own. mcpframe.frame.boot.boot calls these functions, too; all arguments are strings.
 
 import { FILLS } from "./fitting.js";
 import { ofPage } from "./surroundings.js";
@@ -28,8 +28,8 @@ function show(state) {
 }
 
 /**
- * Hides this part of the page once the author's code has drawn something, unless an error is shown. Where that has no
- * heading, this part's stays for screen readers.
+ * Hides this part of the page once the author's code has drawn something, unless an error is shown. If the author's part
+ * has no heading, this part's stays for screen readers.
  */
 function giveWay() {
   const over = element("app").hasChildNodes() && finished && !failed;

@@ -1,9 +1,9 @@
-// Where this Python starts: in a page, or in a worker that a page has started (workers.js) and that has no document.
+// The place where this Python starts: a page, or a worker of one (workers.js), which has no document.
 
 /**
- * What the page gives a worker: its kind, the boot config, the base of its addresses, what it cannot see of the page,
- * whether it starts from a snapshot, its program for workers of its own, the texts that have come for its Python, and
- * promises of what is compiled, by URL, and of the unpacked snapshot.
+ * A worker's first message from its page: its kind, the boot config, the base of its addresses, facts about the page,
+ * whether it starts from a snapshot, the program for workers of its own, the texts for its Python so far, and promises of
+ * the compiled modules, by URL, and of the unpacked snapshot.
  * @type {{ kind: "server" | "process", config: any, base: string, ofPage: OfPage, restores: boolean, program: Blob, came: string[], compiled: Promise<Map<string, WebAssembly.Module>>, image: Promise<any> } | null}
  */
 export const given = globalThis.mcpframeGiven ?? null;
@@ -14,7 +14,7 @@ const base = given ? given.base : document.baseURI;
 
 /** @typedef {{ policy: string, stores: boolean }} OfPage the page's policy, and whether the browser gives it storage */
 
-/** Returns what a worker cannot see of its page. @returns {OfPage} */
+/** Returns the facts about a page that a worker lacks. @returns {OfPage} */
 export function ofPage() {
   if (given) return given.ofPage;
   const meta = document.querySelector('meta[http-equiv="Content-Security-Policy"]');

@@ -1,4 +1,4 @@
-// In a worker, what page.js is in a page: it has nobody to show anything to, and reports to the page.
+// The counterpart of page.js in a worker, which reports to its page instead of showing anything.
 import { given } from "./surroundings.js";
 
 export const workerPage = {

@@ -1,12 +1,12 @@
-// The program of a worker: one text with all scripts, whose hashes the page has checked. A worker's own imports have no
-// hash in any browser. The URL of a blob gives a worker the page's Content Security Policy; one of a file would give it none.
-// And a page of opaque origin can have such a worker if it is a classic one (Chromium 156).
+// The program of a worker: one text with all scripts, whose hashes the page has checked, as no browser checks those of a
+// worker's imports. A worker from a blob has the page's Content Security Policy; from a file it would have none. In a page
+// of opaque origin such a worker has to be a classic one (Chromium 156).
 
 const BEGUN = '["begun"]\n'; // a text: see mcpframe.frame.worker.port
 
-// An address that a worker makes works as long as the worker lives, whatever it does: so its page sees that it has ended.
-// As an image, which the policy of every bundle allows. Locks would show it, too, but not in a page of opaque origin, and
-// they keep a page from the back/forward cache.
+// A blob URL that a worker creates works as long as the worker lives, so its page can tell that it has ended. It is an
+// image, which the policy of every bundle allows. Locks do not work in a page of opaque origin, and keep a page out of the
+// back/forward cache.
 const PIXEL = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
 const LIFE = `
 postMessage({

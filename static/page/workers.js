@@ -3,11 +3,11 @@ import { absolute, config, ofPage, withResolvers } from "./surroundings.js";
 
 const NOT_ALLOWED = "the browser or this page's policy allows no worker";
 
-// No event reports a worker that ends in silence (`close()`), so a page looks whether it lives: see worker-program.js.
+// No event reports a worker that ends by `close()`, so the page checks: see worker-program.js.
 const FIRST_LOOK = 1500; // milliseconds of silence; each further look comes after twice as long
 const MOST_BETWEEN_LOOKS = 8000;
 
-/** Returns whether an image can be loaded; the fragment makes it another one than those that are cached. */
+/** Returns whether an image can be loaded. The fragment bypasses the cache. */
 function loads(url, number) {
   return new Promise((resolve) => {
     const image = new Image();
@@ -17,7 +17,7 @@ function loads(url, number) {
   });
 }
 
-/** One worker. What it reports before somebody handles that is kept, and what it is sent before it can be created. */
+/** One worker. Reports are queued until they have a handler, and messages until the worker is created. */
 class One {
   #worker = null;
   #url = "";
@@ -33,7 +33,7 @@ class One {
 
   /**
    * @param {Promise<Blob>} program
-   * @param {object} given what it is given first: see surroundings.js
+   * @param {object} given its first message: see surroundings.js
    * @param {Promise<Map<string, WebAssembly.Module>>} compiled
    * @param {Promise<Uint8Array>} image
    */
@@ -60,7 +60,7 @@ class One {
       this.#look(FIRST_LOOK);
       if (typeof data === "string") this.#onText(data);
       else if (typeof data?.title === "string") this.#ended(data.title, data.detail);
-      else if (typeof data?.life === "string") this.#watch(data.life); // what else comes is of the author's code
+      else if (typeof data?.life === "string") this.#watch(data.life); // other messages are of the author's code
     };
     this.#worker.onerror = (event) => {
       event.preventDefault();
@@ -72,7 +72,7 @@ class One {
     image.then((unpacked) => this.#sendImage(unpacked));
   }
 
-  /** Sends a copy of the snapshot's content, without a further one on its way; null if it is not used. */
+  /** Sends one copy of the snapshot's content; null if it is not used. */
   #sendImage(bytes) {
     const copy = bytes?.slice();
     this.#worker.postMessage({ image: copy && { bytes: copy } }, copy ? [copy.buffer] : []);
@@ -81,7 +81,7 @@ class One {
   handle(onText, onEnd) {
     this.#onText = onText;
     this.#onEnd = onEnd;
-    // Not at once: whoever starts this worker does not have it yet.
+    // Later: the caller does not have this worker yet.
     for (const report of this.#kept.splice(0)) queueMicrotask(report);
   }
 
@@ -92,7 +92,7 @@ class One {
     this.#look(FIRST_LOOK);
   }
 
-  /** Watches whether it lives, if this page shows images of its address at all. */
+  /** Watches whether it lives, if this page can load images of blobs. */
   async #watch(life) {
     if (this.#life || !(await loads(life, 0))) return;
     this.#life = life;
@@ -103,7 +103,7 @@ class One {
     clearTimeout(this.#timer);
     if (!this.#life || this.#over) return;
     const look = async () => {
-      // Twice: a page that is being left loads nothing any more.
+      // Twice, as a page that is being left loads nothing.
       const lives = (await loads(this.#life, ++this.#looks)) || (await loads(this.#life, ++this.#looks));
       if (!lives) this.#ended("The worker has ended by itself.");
       else if (timer === this.#timer) this.#look(Math.min(2 * silence, MOST_BETWEEN_LOOKS));
@@ -127,7 +127,7 @@ class One {
   }
 }
 
-/** Whether this page's policy and browser allow such workers is seen when one starts or fails. */
+/** Whether the policy and the browser allow these workers is known when one starts or fails. */
 export class Workers {
   #fetchProgram;
   #program = null;

@@ -2,7 +2,7 @@
  * The page's half of mcpframe.kit.testing.app_bridge: a host of MCP Apps with the official `AppBridge`, in this page.
  *
  * Playwright evaluates this file and keeps the object that it returns; neither the view nor a script of the page can
- * reach that object. Whatever the view asks is passed on to Python, which answers it by its number. `imports` are the
+ * reach that object. The view's requests are passed on to Python, which answers them by their numbers. `imports` are the
  * addresses of the modules of `AppBridge`.
  */
 async ({ imports, url, sandbox, allow, capabilities, context }) => {
@@ -129,7 +129,7 @@ async ({ imports, url, sandbox, allow, capabilities, context }) => {
 
     change,
 
-    /** Answers what the view has asked: with a result, or with an error's text. */
+    /** Answers a request of the view with a result, or with an error's text. */
     answer(id, { result, error, code }) {
       const { resolve, reject } = asked.get(id);
       asked.delete(id);
@@ -137,7 +137,7 @@ async ({ imports, url, sandbox, allow, capabilities, context }) => {
       else reject(Object.assign(new Error(error), Number.isInteger(code) ? { code } : {}));
     },
 
-    /** What has happened since the last time; waits until there is something. */
+    /** Returns the events since the last call; waits for at least one. */
     async take() {
       if (!queue.length) await new Promise((resolve) => (wake = resolve));
       return queue.splice(0, 256);

@@ -22,7 +22,7 @@ async def test_of_a_stranger_only_the_origin_is_told(host_page: Page, outer: Out
     heard = [wire for wire in (await outer.wires())[before:] if wire["origin"] == origins.stranger]
     assert len(heard) > 5
     for wire in heard:
-        reason = "It came from another window than the one that is talked to."
+        reason = "Sent by a window other than the peer."
         assert wire == told("received", None, origins.stranger, reason)
 
 
@@ -38,6 +38,6 @@ async def test_a_page_of_another_origin_in_the_frame_is_told_unread(
         while len(wires := await outer.wires()) <= 5:  # every one of them, not once per origin as the error hook
             await host_page.evaluate("0")  # Python hears of them later than the page
     assert {json.dumps(wire) for wire in wires} == {
-        json.dumps(told("received", None, origins.stranger, "Pages of this origin are not heard."))
+        json.dumps(told("received", None, origins.stranger, "Not from an allowed origin."))
     }
     assert len(wires) > 5

@@ -57,7 +57,7 @@ async def test_a_refused_message_of_the_page_is_told_before_what_follows_from_it
     one, two, three, four, five = (await outer.wires())[before:]
     assert one == told("received", unknown, origins.bundle, one["refused"])
     assert "MCP_NONSENSE" in one["refused"]
-    assert two == told("received", devtools, origins.bundle, "It is no message of this protocol.")
+    assert two == told("received", devtools, origins.bundle, "Not a message of this protocol.")
     assert three == told("received", messages[2], origins.bundle)
     assert four == told("received", messages[3], origins.bundle, many["message"])
     assert (five["direction"], five["text"]["payload"]["id"]) == ("sent", 2)

@@ -48,9 +48,9 @@ from mcpframe.frame.core.roles import Local, Options, Role, State
 __all__ = ["AllowedOrigins", "Candidate", "Connection", "Options", "State", "parse_allowed_origins"]
 
 
-_OTHER_WINDOW = "It came from another window than the one that is talked to."
-_OTHER_ORIGIN = "Pages of this origin are not heard."
-_NOISE = "It is no message of this protocol."
+_OTHER_WINDOW = "Sent by a window other than the peer."
+_OTHER_ORIGIN = "Not from an allowed origin."
+_NOISE = "Not a message of this protocol."
 _NOT_JSON = "It has no form in JSON."
 
 _REPORTED_ORIGINS = 8

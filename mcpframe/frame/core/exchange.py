@@ -111,7 +111,7 @@ class Exchange:
                 jsonrpc.check_method(message["method"])
                 if jsonrpc.usable_id(message["id"]) is None:
                     raise MalformedMessage(
-                        f"The id {message['id']!r} would not come back as it is: take a smaller one."
+                        f"The id {message['id']!r} is outside JavaScript's exact integers: choose a smaller one."
                     )
             self._cancels = self._cancels or jsonrpc.cancelled_id(message) in self._asked_by_us
             self._asked_by_us.asked(message)

@@ -1,4 +1,4 @@
-// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/fitting.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "ca7ebe0959f2a3fa57540f1b87156e112a5ea3e297d354c63a9b81655c1e7d53"}
+// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/fitting.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "97daf2ae268957b9d05b5f8369f4fb163bc4815285199598d74b808f17d91a35"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -1335,7 +1335,7 @@ var Ending = class {
   #ended;
   #over = false;
   #asking = false;
-  /** @param ended is called with a message for people and with details */
+  /** @param ended is called with a message for the user and with details */
   constructor(ended) {
     this.#ended = ended;
   }
@@ -1416,7 +1416,7 @@ var One = class {
   #onEnd = (...reason) => this.#kept.push(() => this.#onEnd(...reason));
   /**
    * @param {Promise<Blob>} program
-   * @param {object} given what it is given first: see surroundings.js
+   * @param {object} given its first message: see surroundings.js
    * @param {Promise<Map<string, WebAssembly.Module>>} compiled
    * @param {Promise<Uint8Array>} image
    */
@@ -1454,7 +1454,7 @@ var One = class {
     compiled.then((modules) => this.#worker.postMessage({ compiled: modules }));
     image.then((unpacked) => this.#sendImage(unpacked));
   }
-  /** Sends a copy of the snapshot's content, without a further one on its way; null if it is not used. */
+  /** Sends one copy of the snapshot's content; null if it is not used. */
   #sendImage(bytes2) {
     const copy = bytes2?.slice();
     this.#worker.postMessage({ image: copy && { bytes: copy } }, copy ? [copy.buffer] : []);
@@ -1470,7 +1470,7 @@ var One = class {
     else if (!this.#over) this.#unsent.push(text);
     this.#look(FIRST_LOOK);
   }
-  /** Watches whether it lives, if this page shows images of its address at all. */
+  /** Watches whether it lives, if this page can load images of blobs. */
   async #watch(life) {
     if (this.#life || !await loads(life, 0)) return;
     this.#life = life;

@@ -16,7 +16,7 @@ from mcpframe.frame.core.events import Wire
 
 PAGE = "https://tools.example"
 STRANGER = "https://stranger.example"
-OTHER_WINDOW = "It came from another window than the one that is talked to."
+OTHER_WINDOW = "Sent by a window other than the peer."
 
 
 class Clock:
