@@ -1,5 +1,5 @@
 /**
- * `page.js` over DevTools: reports go to a binding, long ones in pieces; `mcpframe.kit.hub.devtools.tab_page` calls the
+ * `page.js` over DevTools: reports go to a binding, long ones in pieces; `mcpframe.kit.hub.tabs.tab_page` calls the
  * functions of `mcpframeHub`. Also reports whether the page is visible and has the focus.
  */
 (page, { binding, most, piece }) => {

@@ -223,7 +223,7 @@ FOUR = (
         (Filter("TOOLS/CALL"), [1, 2]),
         (Filter("GRÖSSE"), [2]),
         (Filter("stranger.example"), [4]),
-        (Filter("another window"), [4]),
+        (Filter("other than the peer"), [4]),
         (Filter("[.*"), []),
     ],
 )
