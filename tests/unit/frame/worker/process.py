@@ -12,13 +12,8 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-from mcpframe.frame.serving import server as serving
-from mcpframe.frame.serving.framed import SessionFacts
-from mcpframe.frame.storage.values import Storage
 from mcpframe.frame.worker.job import FunctionRunner
 from mcpframe.frame.worker.port import text_of
-from mcpframe.frame.worker.program import Program
-from mcpframe.frame.worker.worker_session import running_for
 
 FUNCTIONS = "functions"
 
@@ -76,13 +71,7 @@ async def main(entry: str) -> None:
         out.flush()
 
     post(text_of("begun"))
-    found: Any = None if entry == FUNCTIONS else getattr(import_module("tests.unit.frame.worker.servers"), entry)
-
-    async def serve(read: Any, write: Any, experimental: Any, about: SessionFacts | None) -> None:
-        with running_for(found, about, Storage):
-            await serving.serve(found, read, write, experimental=dict(experimental))
-
-    take = Program(serve, serving.messages(), post).take if entry != FUNCTIONS else FunctionRunner(post).take
+    take = FunctionRunner(post).take if entry == FUNCTIONS else _program(entry, post)
 
     def read_lines() -> None:
         for line in sys.stdin:
@@ -91,6 +80,23 @@ async def main(entry: str) -> None:
     threading.Thread(target=read_lines, daemon=True).start()
     post(text_of("ready", {"browser": {"cacheSupported": True}}))
     await loop.create_future()
+
+
+def _program(entry: str, post: Callable[[str], None]) -> Callable[[str], None]:
+    """Return what takes the messages to a server. Functions need none of its imports, which take a second."""
+    from mcpframe.frame.serving import server as serving
+    from mcpframe.frame.serving.framed import SessionFacts
+    from mcpframe.frame.storage.values import Storage
+    from mcpframe.frame.worker.program import Program
+    from mcpframe.frame.worker.worker_session import running_for
+
+    found: Any = getattr(import_module("tests.unit.frame.worker.servers"), entry)
+
+    async def serve(read: Any, write: Any, experimental: Any, about: SessionFacts | None) -> None:
+        with running_for(found, about, Storage):
+            await serving.serve(found, read, write, experimental=dict(experimental))
+
+    return Program(serve, serving.messages(), post).take
 
 
 if __name__ == "__main__":
