@@ -22,7 +22,19 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from docs.generate import commands, configuration, errors, hosts, limits, messages, outcomes, proofs, protocol, rooms
+from docs.generate import (
+    commands,
+    configuration,
+    errors,
+    hosts,
+    limits,
+    messages,
+    outcomes,
+    proofs,
+    protocol,
+    python,
+    rooms,
+)
 from mcpframe.frame.dialects.available import spoken_names
 
 DOCS = Path(__file__).resolve().parents[1]
@@ -128,6 +140,7 @@ _GENERATORS: dict[str, Callable[[str], str]] = {
     "fields": messages.fields,
     "hosts": hosts.hosts,
     "limits": limits.table,
+    "names": python.names,
     "messages": _of_dialect("dialects", "messages", outcomes.messages),
     "proofs": proofs.proofs,
     "refusals": outcomes.refusals,

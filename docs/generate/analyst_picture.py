@@ -10,7 +10,7 @@ from typing import Any, Literal
 from mcp import Client
 from playwright.async_api import ViewportSize, async_playwright
 
-from mcpframe import Options, OuterFrame
+from mcpframe.hosts import Options, OuterFrame
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 

@@ -7,3 +7,23 @@ No I/O and no browser: the tabs, their ports, the storage and the clock are inje
 by a table (`names`), `registry` has the tools on offer, `cached_tools` those that outlive a tab. `relay` is the other
 end: the proxy of one page server.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcpframe import on_demand
+
+if TYPE_CHECKING:
+    from mcpframe.frame.waiting.clock import LoopClock as LoopClock
+    from mcpframe.hub.core.hub import Hub as Hub
+    from mcpframe.hub.core.interfaces import Tabs as Tabs
+    from mcpframe.hub.core.interfaces import TabTransport as TabTransport
+    from mcpframe.hub.core.options import HubOptions as HubOptions
+    from mcpframe.hub.core.transport import PortTransport as PortTransport
+    from mcpframe.hub.homes.page.app import AppHub as AppHub
+    from mcpframe.hub.relay.page_relay import PageRelay as PageRelay
+    from mcpframe.hub.relay.relay import Relay as Relay
+    from mcpframe.hub.serving.server import HubServer as HubServer
+else:
+    __getattr__, __dir__ = on_demand(__name__)

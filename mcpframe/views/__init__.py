@@ -12,19 +12,20 @@
 Importing this package imports no SDK, no browser code and nothing of the tool chain; it uses the server's SDK.
 """
 
-from mcpframe.frame.core.errors import ViewError
-from mcpframe.views.html import Form, view_html, view_meta
-from mcpframe.views.registry import Views
-from mcpframe.views.view import EXTENSION_ID, MIME_TYPE, View, Visibility
+from __future__ import annotations
 
-__all__ = [
-    "EXTENSION_ID",
-    "MIME_TYPE",
-    "Form",
-    "View",
-    "ViewError",
-    "Views",
-    "Visibility",
-    "view_html",
-    "view_meta",
-]
+from typing import TYPE_CHECKING
+
+from mcpframe import on_demand
+
+if TYPE_CHECKING:
+    from mcpframe.views.html import Form as Form
+    from mcpframe.views.html import view_html as view_html
+    from mcpframe.views.html import view_meta as view_meta
+    from mcpframe.views.registry import Views as Views
+    from mcpframe.views.view import EXTENSION_ID as EXTENSION_ID
+    from mcpframe.views.view import MIME_TYPE as MIME_TYPE
+    from mcpframe.views.view import ToolVisibility as ToolVisibility
+    from mcpframe.views.view import View as View
+else:
+    __getattr__, __dir__ = on_demand(__name__)

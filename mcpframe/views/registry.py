@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from mcpframe.frame.core.errors import ViewError
 from mcpframe.frame.serving.framed import unwrapped
 from mcpframe.views.servers import Registrar, registrar_for
-from mcpframe.views.view import View, Visibility
+from mcpframe.views.view import ToolVisibility, View
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
@@ -61,7 +61,7 @@ class Views:
         self,
         view: View | str,
         *,
-        visibility: Sequence[Visibility] | None = None,
+        visibility: Sequence[ToolVisibility] | None = None,
         meta: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> Callable[[FunctionT], FunctionT]:
@@ -85,7 +85,7 @@ class Views:
 
         return register
 
-    def meta(self, view: View | str, *, visibility: Sequence[Visibility] | None = None) -> dict[str, Any]:
+    def meta(self, view: View | str, *, visibility: Sequence[ToolVisibility] | None = None) -> dict[str, Any]:
         """Return the `_meta` of a tool with a view, for tools that a lowlevel server registers itself.
 
         Args:

@@ -21,7 +21,7 @@ EXTENSION_ID = "io.modelcontextprotocol/ui"
 MIME_TYPE = "text/html;profile=mcp-app"
 """The MIME type of a view's resource."""
 
-Visibility = Literal["model", "app"]
+ToolVisibility = Literal["model", "app"]
 """Who may call a tool: the host's model, or the view."""
 
 _EARLIER_KEY = "ui/resourceUri"
@@ -98,7 +98,7 @@ class View:
     def __repr__(self) -> str:
         return f"<View {self.uri}>"
 
-    def tool_meta(self, visibility: Sequence[Visibility] | None = None) -> dict[str, Any]:
+    def tool_meta(self, visibility: Sequence[ToolVisibility] | None = None) -> dict[str, Any]:
         """Return the `_meta` of a tool that has this view.
 
         Args:
@@ -109,7 +109,7 @@ class View:
         """
         ui: dict[str, Any] = {"resourceUri": self.uri}
         if visibility is not None:
-            known = get_args(Visibility)
+            known = get_args(ToolVisibility)
             if isinstance(visibility, str) or not visibility or set(visibility) - set(known):
                 raise ViewError(f"visibility={visibility!r}: write a list of 'model', 'app' or both.")
             ui["visibility"] = [name for name in known if name in visibility]

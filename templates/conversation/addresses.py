@@ -2,8 +2,8 @@
 
 import json
 
-from mcpframe.frame.core.errors import OriginError
-from mcpframe.frame.core.places import parse_address
+from mcpframe import errors
+from mcpframe.hosts import parse_address
 
 
 def read_server(text: str, own_origin: str) -> str:
@@ -14,16 +14,16 @@ def read_server(text: str, own_origin: str) -> str:
         own_origin: The origin of this page. The server may not have it: such a page could access this one.
 
     Raises:
-        OriginError: The address is missing, cannot be framed, or is of this page's own origin.
+        errors.OriginError: The address is missing, cannot be framed, or is of this page's own origin.
     """
     try:
         address = json.loads(text)["server"]
     except (ValueError, TypeError, KeyError):
         address = None
     if not isinstance(address, str):
-        raise OriginError('addresses.json has to be {"server": "https://…"}, with the address of the server.')
+        raise errors.OriginError('addresses.json has to be {"server": "https://…"}, with the address of the server.')
     if parse_address(address)[1] == own_origin:
-        raise OriginError(
+        raise errors.OriginError(
             f"The server at {address} is of this page's own origin, so that no sandbox would hold it: serve it at "
             "another one, and put that into addresses.json and frame_src."
         )

@@ -10,11 +10,8 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from conversation import Conversation
-from mcpframe import AppHost
-from mcpframe.frame.core.errors import McpFrameError
-from mcpframe.frame.hosting.mcp_apps.host import RunningView
-from mcpframe.frame.hosting.mcp_apps.partial_arguments import partial_arguments
-from mcpframe.frame.page.elements import Element
+from mcpframe import Element, errors
+from mcpframe.hosts import AppHost, RunningView, partial_arguments
 
 BETWEEN_PIECES = 0.12
 """Seconds between two pieces of the arguments, as if a model wrote them."""
@@ -73,7 +70,7 @@ class Call:
                 self._view = view
                 await self._call(view, arguments)
                 await self._until_removed(view)
-        except (McpFrameError, MCPError) as error:
+        except (errors.McpFrameError, MCPError) as error:
             self._conversation.say(f"{name}: {error}", who="error")
         finally:
             self._view = None

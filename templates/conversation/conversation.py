@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from arguments import Field
-from mcpframe import Page
-from mcpframe.frame.page.elements import Element
+from mcpframe import Element, Page
 
 
 class Conversation:

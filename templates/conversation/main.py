@@ -15,9 +15,8 @@ from addresses import read_server
 from arguments import arguments_of, fields_of
 from calls import Call
 from conversation import Conversation
-from mcpframe import AppHost, OuterFrame, Page, visible
-from mcpframe.frame.core.errors import McpFrameError
-from mcpframe.frame.core.roles import Options
+from mcpframe import Page
+from mcpframe.hosts import AppHost, Options, OuterFrame, visible
 
 START_PATIENCE = 60.0
 """How long the server's page may take until its first message, in seconds: it has to load Python first."""
@@ -40,7 +39,7 @@ async def main(page: Page) -> None:
             address = read_server(text, str(page.js.location.origin))
             await Host(page, conversation, address).serve()
             reason = "The server has ended."
-        except* (McpFrameError, MCPError) as errors:
+        except* (errors.McpFrameError, MCPError) as errors:
             reason = "; ".join(dict.fromkeys(map(str, _leaves(errors))))
         conversation.set_standing(reason, bad=True)
         page.element("#again").hidden = False
@@ -62,7 +61,7 @@ class Host:
         """Connect to the server, and call its tools as the user asks for it, until its page is gone.
 
         Raises:
-            McpFrameError: There is no session; see `OuterFrame.connect`.
+            errors.McpFrameError: There is no session; see `OuterFrame.connect`.
             MCPError: The server does not answer.
         """
         self._conversation.set_standing("The server is starting …")

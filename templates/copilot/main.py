@@ -10,8 +10,7 @@ from mcp.shared.exceptions import MCPError
 
 from answering import PATIENCE, Answer, answer, reason_of, tools_of
 from chat import Chat
-from mcpframe import Page, connect_to_host
-from mcpframe.frame.core.errors import McpFrameError, NoPeer, UnexpectedOrigin
+from mcpframe import Page, connect_to_host, errors
 from rules import HELP
 
 
@@ -22,10 +21,10 @@ async def main(page: Page) -> None:
     while True:
         try:
             await copilot.converse()
-        except NoPeer:
+        except errors.NoPeer:
             copilot.chat.show_alone()
             return
-        except (McpFrameError, MCPError, ExceptionGroup) as error:
+        except (errors.McpFrameError, MCPError, ExceptionGroup) as error:
             copilot.chat.close(copilot.refused or reason_of(error))
         await copilot.chat.wanted_again()
 
@@ -51,9 +50,9 @@ class Copilot:
         """Connect to the host page, and answer questions until it is gone.
 
         Raises:
-            McpFrameError: There is no session; see `connect_to_host`.
+            errors.McpFrameError: There is no session; see `connect_to_host`.
             MCPError: The host page does not answer.
-            NoPeer: There is no host page.
+            errors.NoPeer: There is no host page.
         """
         self.refused = ""
         self.chat.close("Connecting to the page around …", bad=False, again=False)
@@ -109,6 +108,6 @@ class Copilot:
 
     def _note(self, event: Any) -> None:
         error = getattr(event, "error", None)
-        if isinstance(error, UnexpectedOrigin) and self._client is None:
+        if isinstance(error, errors.UnexpectedOrigin) and self._client is None:
             self.refused = f"The page around me is not one that I talk to. {error}"
             self.chat.close(self.refused, again=False)

@@ -11,9 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from mcpframe import FrameServer, OuterFrame, serve
-from mcpframe.frame.core.errors import McpFrameError, OriginError, SessionError, UnexpectedOrigin
-from mcpframe.frame.core.roles import Options
+from mcpframe import FrameServer, errors
+from mcpframe.hosts import Options, OuterFrame, serve
 
 MOST_IDLE = 3
 """After how many sessions in a row without a call the user has to start the next one."""
@@ -32,16 +31,16 @@ def read_address(text: str, own_origin: str) -> str:
         own_origin: the dashboard's origin.
 
     Raises:
-        OriginError: The address is missing, cannot be framed, or is of the dashboard's own origin.
+        errors.OriginError: The address is missing, cannot be framed, or is of the dashboard's own origin.
     """
     try:
         address = json.loads(text)["url"]
     except (ValueError, TypeError, KeyError):
         address = None
     if not isinstance(address, str):
-        raise OriginError('copilot.json has to be {"url": "https://…"}, with the address of the copilot.')
+        raise errors.OriginError('copilot.json has to be {"url": "https://…"}, with the address of the copilot.')
     if OuterFrame(address).origin == own_origin:
-        raise OriginError(
+        raise errors.OriginError(
             f"The copilot at {address} is of the dashboard's own origin, so that no sandbox would hold it: "
             "serve it at another origin, and put that into copilot.json and frame_src."
         )
@@ -97,7 +96,7 @@ class Copilot:
                 await self._serve()
                 self._idle += 1
                 reason = "The copilot ended its session, again and again."
-            except McpFrameError as error:
+            except errors.McpFrameError as error:
                 self._idle = MOST_IDLE
                 reason = str(error)
             if self._idle >= MOST_IDLE:
@@ -107,11 +106,11 @@ class Copilot:
 
     async def _serve(self) -> None:
         """Serve one session, from a new frame to its end. Raises `McpFrameError` if there is none."""
-        wrong: asyncio.Future[UnexpectedOrigin] = asyncio.get_running_loop().create_future()
+        wrong: asyncio.Future[errors.UnexpectedOrigin] = asyncio.get_running_loop().create_future()
 
         def note(event: Any) -> None:
             error = getattr(event, "error", None)
-            if isinstance(error, UnexpectedOrigin) and not wrong.done():
+            if isinstance(error, errors.UnexpectedOrigin) and not wrong.done():
                 wrong.set_result(error)
 
         options = Options(handshake_timeout=START_PATIENCE)
@@ -120,7 +119,9 @@ class Copilot:
         try:
             await asyncio.wait([serving, wrong], return_when=asyncio.FIRST_COMPLETED)
             if wrong.done():
-                raise SessionError(f"{self._address} leads to another origin, which was told nothing. {wrong.result()}")
+                raise errors.SessionError(
+                    f"{self._address} leads to another origin, which was told nothing. {wrong.result()}"
+                )
             serving.result()
         finally:
             serving.cancel()

@@ -7,8 +7,7 @@ import asyncio
 from typing import Any
 
 from framing import Copilot, Standing, read_address
-from mcpframe import Page
-from mcpframe.frame.core.errors import OriginError
+from mcpframe import Page, errors
 from server import SOURCES, make_server
 from view import View
 from workspace import DONE, Area, Workspace
@@ -47,7 +46,7 @@ async def main(page: Page) -> None:
     try:
         text = (await page.asset_bytes("copilot.json")).decode()
         address = read_address(text, str(page.js.location.origin))
-    except OriginError as error:
+    except errors.OriginError as error:
         view.show_standing(Standing("stopped", str(error)))
         page.element("#copilot-start").hidden = True
         await following

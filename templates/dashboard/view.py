@@ -4,8 +4,7 @@ import json
 from typing import Any
 
 from framing import Standing
-from mcpframe import Page
-from mcpframe.frame.page.session_page import Element, PageEvent
+from mcpframe import Element, Page, PageEvent
 from workspace import Project, Service, Workspace
 
 MOST_CALLS = 50

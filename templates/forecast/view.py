@@ -11,8 +11,17 @@ from typing import Any
 from pydantic import ValidationError
 
 from chart import draw, draw_waiting, icon
-from mcpframe import FrameSession, Host, HostContext, Storage, ToolCancelled, ToolInput, ToolInputPartial, ToolResult
-from mcpframe.frame.core.errors import HostError, HostLacks
+from mcpframe import (
+    FrameSession,
+    Host,
+    HostContext,
+    Storage,
+    ToolCancelled,
+    ToolInput,
+    ToolInputPartial,
+    ToolResult,
+    errors,
+)
 from weather import MAX_DAYS, SOURCE, Day, Forecast, degrees, describe
 
 ABOUT = "https://modelcontextprotocol.io/extensions/apps/overview"
@@ -58,7 +67,7 @@ class ForecastPage:
             self._show(self._forecast)
         try:
             await self._follow()
-        except HostLacks:
+        except errors.HostLacks:
             if self._forecast is None:
                 self._about("Ask for a forecast: it is drawn here.")
 
@@ -167,7 +176,7 @@ class ForecastPage:
         try:
             self._show(await self._fresh(arguments))
             self._say(f"Run {before.run + 1} of the model.")
-        except (HostError, ValueError) as error:
+        except (errors.HostError, ValueError) as error:
             self._say(str(error), bad=True)
         finally:
             button.disabled = False
@@ -176,7 +185,7 @@ class ForecastPage:
         assert self._own is not None
         try:
             result = await self._host.call_tool("refresh_forecast", arguments)
-        except HostLacks:
+        except errors.HostLacks:
             return await self._own(**arguments)
         if result.is_error:
             raise ValueError("The server has no newer forecast.")
@@ -200,7 +209,7 @@ class ForecastPage:
             await request
             if not quietly:
                 self._say(done)
-        except HostError as error:
+        except errors.HostError as error:
             if not quietly:
                 self._say(str(error), bad=True)
 

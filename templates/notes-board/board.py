@@ -5,7 +5,7 @@ from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, Field, ValidationError
 
-from mcpframe.frame.storage.values import Storage
+from mcpframe import Storage
 
 KEY = "board"
 MOST_CHARACTERS = 500

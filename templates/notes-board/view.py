@@ -1,8 +1,7 @@
 """The board's page: shows the notes, and lets the person write, move and remove them."""
 
 from board import COLUMNS, Board, Column, Note
-from mcpframe import Page
-from mcpframe.frame.page.session_page import Element, PageEvent
+from mcpframe import Element, Page, PageEvent
 
 STEPS = {"ArrowLeft": -1, "ArrowRight": 1}
 

@@ -3,8 +3,7 @@
 import asyncio
 
 from cart import MOST, PRODUCTS, Cart, Product, money
-from mcpframe import Page
-from mcpframe.frame.page.session_page import Element, PageEvent
+from mcpframe import Element, Page, PageEvent
 
 
 class View:

@@ -6,8 +6,7 @@ from html import escape
 from typing import Any
 
 from chart import Kind
-from mcpframe import FrameSession
-from mcpframe.frame.page.session_page import PageEvent
+from mcpframe import FrameSession, PageEvent
 from results import cell_text
 from workspace import MAIN, QueryError, Result, Workspace
 

@@ -21,8 +21,9 @@ import anyio
 import pytest
 from playwright.async_api import BrowserContext, Frame, Page
 
-from mcpframe import UiHost, ui_resource
+from mcpframe import ui_resource
 from mcpframe.frame.hosting.mcp_ui.actions import ShownUi, UiAction
+from mcpframe.hosts import UiHost
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from tests.browser.app_views import view_frame
 from tests.browser.by_hand import framed

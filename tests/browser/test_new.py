@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpframe import HOST_PROFILES
+from mcpframe.hosts import HOST_PROFILES
 from mcpframe.kit.project.scaffold import VIEW, scaffold
 from tests.support.author_tests import run_author_tests
 

@@ -21,7 +21,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from playwright.async_api import BrowserContext, Frame, async_playwright, expect
 
-from mcpframe import Options, OuterFrame
+from mcpframe.hosts import Options, OuterFrame
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.browser.chromium import devtools_address, ensure_chromium
 from mcpframe.views.html import view_html

@@ -11,7 +11,7 @@ import pytest
 from playwright.async_api import BrowserContext, Error, Frame, JSHandle
 
 from docs.generate.views_in_hosts import ANY_VIEW
-from mcpframe import HOST_PROFILES
+from mcpframe.hosts import HOST_PROFILES
 from mcpframe.kit.base.limits import VIEW_FILLED_PIXELS
 from mcpframe.kit.publish.view_checks.run import ViewText, hosted
 from mcpframe.kit.publish.view_checks.stage import Stage, stage

@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import Frame, JSHandle, Locator, expect
 
 from docs.generate.views_in_hosts import ANY_VIEW
-from mcpframe import HOST_PROFILES, HostProfile
+from mcpframe.hosts import HOST_PROFILES, HostProfile
 from mcpframe.kit.publish.view_checks.run import ViewText, hosted
 from mcpframe.kit.publish.view_checks.stage import stage
 from mcpframe.views.html import view_html, view_meta

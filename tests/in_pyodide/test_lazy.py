@@ -14,12 +14,13 @@ WHEEL = "packages/lazydemo-1.0-py3-none-any.whl"
 LOAD_IT = """
 import importlib, json, sys
 import mcpframe
+from mcpframe.frame.core import errors
 from mcpframe.frame.page import load
 load.configure({"lazydemo": [%s]})
 try:
     await mcpframe.load("lazydemo")
     answer = importlib.import_module("lazydemo").ANSWER
-except mcpframe.errors.LoadError as error:
+except errors.LoadError as error:
     answer = str(error)
 json.dumps([answer, sorted({"lazydemo", "micropip"} & set(sys.modules))])
 """

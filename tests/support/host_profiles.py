@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mcpframe import HostProfile
+from mcpframe.hosts import HostProfile
 
 
 def directives(policy: str) -> dict[str, list[str]]:

@@ -79,16 +79,6 @@ def test_every_command_has_its_section() -> None:
     assert sorted(" ".join(sections).split()) == sorted(group.commands)
 
 
-@pytest.mark.parametrize("name", SHOWN)
-def test_examples_import_public_names_only(name: str) -> None:
-    blocks = "".join(re.findall(r"^```.*?^```", SHOWN[name], flags=re.MULTILINE | re.DOTALL))
-    assert set(re.findall(r"(?:from|import) (mcpframe[\w.]*)", blocks)) <= {
-        "mcpframe",
-        "mcpframe.errors",
-        "mcpframe.views",
-    }
-
-
 def commands(text: str) -> list[str]:
     """Return the lines of a page that are commands, in blocks and in the text."""
     blocks = re.findall(r"^\$ (mcpframe .*)$", text, flags=re.MULTILINE)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import subprocess
-import sys
 from collections import defaultdict
 from pathlib import Path
 
@@ -48,13 +46,3 @@ def test_two_classes_of_the_same_name_would_be_noticed(tmp_path: Path) -> None:
     (tmp_path / "one.py").write_text("class Page: ...\nclass _Own: ...\n")
     (tmp_path / "two.py").write_text("class Page: ...\nclass _Own: ...\nclass Other: ...\n")
     assert public_classes(tmp_path) == {"Page": ["one.py", "two.py"], "Other": ["two.py"]}
-
-
-def test_what_other_programs_use_has_a_short_home_that_costs_nothing_until_then() -> None:
-    program = (
-        "import sys, mcpframe.kit.testing as testing\n"
-        "assert 'playwright' not in sys.modules and not hasattr(testing, 'nothing')\n"
-        "print(testing.PlaywrightPlace.__module__)"
-    )
-    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
-    assert printed.strip() == "mcpframe.kit.browser.playwright_window"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-import mcpframe
 from mcpframe.frame.dialects.available import offered_names
+from mcpframe.kit.bundle.code.public_names import public_names
 from tests.support.sources import INSPECTOR, PACKAGE, files, imports, nodes, texts
 
 FRAME = PACKAGE / "frame"
@@ -21,7 +21,7 @@ HUB = PACKAGE / "hub"
 KIT = PACKAGE / "kit"
 SDK_ROOMS = {"frame/compat", "frame/session", "frame/results", "frame/serving", "hub/serving"}
 """The rooms that may import the SDK when they run."""
-PUBLIC = {f"mcpframe.{name}" for name in mcpframe.__all__} | {"mcpframe.views.View"}
+PUBLIC = {f"{module}.{name}" for module, names in public_names().items() for name in names}
 LARGEST_ROOM = 30
 MOST_LOOSE = 8
 """Modules in the root of a building, whose rooms are what a reader looks for."""

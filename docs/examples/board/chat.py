@@ -2,7 +2,7 @@
 
 from mcp import Client
 
-from mcpframe import UiHost
+from mcpframe.hosts import UiHost
 
 
 async def show_board(client: Client, place: object) -> None:

@@ -2,7 +2,8 @@
 
 from mcp import Client
 
-from mcpframe import OuterFrame, Page
+from mcpframe import Page
+from mcpframe.hosts import OuterFrame
 
 
 async def main(page: Page) -> None:

@@ -5,7 +5,7 @@ import asyncio
 from mcp import Client
 from playwright.async_api import Page, async_playwright
 
-from mcpframe import OuterFrame, PlaywrightPlace
+from mcpframe.hosts import OuterFrame, PlaywrightPlace
 
 
 async def add(page: Page, url: str) -> str:

@@ -2,7 +2,8 @@
 
 from mcp import Client
 
-from mcpframe import AppHost, OuterFrame, Page
+from mcpframe import Page
+from mcpframe.hosts import AppHost, OuterFrame
 
 
 async def main(page: Page) -> None:

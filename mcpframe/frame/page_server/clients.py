@@ -1,6 +1,6 @@
 """Clients of page servers (MCP-B), for pages in Python: `tab_client` and `iframe_client`.
 
-    async with mcp.Client(mcpframe.tab_client()) as client:
+    async with mcp.Client(tab_client()) as client:
         print(await client.list_tools())
 
 Both wait until the server is ready, even one of npm's transports 0.1, which does not know the check for that. All

@@ -1,6 +1,6 @@
 """`model_context_client`: the tools of a page's document (WebMCP), for agents in Python.
 
-    async with mcp.Client(mcpframe.model_context_client()) as client:
+    async with mcp.Client(model_context_client()) as client:
         print(await client.list_tools())
 
 The streams lead to a server in this process that has only tools: the document's current ones, at each request.

@@ -52,7 +52,7 @@ Consents = Callable[[CallRequest], Awaitable[bool]]
 
 
 class TabTransport(Protocol):
-    """Messages to and from the proxies in the tabs; `transport.PortTransport` is one over ports."""
+    """Messages to and from the proxies in the tabs; `PortTransport` is one over ports."""
 
     async def send_request(
         self, tab: int, message: ToolCall, seconds: float, on_progress: OnProgress | None = None

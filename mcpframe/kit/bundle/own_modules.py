@@ -8,7 +8,7 @@ only looks a module up. Two kinds of module are optional, and declare it themsel
 - A module with `BUNDLED_WITH = ("world",)` is a part for bundles with one of these features (`features_of`). In a
   package's `__init__.py` this stands for all its modules. An import of it in a function, or as a text, counts only in
   such a bundle. Imports by the author, at the top of a file, and within the part always count.
-- The modules in `mcpframe.HOMES`, the public names, come with the code that uses the name.
+- The modules of the public names come with the code that uses the name: see `public_names`.
 
 All dialects are in every bundle: bundles on one site share the archive of the SDK and mcpframe if it is the same.
 """
@@ -23,19 +23,20 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
-from mcpframe import HOMES
 from mcpframe.kit.bundle.code.imports import Import, imports_in, syntax_tree
+from mcpframe.kit.bundle.code.public_names import public_names
 from mcpframe.kit.bundle.page.scripts import loader_script
 from mcpframe.kit.bundle.pyodide.job import program_texts
 
 _NAME = "mcpframe"
 _ROOT = Path(__file__).resolve().parents[2]
 _ROOMS = ("frame", "hub", "views")
+_FILES = ("__init__", "hosts", "wire")
+_TABLE = "NAMES: dict[str, dict[str, str]] = {"
 _LEFT_OUT = "mcpframe.frame.compat.left_out_modules"
 _DECLARATION = "BUNDLED_WITH"
 _MODULE_NAME = re.compile(r"mcpframe(\.[\w*]+)*(:\w*)?", re.ASCII)
 _IMPORTED_BY_SCRIPT = re.compile(r'pyimport\("(mcpframe\.[\w.]+)"\)')
-_PUBLIC = tuple(f"{_NAME}.{name}" for name in HOMES)
 _IMPORTERS = frozenset({"import_module", "__import__"})
 
 
@@ -74,7 +75,10 @@ def own_files(
         left_out: The modules that the author leaves out, and their packages.
     """
     paths = module_paths()
-    files = {path_in_packages(name): paths[name].read_bytes() for name in own_modules(code, features)}
+    modules = own_modules(code, features)
+    files = {path_in_packages(name): paths[name].read_bytes() for name in modules}
+    table = ", ".join(f"{name!r}: {homes!r}" for name, homes in public_names().items() if name in modules)
+    files[path_in_packages(_NAME)] = paths[_NAME].read_bytes().replace(_TABLE.encode(), (_TABLE + table).encode())
     if left_out and (path := path_in_packages(_LEFT_OUT)) in files:
         files[path] = f"MODULES = {dict(sorted(left_out.items()))!r}\n".encode()
     number = version(_NAME)
@@ -90,7 +94,10 @@ def own_sources() -> dict[str, bytes]:
 @cache
 def module_paths() -> dict[str, Path]:
     """Return the files of the modules that may be in a bundle, by name; none of the tool chain."""
-    found = [_ROOT / "__init__.py", *(path for room in _ROOMS for path in (_ROOT / room).rglob("*.py"))]
+    found = [
+        *(_ROOT / f"{name}.py" for name in _FILES),
+        *(path for room in _ROOMS for path in (_ROOT / room).rglob("*.py")),
+    ]
     return {_module(path.relative_to(_ROOT.parent).as_posix()): path for path in found}
 
 
@@ -142,8 +149,7 @@ def references(path: str, data: bytes) -> tuple[Reference, ...]:
         if not item.typing and item.module.partition(".")[0] == _NAME
         for name in _names_of(item)
     ]
-    if _module(path) != _NAME:  # its texts are those of HOMES
-        found += [Reference(name, lazy=True) for name in (*_names_in_texts(tree), *_attributes(tree))]
+    found += [Reference(name, lazy=True) for name in (*_names_in_texts(tree), *_attributes(tree))]
     return tuple(dict.fromkeys(found))
 
 
@@ -163,15 +169,18 @@ def _roots() -> tuple[Reference, ...]:
 
 @cache
 def _modules_of(name: str) -> tuple[str, ...]:
-    """Return the modules that a dotted name refers to; for a name in a module, that module."""
-    names = {module: module for module in module_paths()}
-    names |= {f"{_NAME}.{public}": home for public, home in HOMES.items() if home in names}  # not those of the kit
+    """Return the modules that a dotted name refers to; for a name in a module, that module and, if public, its home."""
+    names: dict[str, tuple[str, ...]] = {module: (module,) for module in module_paths()}
+    for public, homes in public_names().items():
+        for each, home in homes.items():
+            module = f"{home}.{each}" if f"{home}.{each}" in names else home  # `errors` is a module
+            names |= {f"{public}.{each}": (public, module)} if {public, module} <= names.keys() else {}
     if "*" in name:
         pattern = re.compile(re.escape(name).replace(r"\*", r"[\w.]+"))
-        return tuple(sorted({module for each, module in names.items() if pattern.fullmatch(each)}))
+        return tuple(sorted({module for each, found in names.items() if pattern.fullmatch(each) for module in found}))
     while name not in names:
         name = name.rpartition(".")[0]
-    return (names[name],)
+    return names[name]
 
 
 def _declared_in(data: bytes) -> frozenset[str]:
@@ -187,9 +196,13 @@ def _module(path: str) -> str:
 
 
 def _names_of(item: Import) -> Collection[str]:
-    if (item.module, item.name) == (_NAME, "*"):
-        return _PUBLIC
+    if item.name == "*" and item.module in public_names():
+        return _all_of(item.module)
     return [f"{item.module}.{item.name}".removesuffix(".")]
+
+
+def _all_of(module: str) -> list[str]:
+    return [f"{module}.{name}" for name in public_names()[module]]
 
 
 def _names_in_texts(tree: ast.Module) -> Iterator[str]:
@@ -209,24 +222,37 @@ def _names_in_texts(tree: ast.Module) -> Iterator[str]:
 
 
 def _attributes(tree: ast.Module) -> Iterator[str]:
-    """Yield the used attributes of the package; all public ones if it is used in another way."""
-    imported = [alias for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
-    bound = {alias.asname or _NAME for alias in imported if _binds_package(alias)}
+    """Yield the used attributes of the public modules; all names of one that is used in another way."""
+    bound = _bound(tree)
     inner: set[ast.AST] = set()
     for node in ast.walk(tree):  # from the outside to the inside
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in bound:
-            inner.add(node.value)
-            yield f"{_NAME}.{node.attr}"
-        elif isinstance(node, ast.Name):
-            yield from _PUBLIC if node.id in bound and node not in inner else ()
-        elif isinstance(node, ast.Call) and _imports_package(node):
-            yield from _PUBLIC
+        if isinstance(node, ast.Attribute | ast.Name) and node not in inner:
+            root, *names = _chain(node, inner) or [""]
+            if root in bound:
+                name = ".".join([bound[root], *names])
+                yield from _all_of(name) if name in public_names() else (name,)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in _IMPORTERS:
+            named = {item.value for item in node.args if isinstance(item, ast.Constant)}
+            yield from (name for module in public_names() if module in named for name in _all_of(module))
 
 
-def _binds_package(alias: ast.alias) -> bool:
-    return alias.name == _NAME or (alias.asname is None and alias.name.startswith(f"{_NAME}."))
+def _bound(tree: ast.Module) -> dict[str, str]:
+    """Return the names that imports bind to public modules."""
+    bound = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                root = alias.name.partition(".")[0]
+                bound[alias.asname or root] = alias.name if alias.asname else root
+        elif isinstance(node, ast.ImportFrom):
+            bound |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+    return {name: module for name, module in bound.items() if module in public_names()}
 
 
-def _imports_package(call: ast.Call) -> bool:
-    is_import = ast.unparse(call.func).rpartition(".")[2] in _IMPORTERS
-    return is_import and any(isinstance(item, ast.Constant) and item.value == _NAME for item in call.args)
+def _chain(node: ast.expr, inner: set[ast.AST]) -> list[str]:
+    """Return the names of `a.b.c` from the first to the last; empty if it begins with another expression."""
+    names = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        inner.add(node := node.value)
+    return [node.id, *reversed(names)] if isinstance(node, ast.Name) else []

@@ -9,7 +9,8 @@ from mcp.shared.exceptions import MCPDeprecationWarning
 
 from inspector.app.shell import Shell
 from inspector.forms.patterns import PATTERNS, BrowserWorker
-from mcpframe import Page, visible
+from mcpframe import Page
+from mcpframe.hosts import visible
 
 
 async def main(page: Page) -> None:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from addresses import read_server
-from mcpframe.frame.core.errors import OriginError
+from mcpframe import errors
 
 OWN = "https://app.example"
 
@@ -17,7 +17,7 @@ def test_a_server_of_another_origin_is_framed():
 
 @pytest.mark.parametrize("address", ["https://app.example/forecast/", "https://APP.example:443/forecast/"])
 def test_one_of_the_page_s_own_origin_is_not(address):
-    with pytest.raises(OriginError, match="own origin"):
+    with pytest.raises(errors.OriginError, match="own origin"):
         read_server(json.dumps({"server": address}), OWN)
 
 
@@ -25,5 +25,5 @@ def test_one_of_the_page_s_own_origin_is_not(address):
     "text", ["", "[]", "{}", '{"server": 7}', '{"server": ""}', '{"server": "javascript:alert(1)"}']
 )
 def test_what_cannot_be_framed_is_refused(text):
-    with pytest.raises(OriginError):
+    with pytest.raises(errors.OriginError):
         read_server(text, OWN)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from framing import read_address
-from mcpframe.frame.core.errors import OriginError
+from mcpframe import errors
 
 OWN = "https://app.example"
 
@@ -20,7 +20,7 @@ def test_a_copilot_of_another_origin_is_framed():
     ["https://app.example/copilot/", "https://APP.example:443/copilot/"],
 )
 def test_one_of_the_dashboards_own_origin_is_not(address):
-    with pytest.raises(OriginError, match="own origin"):
+    with pytest.raises(errors.OriginError, match="own origin"):
         read_address(json.dumps({"url": address}), OWN)
 
 
@@ -37,5 +37,5 @@ def test_one_of_the_dashboards_own_origin_is_not(address):
     ],
 )
 def test_what_cannot_be_framed_is_refused(text):
-    with pytest.raises(OriginError):
+    with pytest.raises(errors.OriginError):
         read_address(text, OWN)

@@ -6,7 +6,7 @@ import pytest
 from mcp import Client
 
 from board import KEY, Board
-from mcpframe.frame.storage.values import Storage
+from mcpframe import Storage
 from server import BoardTools
 
 ALWAYS = ["list_notes", "add_note"]

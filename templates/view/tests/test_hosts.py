@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from mcpframe import HOST_PROFILES
+from mcpframe.hosts import HOST_PROFILES
 
 TEXT = {"default"}
 """Hosts that allow neither frames of other sites nor WebAssembly: the text of the result stands in for the view."""

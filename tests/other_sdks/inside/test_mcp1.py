@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 import sys
 import textwrap
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import anyio
 import pytest
 from mcp.server.fastmcp import FastMCP  # type: ignore[attr-defined]
 
-import mcpframe
+from mcpframe import wrap
 from mcpframe.frame.core.errors import EntryError, SdkError
 from mcpframe.frame.core.places import Framing
 from mcpframe.frame.serving import other_server
+from mcpframe.hosts import OuterFrame
 from tests.other_sdks.inside.conftest import Serving
 from tests.support.fake_place import FakePlace
 from tests.support.fake_window import FakeWindow
@@ -241,28 +244,31 @@ async def test_an_entry_that_is_no_server_says_what_would_be(
     del sys.modules["authored"]
 
 
-NEED_MCP_2 = ["AppHub", "FrameServer", "serve"]
+MODULES = [
+    import_module(name) for name in ("mcpframe", "mcpframe.hosts", "mcpframe.wire", "mcpframe.hub", "mcpframe.views")
+]
+NEED_MCP_2 = ["AppHub", "FrameServer", "HubServer", "PlaywrightPlace", "serve"]
 
 
-@pytest.mark.parametrize("name", NEED_MCP_2)
-async def test_what_needs_mcp_2_says_so(name: str) -> None:
-    with pytest.raises(SdkError, match=rf"mcpframe\.{name} needs mcp 2\.x"):
-        getattr(mcpframe, name)
+@pytest.mark.parametrize(("module", "name"), [("", "FrameServer"), (".hosts", "serve"), (".hub", "AppHub")])
+async def test_what_needs_mcp_2_says_so(module: str, name: str) -> None:
+    with pytest.raises(SdkError, match=rf"mcpframe{module}\.{name} needs mcp 2\.x"):
+        getattr(import_module(f"mcpframe{module}"), name)
 
 
 async def test_a_page_of_mcp_1_is_no_host() -> None:
     async def serve_nothing(window: FakeWindow, framing: Framing) -> None:
         return None
 
-    outer = mcpframe.OuterFrame("https://tools.example/index.html")
+    outer = OuterFrame("https://tools.example/index.html")
     with pytest.raises(SdkError, match="connects to no other frame"):
         async with outer.connect(FakePlace("https://chat.example", serve_nothing)):
             pass
 
 
-@pytest.mark.parametrize("name", [name for name in mcpframe.__all__ if name not in (*NEED_MCP_2, "PlaywrightPlace")])
-async def test_the_rest_of_the_package_needs_no_certain_sdk(name: str) -> None:
-    assert getattr(mcpframe, name) is not None
+@pytest.mark.parametrize("module", MODULES)
+async def test_the_rest_of_the_package_needs_no_certain_sdk(module: ModuleType) -> None:
+    assert all(getattr(module, name) is not None for name in module.__all__ if name not in NEED_MCP_2)
 
 
 async def test_importing_mcpframe_or_wrapping_imports_nothing_of_an_sdk() -> None:
@@ -280,11 +286,11 @@ assert not [name for name in sys.modules if name.partition(".")[0] in ("mcp", "m
 
 async def test_updates_of_resources_need_another_sdk() -> None:
     with pytest.raises(SdkError, match="A server of type FastMCP has no list of subscriptions"):
-        await mcpframe.wrap(FastMCP("unit")).resource_updated("notes://one")
+        await wrap(FastMCP("unit")).resource_updated("notes://one")
 
 
 async def test_in_plain_python_it_has_a_local_session() -> None:
-    server = mcpframe.wrap(FastMCP("unit"), allowed_origins=["https://chat.example"])
+    server = wrap(FastMCP("unit"), allowed_origins=["https://chat.example"])
     assert (server.name, server.session.id, server.wrapped.name) == ("unit", "local", "unit")
     await server.session.storage.set("key", 7)
     assert await server.session.storage.get("key") == 7

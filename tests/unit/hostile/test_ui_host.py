@@ -21,7 +21,7 @@ import pytest
 from mcp import Client
 from mcp.server.mcpserver import MCPServer
 
-from mcpframe import UiHost, ui_resource
+from mcpframe import ui_resource
 from mcpframe.frame.core.connection import Options
 from mcpframe.frame.core.errors import OriginError, UiError
 from mcpframe.frame.core.events import Departure
@@ -29,6 +29,7 @@ from mcpframe.frame.core.origins import parse_origin
 from mcpframe.frame.core.places import parse_address
 from mcpframe.frame.dialects.mcp_ui.messages import ACTIONS
 from mcpframe.frame.hosting.mcp_ui.resource import first_address, read_ui_resource
+from mcpframe.hosts import UiHost
 from tests.hostile.values import LINKS, ODD, POISON, Record, strangers_are_dropped
 from tests.support.fake_window import STRANGER
 from tests.support.framed_page import FRAME, PROXY, URI, FramedPage, board

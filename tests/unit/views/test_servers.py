@@ -19,8 +19,9 @@ from mcp.server.lowlevel.server import Server
 from mcp.server.mcpserver import MCPServer
 
 from mcpframe import FrameServer, wrap
+from mcpframe.frame.core.errors import ViewError
 from mcpframe.kit.web.serve import bind
-from mcpframe.views import EXTENSION_ID, MIME_TYPE, View, ViewError, Views
+from mcpframe.views import EXTENSION_ID, MIME_TYPE, View, Views
 
 URI = "ui://weather/forecast"
 

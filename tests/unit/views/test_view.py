@@ -12,7 +12,7 @@ import pytest
 from mcp.server import apps
 
 from mcpframe.frame.core import errors
-from mcpframe.views import EXTENSION_ID, MIME_TYPE, View, ViewError
+from mcpframe.views import EXTENSION_ID, MIME_TYPE, View
 from mcpframe.views.html import view_html, view_meta
 
 URL = "https://tools.example/forecast/"
@@ -22,7 +22,7 @@ META = {"ui": {"csp": {"resourceDomains": ["https://tools.example"]}}}
 
 def test_the_names_are_those_of_the_sdk() -> None:
     assert (EXTENSION_ID, MIME_TYPE) == (apps.EXTENSION_ID, apps.APP_MIME_TYPE)
-    assert ViewError is errors.ViewError
+    assert errors.ViewError is errors.ViewError
 
 
 def test_of_a_url() -> None:
@@ -39,9 +39,9 @@ def test_the_first_paint_of_a_url(tmp_path: Path) -> None:
     assert view.html == view_html(URL, first_paint="<p>Soon</p>", height=200)
     assert View(URL, uri=URI, height=200).html != View(URL, uri=URI).html
     for wrong in ({"first_paint": "ä" * 3001}, {"height": -1}, {"height": 10_001}):
-        with pytest.raises(ViewError, match=next(iter(wrong))):
+        with pytest.raises(errors.ViewError, match=next(iter(wrong))):
             View(URL, uri=URI, **wrong)  # type: ignore[arg-type]
-        with pytest.raises(ViewError, match=r"tool\.mcpframe\.app"):
+        with pytest.raises(errors.ViewError, match=r"tool\.mcpframe\.app"):
             View(built(tmp_path), uri=URI, **wrong)  # type: ignore[arg-type]
 
 
@@ -92,38 +92,38 @@ def test_of_a_built_folder(tmp_path: Path, form: Any, kind: Any) -> None:
     ],
 )
 def test_a_source_that_is_no_bundle(source: str) -> None:
-    with pytest.raises(ViewError, match=r"published bundle|neither a URL nor a folder"):
+    with pytest.raises(errors.ViewError, match=r"published bundle|neither a URL nor a folder"):
         View(source, uri=URI)
 
 
 def test_a_folder_without_a_view(tmp_path: Path) -> None:
-    with pytest.raises(ViewError, match="mcpframe build --url"):
+    with pytest.raises(errors.ViewError, match="mcpframe build --url"):
         View(tmp_path, uri=URI)
     (tmp_path / "manifest.json").write_text('{"app": null}')
-    with pytest.raises(ViewError, match="mcpframe build --url"):
+    with pytest.raises(errors.ViewError, match="mcpframe build --url"):
         View(tmp_path, uri=URI)
     built(tmp_path)
     (tmp_path / "inline.html").unlink()
-    with pytest.raises(ViewError, match="mcpframe build --url"):
+    with pytest.raises(errors.ViewError, match="mcpframe build --url"):
         View(tmp_path, uri=URI, form="inline")
-    with pytest.raises(ViewError, match="'app' or 'inline'"):
+    with pytest.raises(errors.ViewError, match="'app' or 'inline'"):
         View(tmp_path, uri=URI, form="both")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("uri", ["weather/forecast", "https://weather/forecast", "ui://", "ui://a b", "ui://a\n"])
 def test_a_uri_that_is_no_view_s(uri: str) -> None:
-    with pytest.raises(ViewError, match="ui://weather/forecast"):
+    with pytest.raises(errors.ViewError, match="ui://weather/forecast"):
         View(URL, uri=uri)
 
 
 @pytest.mark.parametrize("visibility", [[], ["user"], "model", ["model", "host"]])
 def test_a_visibility_that_is_none(visibility: Any) -> None:
-    with pytest.raises(ViewError, match="'model', 'app' or both"):
+    with pytest.raises(errors.ViewError, match="'model', 'app' or both"):
         View(URL, uri=URI).tool_meta(visibility)
 
 
 def test_other_misuse() -> None:
-    with pytest.raises(ViewError, match="'geolocation'"):
+    with pytest.raises(errors.ViewError, match="'geolocation'"):
         View(URL, uri=URI, permissions=["everything"])
 
 

@@ -2,7 +2,8 @@
 
 from mcp.server.mcpserver import MCPServer
 
-from mcpframe import OuterFrame, Page, serve
+from mcpframe import Page
+from mcpframe.hosts import OuterFrame, serve
 
 server = MCPServer("dashboard")
 

@@ -3,7 +3,8 @@
 from mcp import Client
 from mcp.server.mcpserver import MCPServer
 
-from mcpframe import AppHub, Page
+from mcpframe import Page
+from mcpframe.hub import AppHub
 
 
 async def main(page: Page) -> None:

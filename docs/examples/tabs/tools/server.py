@@ -1,5 +1,5 @@
 """The tools of all open tabs of the app "notes", for the page that frames this one."""
 
-from mcpframe import AppHub
+from mcpframe.hub import AppHub
 
 server = AppHub("notes").server

@@ -7,7 +7,8 @@ from urllib.parse import parse_qs
 
 from inspector.session.servers import ERAS
 from inspector.widgets.dialogs import Dialog
-from mcpframe import Page, parse_address
+from mcpframe import Page
+from mcpframe.hosts import parse_address
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,8 @@ from inspector.wire.log import WireLog
 from inspector.wire.timeline import Timeline
 from inspector.wire.timeline_view import TimelineView
 from inspector.wire.view import WireView
-from mcpframe import Page, Wire
+from mcpframe import Page
+from mcpframe.wire import Wire
 
 _STATES = {
     "idle": "Not connected",

@@ -11,7 +11,8 @@ from inspector.app.server_view import ServerView
 from inspector.session.rebuilds import Rebuilt, Terminal, news
 from inspector.session.servers import PLACES, SANDBOXES, TIMEOUT, Example, Offered, Server, Servers, read_offered
 from inspector.widgets.dialogs import Toasts
-from mcpframe import Element, Page, errors, parse_address
+from mcpframe import Element, Page, errors
+from mcpframe.hosts import parse_address
 
 _KEY = "servers"
 

@@ -16,7 +16,8 @@ from inspector.forms.checks import fits
 from inspector.forms.control import Control, Maker
 from inspector.forms.fields import Field
 from inspector.forms.json_values import MAX_DIGITS, MISSING, NotJson, as_number, read_json, same, write_json
-from mcpframe import Element, visible
+from mcpframe import Element
+from mcpframe.hosts import visible
 
 _INPUT_MODES = {"email": "email", "uri": "url", "url": "url", "number": "decimal", "integer": "numeric"}
 _PICKERS = {"date": "date", "time": "time", "date-time": "datetime-local", "color": "color", "colour": "color"}

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, Final
 
-from mcpframe import visible
+from mcpframe.hosts import visible
 
 
 class _Missing:

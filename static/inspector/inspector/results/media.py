@@ -13,7 +13,7 @@ import re
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from mcpframe import parse_link
+from mcpframe.hosts import parse_link
 
 IMAGES = ("png", "jpeg", "gif", "webp", "avif", "bmp", "svg+xml", "x-icon", "vnd.microsoft.icon")
 SOUNDS = ("mpeg", "mp3", "wav", "wave", "x-wav", "ogg", "opus", "webm", "mp4", "aac", "flac", "x-flac", "x-m4a", "3gpp")

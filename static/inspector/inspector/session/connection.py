@@ -20,21 +20,9 @@ from inspector.session.servers import Server
 from inspector.session.setting_up import SetupGivenUp, ask_for_permissions, reason_of, set_up
 from inspector.session.telling import PlainEnd, not_reached, sentence
 from inspector.session.updates import Updates
-from mcpframe import (
-    POPUP,
-    Element,
-    NoHandshake,
-    Opened,
-    Options,
-    OuterFrame,
-    Page,
-    Refused,
-    SetupRequired,
-    SetupStarted,
-    Unresponsive,
-    Visibility,
-    Wire,
-)
+from mcpframe import Element, Page
+from mcpframe.hosts import POPUP, Options, OuterFrame
+from mcpframe.wire import NoHandshake, Opened, Refused, SetupRequired, SetupStarted, Unresponsive, Visibility, Wire
 
 INFO = types.Implementation(name="mcpframe-inspector", title="mcpframe inspector", version="0.1.0")
 

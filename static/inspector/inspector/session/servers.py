@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from mcpframe import parse_address
+from mcpframe.hosts import parse_address
 
 ERAS: Final = {
     "auto": "Newest",
@@ -25,7 +25,7 @@ PLACES: Final = {"iframe": "Frame in this page", "popup": "Window of its own"}
 """The places for a page, and their visible names."""
 
 SANDBOXES: Final = {"standard": "Standard", "popups": "With popups"}
-"""The presets of `mcpframe.SANDBOX` that leave a page its origin, and their visible names."""
+"""The presets of `mcpframe.hosts.SANDBOX` that leave a page its origin, and their visible names."""
 
 VISIBILITIES: Final = ("required", "optional", "hidden")
 

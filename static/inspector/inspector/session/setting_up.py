@@ -8,7 +8,9 @@ from typing import Any
 from inspector.session.servers import Server
 from inspector.session.telling import PlainEnd
 from inspector.widgets.dialogs import Dialog
-from mcpframe import POPUP, OuterFrame, Page, Permission, SetupErrorCode, SetupResult
+from mcpframe import Page, Permission
+from mcpframe.hosts import POPUP, OuterFrame
+from mcpframe.wire import SetupErrorCode, SetupResult
 
 
 class SetupGivenUp(PlainEnd):

@@ -11,7 +11,8 @@ from datetime import datetime
 from typing import Any
 
 from inspector.results.result import json_tree, show_result
-from mcpframe import Element, Page, TokenBucket
+from mcpframe import Element, Page
+from mcpframe.wire import TokenBucket
 
 MOST = 200
 """The number of entries shown."""

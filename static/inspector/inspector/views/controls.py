@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from inspector.views.context import FOLLOWS, HEIGHTS, MODES, THEMES, WIDTHS, Surroundings
-from mcpframe import HOST_PROFILES, Element, HostProfile, Page
+from mcpframe import Element, Page
+from mcpframe.hosts import HOST_PROFILES, HostProfile
 
 PATIENCE: Final = 120
 """Seconds that an action of a page waits for its answer, by default."""

@@ -12,7 +12,8 @@ from typing import Generic, TypeVar
 from inspector.session.telling import sentence
 from inspector.views.activity import Activity
 from inspector.views.controls import Controls
-from mcpframe import Element, Page, Wire
+from mcpframe import Element, Page
+from mcpframe.wire import Wire
 
 T = TypeVar("T")
 

@@ -18,7 +18,8 @@ from inspector.views.controls import ViewControls
 from inspector.views.hooks import ViewHooks
 from inspector.views.live_view import Hosting, LiveView
 from inspector.views.own_page import OwnPage
-from mcpframe import AppHost, Element, HostProfile, Page, RunningView, errors, partial_arguments
+from mcpframe import Element, Page, errors
+from mcpframe.hosts import AppHost, HostProfile, RunningView, partial_arguments
 
 STEPS = 12
 """The number of pieces of streamed arguments."""

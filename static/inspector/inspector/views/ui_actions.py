@@ -17,7 +17,8 @@ from inspector.results.tree import folded_tree
 from inspector.session.telling import sentence
 from inspector.views.activity import Activity
 from inspector.wire.entry import shown
-from mcpframe import Element, Page, UiAction, errors
+from mcpframe import Element, Page, errors
+from mcpframe.hosts import UiAction
 
 Json = Mapping[str, Any]
 Call = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from inspector.results.media import media_type
 from inspector.views.own_page import is_published
-from mcpframe import errors, read_ui_resource
+from mcpframe import errors
+from mcpframe.hosts import read_ui_resource
 
 HTML: Final = "text/html"
 URI_LIST: Final = "text/uri-list"

@@ -17,7 +17,9 @@ from inspector.views.live_view import Hosting, LiveView
 from inspector.views.ui_actions import UiActions
 from inspector.views.ui_resources import data_of, prepared, ui_resources_of
 from inspector.wire.entry import shown as readable
-from mcpframe import Closed, Element, Opened, Page, ShownUi, UiHost, ViewServer, errors, is_model_only
+from mcpframe import Element, Page, errors
+from mcpframe.hosts import ShownUi, UiHost, ViewServer, is_model_only
+from mcpframe.wire import Closed, Opened
 
 _NEEDED = "HTML text needs a sandbox on another origin, which only mcpframe inspect and dev serve."
 

@@ -7,7 +7,9 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
-from mcpframe import WireMessage, body_text, check_text, errors, read_wire, visible
+from mcpframe import errors
+from mcpframe.hosts import visible
+from mcpframe.wire import WireMessage, body_text, check_text, read_wire
 
 SENT: Final = "→"
 RECEIVED: Final = "←"

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from inspector.wire.entry import RECEIVED, SENT, Entry, describe, shown
-from mcpframe import Wire
+from mcpframe.wire import Wire
 
 MOST_ENTRIES: Final = 5000
 MOST_BYTES: Final = 32 * 1024 * 1024

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from inspector.wire.entry import RECEIVED, Entry, shown
 from inspector.wire.log import WireLog
-from mcpframe import read_wire
+from mcpframe.wire import read_wire
 
 HOST: Final = "This page"
 FRAME: Final = "Framed page"

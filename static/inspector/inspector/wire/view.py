@@ -19,7 +19,8 @@ from inspector.results.result import json_tree
 from inspector.wire.entry import KINDS, PEERS, RECEIVED, SENT, Entry
 from inspector.wire.filter import Filter, Selection
 from inspector.wire.log import WireLog
-from mcpframe import Element, Page, PageEvent, bare_body, dialect
+from mcpframe import Element, Page, PageEvent
+from mcpframe.wire import bare_body, dialect
 
 ROWS: Final = 100
 """The number of messages shown at first, and with every "Show older"."""

@@ -9,13 +9,13 @@ from mcp import Client
 from mcp.types import ServerNotification, ToolListChangedNotification
 from pyodide.ffi import create_proxy
 
-import mcpframe
 from mcpframe import Page
+from mcpframe.hosts import model_context_client
 
 
 async def use(origins: list[str]) -> list[str]:
     """Return what the document's tools are, and those that frames of these origins expose to it."""
-    async with Client(mcpframe.model_context_client(origins)) as client:
+    async with Client(model_context_client(origins)) as client:
         tools = (await client.list_tools()).tools
         return [f"{tool.name} of {(tool.meta or {})['mcpframe/origin']}" for tool in tools]
 
@@ -29,7 +29,7 @@ async def main(page: Page) -> None:
             changed.set()
 
     origins = [origin for origin in js.location.hash.removeprefix("#").split(",") if origin]
-    async with Client(mcpframe.model_context_client(origins), message_handler=on_message) as client:
+    async with Client(model_context_client(origins), message_handler=on_message) as client:
 
         async def tools() -> str:
             listed = (await client.list_tools()).tools

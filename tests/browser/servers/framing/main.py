@@ -8,7 +8,8 @@ import js
 from mcp import Client
 from pyodide.ffi import create_proxy
 
-from mcpframe import OuterFrame, Page
+from mcpframe import Page
+from mcpframe.hosts import OuterFrame
 
 
 async def main(page: Page) -> None:

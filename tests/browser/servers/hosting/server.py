@@ -11,10 +11,11 @@ from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 from pyodide.ffi import JsProxy
 
-from mcpframe import POPUP, FrameServer, OuterFrame
+from mcpframe import FrameServer
 from mcpframe.frame.core.errors import McpFrameError
 from mcpframe.frame.serving.server import serve
 from mcpframe.frame.session.setup import Permission
+from mcpframe.hosts import POPUP, OuterFrame
 
 server = FrameServer("hosting")
 

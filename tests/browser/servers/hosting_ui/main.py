@@ -6,7 +6,8 @@ import asyncio
 import json
 from typing import Any
 
-from mcpframe import Page, UiHost, errors
+from mcpframe import Page, errors
+from mcpframe.hosts import UiHost
 
 
 async def main(page: Page) -> None:

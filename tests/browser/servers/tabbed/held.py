@@ -12,9 +12,10 @@ from mcp.shared.exceptions import MCPError
 from pyodide.ffi import create_proxy
 
 import main as shown
-import mcpframe
+from mcpframe import Page, errors, page_server
+from mcpframe.hosts import iframe_client, tab_client
 
-TRANSPORTS: dict[str, Callable[..., Any]] = {"tab": mcpframe.tab_client, "iframe": mcpframe.iframe_client}
+TRANSPORTS: dict[str, Callable[..., Any]] = {"tab": tab_client, "iframe": iframe_client}
 
 
 class Held:
@@ -37,7 +38,7 @@ class Held:
             async with Client(transport, mode="legacy") as client:
                 self.opened.set_result(client)
                 await self._closing.wait()
-        except mcpframe.errors.McpFrameError as error:
+        except errors.McpFrameError as error:
             if not self.opened.done():
                 self.opened.set_exception(error)
 
@@ -59,7 +60,7 @@ class Driver:
         self._held.append(held := Held(kind, parameters))
         try:
             client = await held.opened
-        except mcpframe.errors.McpFrameError as error:
+        except errors.McpFrameError as error:
             return json.dumps({"error": type(error).__name__})
         experimental = client.server_capabilities.experimental or {}
         browser = experimental.get("browser")
@@ -84,7 +85,7 @@ class Driver:
 
     def serve(self, parameters: str) -> None:
         """Start to serve."""
-        self._serving = asyncio.create_task(mcpframe.page_server(self._server, **json.loads(parameters)))
+        self._serving = asyncio.create_task(page_server(self._server, **json.loads(parameters)))
 
     async def stop(self) -> None:
         """Stop serving."""
@@ -93,7 +94,7 @@ class Driver:
             await asyncio.wait([self._serving])
 
 
-async def main(page: mcpframe.Page) -> None:
+async def main(page: Page) -> None:
     """Let a test call it, beside what the documentation shows."""
     driver = Driver(shown.server)
     js.held = js.Object.new()

@@ -9,8 +9,8 @@ from mcp import Client
 from mcp.server.mcpserver import MCPServer
 from pyodide.ffi import create_proxy
 
-import mcpframe
-from mcpframe import Page
+from mcpframe import Page, page_server
+from mcpframe.hosts import iframe_client, tab_client
 
 server = MCPServer("tabbed")
 
@@ -35,8 +35,8 @@ async def use(transport: Any) -> str:
 async def main(page: Page) -> None:
     """Do what a test asks for."""
     serving: list[asyncio.Task[None]] = []
-    js.useTab = create_proxy(lambda: use(mcpframe.tab_client()))
-    js.useFrame = create_proxy(lambda url: use(mcpframe.iframe_client(url)))
-    js.beServer = create_proxy(lambda: serving.append(asyncio.create_task(mcpframe.page_server(server))))
+    js.useTab = create_proxy(lambda: use(tab_client()))
+    js.useFrame = create_proxy(lambda url: use(iframe_client(url)))
+    js.beServer = create_proxy(lambda: serving.append(asyncio.create_task(page_server(server))))
     js.document.documentElement.dataset.state = "loaded"
     await asyncio.Event().wait()

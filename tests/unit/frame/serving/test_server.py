@@ -8,18 +8,10 @@ import pytest
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer, RequestStateSecurity
 
-import mcpframe
 from mcpframe import FrameServer
 from mcpframe.frame.compat.sdk import HandleCodec
 from mcpframe.frame.core.errors import EntryError, OriginError
 from mcpframe.frame.serving.server import equip, load_entry, lowlevel, open_entry
-
-
-def test_importing_mcpframe_is_lazy_and_its_names_are_listed():
-    assert {"FrameServer", "load", "errors"} <= set(dir(mcpframe))
-    assert mcpframe.errors.OriginError is OriginError
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        _ = mcpframe.nothing
 
 
 def test_a_frame_server_takes_all_options_of_an_mcp_server():

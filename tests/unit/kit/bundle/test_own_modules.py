@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import subprocess
 import sys
@@ -14,8 +15,8 @@ from typing import NamedTuple
 
 import pytest
 
-import mcpframe
 from mcpframe.kit.bundle.author_files import author_files
+from mcpframe.kit.bundle.code.public_names import public_names
 from mcpframe.kit.bundle.features import FEATURES, features_of
 from mcpframe.kit.bundle.own_modules import module_paths, own_files, own_modules, part_of
 from mcpframe.kit.bundle.packages.left_out import modules_of
@@ -45,6 +46,9 @@ def of_project(file: Path) -> Bundle:
 
 
 PROGRAM = ("program", "world")
+ALL = (
+    "from mcpframe import *\nfrom mcpframe.hosts import *\nfrom mcpframe.wire import *\nfrom mcpframe.hub import AppHub"
+)
 BUNDLES = {
     "plain": of(""),
     "without WebMCP": of("", "mcp2"),
@@ -59,8 +63,8 @@ BUNDLES = {
     "program of mcp 1": of("", "mcp1", "document", *PROGRAM),
     "wrapped": of("from mcpframe import wrap"),
     "views": of("from mcpframe.views import View, Views"),
-    "all names": of("from mcpframe import *"),
-    "a page with all names": of("from mcpframe import *", "mcp2", "page"),
+    "all names": of(ALL),
+    "a page with all names": of(ALL, "mcp2", "page"),
     "names of the hub": of("from mcpframe.hub.core import names"),
     "all features": of("", *FEATURES),
     **{
@@ -164,18 +168,24 @@ def test_the_page_can_start() -> None:
 
 
 HOSTING, HUB = "mcpframe.frame.hosting.mcp_apps.host", "mcpframe.hub.homes.page.app"
+PAGE_SERVER = "mcpframe.frame.page_server.server"
 
 
 @pytest.mark.parametrize(
     ("code", "module"),
     [
-        ("from mcpframe import AppHost", HOSTING),
-        ("import mcpframe\nmcpframe.AppHost", HOSTING),
-        ("import mcpframe as framed\ndef host(): return framed.AppHost(1)", HOSTING),
-        ("import mcpframe.frame.page.session_page\nmcpframe.AppHost", HOSTING),
-        ("from mcpframe import *", HOSTING),
-        ("import mcpframe\ngetattr(mcpframe, 'App' + 'Host')", HOSTING),
-        ("from importlib import import_module\nimport_module('mcpframe').AppHost", HOSTING),
+        ("from mcpframe.hosts import AppHost", HOSTING),
+        ("import mcpframe.hosts\nmcpframe.hosts.AppHost", HOSTING),
+        ("import mcpframe.hosts as framed\ndef host(): return framed.AppHost(1)", HOSTING),
+        ("from mcpframe import hosts as framed\nframed.AppHost(1).view", HOSTING),
+        ("import mcpframe.frame.page.session_page\nmcpframe.hosts.AppHost", HOSTING),
+        ("from mcpframe.hosts import *", HOSTING),
+        ("import mcpframe.hosts\ngetattr(mcpframe.hosts, 'App' + 'Host')", HOSTING),
+        ("from mcpframe import hosts\ngetattr(hosts, 'App' + 'Host')", HOSTING),
+        ("from importlib import import_module\nimport_module('mcpframe.hosts').AppHost", HOSTING),
+        ("import mcpframe\nmcpframe.page_server", PAGE_SERVER),
+        ("import mcpframe\ngetattr(mcpframe, 'page_server')", PAGE_SERVER),
+        ("from mcpframe.hub import AppHub", HUB),
         ("from mcpframe.hub.homes.page.app import AppHub", HUB),
         ("from mcpframe.hub.homes.page import app", HUB),
         ("import mcpframe.hub.homes.page.app", HUB),
@@ -198,8 +208,8 @@ def test_each_way_to_import_a_module_brings_it(code: str, module: str) -> None:
     [
         "from mcpframe import FrameServer, Page",
         "import mcpframe\nserver = mcpframe.FrameServer('x')",
-        "if TYPE_CHECKING:\n    from mcpframe import AppHost",
-        "'This is not an mcpframe.AppHost and no mcpframe.hub.homes.page.app.'",
+        "if TYPE_CHECKING:\n    from mcpframe.hosts import AppHost",
+        "'This is not a mcpframe.hosts.AppHost and no mcpframe.hub.homes.page.app.'",
         "import textwrap; from elsewhere import AppHost",
         "from mcpframe import nothing_like_it",
         "import sys; sys.modules.get('mcpframe.hub.homes.page.app')",
@@ -211,10 +221,24 @@ def test_other_code_brings_nothing(code: str) -> None:
     assert own_modules(*of(code)) == modules("plain")
 
 
-@pytest.mark.parametrize(("name", "module"), mcpframe.HOMES.items())
-def test_a_public_name_brings_its_module_unless_that_is_of_the_kit(name: str, module: str) -> None:
-    brought = own_modules(*of(f"from mcpframe import {name}"))
-    assert module in brought or (module.startswith("mcpframe.kit.") and brought == modules("plain"))
+@pytest.mark.parametrize(
+    ("public", "name", "home"), [(public, *item) for public, homes in public_names().items() for item in homes.items()]
+)
+def test_a_public_name_brings_its_modules_unless_they_are_of_the_kit(public: str, name: str, home: str) -> None:
+    brought = own_modules(*of(f"from {public} import {name}"))
+    if home.startswith("mcpframe.kit."):
+        assert brought - {public} == modules("plain")
+    else:
+        assert {public, home} <= brought
+
+
+def test_a_bundle_has_the_table_of_its_public_modules(tmp_path: Path) -> None:
+    for path, data in own_files(*of("from mcpframe.hosts import parse_address")).items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(data)
+    program = "import json, mcpframe; print(json.dumps(mcpframe.NAMES))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == {each: public_names()[each] for each in ("mcpframe", "mcpframe.hosts")}
 
 
 PARTS = {part.root: part for part in map(part_of, module_paths()) if part}
@@ -243,7 +267,7 @@ def test_the_modules_that_the_author_leaves_out_are_told_to_the_page() -> None:
 def test_only_the_package_itself_imports_names_on_demand() -> None:
     for name, path in module_paths().items():
         functions = [node.name for node in ast.parse(path.read_bytes()).body if isinstance(node, ast.FunctionDef)]
-        assert "__getattr__" not in functions or name == "mcpframe"
+        assert "__getattr__" not in functions, name
 
 
 def test_interfaces_for_type_checkers_are_in_no_bundle() -> None:
@@ -251,4 +275,4 @@ def test_interfaces_for_type_checkers_are_in_no_bundle() -> None:
         name for name in module_paths() if name.startswith("mcpframe.frame.") and name.endswith(".interfaces")
     }
     assert interfaces
-    assert interfaces.isdisjoint(own_modules(*of("from mcpframe import *", *FEATURES)))
+    assert interfaces.isdisjoint(own_modules(*of(ALL, *FEATURES)))

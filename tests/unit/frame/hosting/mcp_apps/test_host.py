@@ -11,13 +11,13 @@ import pytest
 from mcp import Client
 from mcp.server.mcpserver import Context
 
-from mcpframe import HOST_PROFILES
 from mcpframe.frame.core.errors import AppError, HandshakeTimeout, HostError, HostLacks, PeerGone, StateError
 from mcpframe.frame.core.places import POPUP
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.host_api.context import ToolInput, ToolInputPartial, ToolResult
 from mcpframe.frame.hosting.mcp_apps.host import AppHost
 from mcpframe.frame.hosting.mcp_apps.view import RunningView
+from mcpframe.hosts import HOST_PROFILES
 from tests.support.app_view import HOST, HTML, ORIGIN, SANDBOX, URI, PythonView, weather
 from tests.support.fake_place import FakePlace
 

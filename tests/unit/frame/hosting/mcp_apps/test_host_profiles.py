@@ -8,8 +8,8 @@ from itertools import combinations
 
 import pytest
 
-from mcpframe import HOST_PROFILES, HostProfile
 from mcpframe.frame.hosting.mcp_apps.host_profiles import with_head
+from mcpframe.hosts import HOST_PROFILES, HostProfile
 from tests.support.host_profiles import allows_frames, allows_scripts, allows_wasm, directives
 
 OWN = "https://tools.example"

@@ -11,10 +11,11 @@ import pytest
 from mcp import Client
 from mcp.server.mcpserver import MCPServer
 
-from mcpframe import UiHost, ui_resource
+from mcpframe import ui_resource
 from mcpframe.frame.core.errors import OriginError, StateError, UiError
 from mcpframe.frame.core.events import Departure, Refused
 from mcpframe.frame.hosting.mcp_ui.actions import MOST, UiAction
+from mcpframe.hosts import UiHost
 from tests.support.framed_page import FRAME, PROXY, URI, FramedPage, board
 
 Json = dict[str, Any]
