@@ -1,4 +1,4 @@
-"""One package of a survey: built by its name as `mcpframe build --package` does, opened in Chromium, called once.
+"""One package of a survey: built by its name as `mcpframe build package:NAME` does, opened in Chromium, called once.
 
     python3 -m tests.survey.trial LIST NAME FOLDER
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from mcpframe.kit.base.terminal import visible
+from mcpframe.kit.cli import package as packages
 from mcpframe.kit.cli.common_options import (
     AsJson,
     Enter,
@@ -75,6 +76,7 @@ def call(
     ] = None,
     setup: Setup = False,
     enter: Enter = None,
+    settings: packages.Settings = None,
     as_json: AsJson = False,
 ) -> None:
     """Call one tool, print its result, and exit with 1 if that is an error.
@@ -98,8 +100,10 @@ def call(
     given = None if args is None else _object(_stdin() if args == "-" else args)
     entries = entries_of(setup, enter)
     answers = split_pairs(answer or [])
+    progress = silently if as_json else step
+    packages.apply_settings(url, settings, progress)
     with ExitStack() as stack:
-        address = stack.enter_context(addressed(url, progress=silently if as_json else step))
+        address = stack.enter_context(addressed(url, progress=progress))
         _check_early(address, tool, pairs or [], given, timeout)
         meter = stack.enter_context(Meter(tool))
         questions = Questions(url, answers, meter.clear)

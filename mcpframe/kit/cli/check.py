@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mcpframe.kit.cli import package as packages
 from mcpframe.kit.cli.common_options import AsJson, Origin, Timeout, Where, words_of
 from mcpframe.kit.cli.examples import examples
 from mcpframe.kit.cli.output import escape, out, silently, step
@@ -49,6 +50,7 @@ def check(
     timeout: Timeout = 30.0,
     views: Views = False,
     server: Server = "",
+    settings: packages.Settings = None,
     as_json: AsJson = False,
 ) -> None:
     """Find problems of a server: headers, policy, types, origins, sizes, handshake, tools.
@@ -64,6 +66,7 @@ def check(
     if command and not views:
         raise typer.BadParameter("it names the server whose tool is shown by --views: add that.", param_hint="--server")
     progress = silently if as_json else step
+    packages.apply_settings(target, settings, progress)
     if views:
         _check_views(target, command, origin, timeout, as_json=as_json, progress=progress)
         return

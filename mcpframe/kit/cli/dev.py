@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mcpframe.kit.cli import common_options as options
+from mcpframe.kit.cli import package as packages
 from mcpframe.kit.cli.examples import examples
 from mcpframe.kit.cli.output import err, escape, out, print_error, step
 
@@ -23,7 +24,8 @@ EXAMPLES = examples(
 
 
 def dev(
-    path: Annotated[Path, typer.Argument(help="A server's folder, its pyproject.toml, or its Python file.")] = Path(),
+    path: Annotated[Path, typer.Argument(help=packages.PROJECT_HELP)] = Path(),
+    settings: packages.Settings = None,
     port: Annotated[int, options.port("The port of the plain host page; 0 takes 8720, or a free one.")] = 0,
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open it in the default browser.")] = True,
 ) -> None:
@@ -33,7 +35,9 @@ def dev(
     from mcpframe.kit.dev.server import check_path, serve_dev
     from mcpframe.kit.web.named_server import named_project
 
-    check_path(named_project(str(path)))
+    packages.apply_settings(str(path), settings, step)
+    path = named_project(str(path))
+    check_path(path)
     channel = DevChannel(_say)
     with ExitStack() as stack:
         inspecting = stack.enter_context(serve_inspector(rebuilds=channel, progress=step))

@@ -12,6 +12,7 @@ import typer
 
 from mcpframe.kit.cli import common_options as options
 from mcpframe.kit.cli import hub as hubs
+from mcpframe.kit.cli import package as packages
 from mcpframe.kit.cli.examples import examples
 from mcpframe.kit.cli.output import escape, out, step
 from mcpframe.kit.cli.served_target import addressed
@@ -38,6 +39,7 @@ def inspect(
             help=f"{options.SERVER_HELP} With --hub: those of pages to open.",
         ),
     ] = None,
+    settings: packages.Settings = None,
     port: Annotated[int, options.port("The inspector's port; 0 takes the usual one, or a free one.")] = 0,
     era: options.Era = "auto",
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open it in the default browser.")] = True,
@@ -56,6 +58,7 @@ def inspect(
     profile: hubs.HubProfile = None,
 ) -> None:
     """Inspect a server as its host: its setup, tools, resources, prompts, and every message. Until Ctrl-C."""
+    packages.apply_settings(targets[0] if targets else "", settings, step)
     if hub:
         _inspect_hub(targets or [], port, era, open_browser, site or [], ask, attach, headless, profile)
         return

@@ -12,6 +12,7 @@ from mcpframe.kit.base.terminal import visible
 from mcpframe.kit.cli import common_options as opts
 from mcpframe.kit.cli import hub as hubs
 from mcpframe.kit.cli import native_messaging as natives
+from mcpframe.kit.cli import package as packages
 from mcpframe.kit.cli.bridge import Profile, Session
 from mcpframe.kit.cli.examples import examples
 from mcpframe.kit.cli.output import err, step
@@ -38,6 +39,7 @@ def install(
         typer.Argument(metavar=opts.SERVER, help=f"{opts.SERVER_HELP} With --hub: the address of a page to open."),
     ] = None,
     client: Clients = None,
+    settings: packages.Settings = None,
     name: Annotated[str | None, typer.Option(callback=opts.is_name, help="What the server is called there.")] = None,
     project: InProject = Path(),
     session: Session = None,
@@ -79,6 +81,7 @@ def install(
     from mcpframe.kit.web.named_server import Sources
 
     opts.check_system("The hub" if hub else "The bridge")
+    packages.apply_settings(where or "", settings, step)
     places = UserFolders.here(project)
     variables, secret = needed_variables(places.variables)
     sources: Path | None = None

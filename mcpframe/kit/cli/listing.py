@@ -7,6 +7,7 @@ from typing import Any
 
 import typer
 
+from mcpframe.kit.cli import package as packages
 from mcpframe.kit.cli.common_options import AsJson, Enter, Era, Origin, Setup, Timeout, Where
 from mcpframe.kit.cli.examples import examples
 from mcpframe.kit.cli.output import err, escape, out, silently, step
@@ -26,6 +27,7 @@ def list_server(
     timeout: Timeout = 30.0,
     setup: Setup = False,
     enter: Enter = None,
+    settings: packages.Settings = None,
     as_json: AsJson = False,
 ) -> None:
     """List the tools, resources and prompts of a server: a published one, a built one, or a project's.
@@ -38,7 +40,9 @@ def list_server(
 
     check_origin(origin)
     entries = entries_of(setup, enter)
-    with addressed(url, progress=silently if as_json else step) as address:
+    progress = silently if as_json else step
+    packages.apply_settings(url, settings, progress)
+    with addressed(url, progress=progress) as address:
         found = asyncio.run(_listed(address, origin, era, timeout, entries))
     errors = found.get("errors", {})
     if as_json:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from mcpframe.kit.cli import package as packages
 from mcpframe.kit.cli.examples import examples
-from mcpframe.kit.cli.output import escape, out
+from mcpframe.kit.cli.output import escape, out, step
 from mcpframe.kit.project.project import find_project
 from mcpframe.kit.project.scaffold import DEFAULT, VIEW, scaffold, template_names
 
@@ -15,6 +17,7 @@ EXAMPLES = examples(
     "mcpframe new my-server",
     "mcpframe new draw --template mermaid-editor",
     "mcpframe new dice --view",
+    "mcpframe new time --package mcp-server-time",
 )
 
 
@@ -34,10 +37,18 @@ def new(
         bool,
         typer.Option("--view", help="A server in plain Python with a view, a page in Python that hosts show."),
     ] = False,
+    package: Annotated[
+        str | None,
+        typer.Option(metavar="NAME[==VERSION]", help="The project of somebody else's package, to be edited and built."),
+    ] = None,
+    settings: packages.Settings = None,
 ) -> None:
     """Create a project: a server, its tests, a README, a lock, and workflows for CI and GitHub Pages."""
     if view and template not in (DEFAULT, VIEW):
         raise typer.BadParameter(f"--view is a template of its own: leave out --template {template}, or --view.")
+    if package is not None or settings:
+        _of_package(package or "", Path(name), settings or [])
+        return
     folder = scaffold(name, template=VIEW if view else template)
     out.print(f"[green]Made[/] {escape(str(folder))}")
     out.print(f"  go there     cd {escape(name)}")
@@ -52,3 +63,11 @@ def new(
         out.print("  publish it   mcpframe build, upload dist/, and put its address into server.py")
         return
     out.print("  publish it   mcpframe build, and upload dist/; or push it to GitHub: .github/workflows/pages.yml")
+
+
+def _of_package(package: str, folder: Path, settings: list[str]) -> None:
+    with packages.removed_without_lock(folder):
+        packages.make_project(package, folder, settings, progress=step)
+    out.print(f"[green]Made[/] {escape(str(folder))}")
+    out.print("  change it    pyproject.toml")
+    out.print(f"  build it     mcpframe build {escape(str(folder))}")

@@ -1,10 +1,10 @@
-"""`mcpframe build --package`: the project of a public package, and the limits found in its code."""
+"""`package:NAME`: the project of a public package, its settings, and the limits found in its code."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,8 +13,21 @@ from mcpframe.kit.cli.output import err as _err
 from mcpframe.kit.cli.output import escape
 from mcpframe.kit.cli.output import out as _out
 
+PROJECT_HELP = "A server's folder, its pyproject.toml, its Python file, or package:NAME for somebody else's package."
 FOUND = "found"
-"""The value of an option that stands for what the package's code has."""
+"""The value of a setting that stands for what the package's code has."""
+_LISTS = ("allowed_origins", "persist", "csp.connect_src", "leave_out", "visitor_env")
+SETTINGS = f"args=WORDS, env.NAME=VALUE, {', '.join(f'{key}=VALUE' for key in _LISTS)}, build_sdists=true"
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="For package:NAME: a value of [tool.mcpframe] in its project, such as args='--root /data', "
+        f"env.LEVEL=debug, csp.connect_src=api.example or {FOUND}; may be repeated.",
+    ),
+]
+"""The one option of all commands for the project of a package."""
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,52 +38,47 @@ if TYPE_CHECKING:
     from mcpframe.kit.base.progress import Progress
     from mcpframe.kit.bundle.code.code_limits import Outlook
     from mcpframe.kit.bundle.packages.explain import Explained
+    from mcpframe.kit.project.packaged import PackageOptions
+
+
+def apply_settings(word: str, settings: Sequence[str] | None, progress: Progress) -> None:
+    """Make the project of `package:NAME` in the cache with the settings of `--set`, or add them to it.
+
+    Raises:
+        BadParameter: There are settings, and the word is not a package.
+    """
+    from mcpframe.kit.web.named_server import package_folder
+
+    if settings and (name := package_of(word, settings)):
+        make_project(name, package_folder(name), settings, progress=progress)
+
+
+def package_of(word: str, settings: Sequence[str] | None = None) -> str:
+    """Return the name in `package:NAME`; empty for another word, which raises `BadParameter` if there are settings."""
+    from mcpframe.kit.web.named_server import PACKAGE
+
+    if word.startswith(PACKAGE):
+        return word.removeprefix(PACKAGE)
+    if settings:
+        raise typer.BadParameter("only for package:NAME; a project has [tool.mcpframe].", param_hint="--set")
+    return ""
 
 
 def make_project(
-    package: str,
-    folder: Path | None,
-    args: str | None,
-    env: Sequence[str],
-    *,
-    origins: Sequence[str] = (),
-    hosts: Sequence[str] = (),
-    persist: Sequence[str] = (),
-    leave_out: Sequence[str] = (),
-    ask: Sequence[str] = (),
-    build_sdists: bool = False,
-    upgrade: bool = False,
-    progress: Progress,
-) -> Path:
-    """Create the project of a package from the command line's options, and return its folder.
+    package: str, folder: Path, settings: Sequence[str], *, upgrade: bool = False, progress: Progress
+) -> None:
+    """Make the project of a package, or add settings to it.
 
     Args:
-        hosts: Hosts that it may reach; `FOUND` for those in its code.
-        ask: Variables that its visitor enters; `FOUND` for those in its code.
-        build_sdists: Whether packages that have only sources may be built.
+        settings: The values of `--set`.
         upgrade: Whether to resolve its requirements anew, if its code has to be read.
         progress: Reports long steps.
     """
     from mcpframe.kit.project.packaged import PackageOptions, package_project
 
-    variables: dict[str, str] = {}
-    for item in env:
-        name, equals, value = item.partition("=")
-        if not name or not equals:
-            raise typer.BadParameter(f"{item!r} is not a variable: write NAME=VALUE.", param_hint="--env")
-        variables[name] = value
-    given = PackageOptions(
-        words_of(args or "", "--args"),
-        variables,
-        origins,
-        persist,
-        _sources([host for host in hosts if host != FOUND]),
-        leave_out,
-        [name for name in ask if name != FOUND],
-        build_sdists,
-    )
-    folder = package_project(package, folder, given)
-    if FOUND in hosts or FOUND in ask:
+    given, found = _options_of(settings)
+    package_project(package, folder, given)
+    if found:
         from mcpframe.kit.bundle.code.variables import asked_of_visitors
         from mcpframe.kit.bundle.project_lock import lock_project
 
@@ -78,12 +86,39 @@ def make_project(
         with progress("Looking at the package's code"):
             outlook = read_outlook(package, folder)
         if outlook is not None:
-            asked = [name for name in asked_of_visitors(outlook.variables) if name not in variables]
-            found = PackageOptions(
-                connect_src=outlook.hosts if FOUND in hosts else (), visitor_env=asked if FOUND in ask else ()
+            asked = [name for name in asked_of_visitors(outlook.variables) if name not in given.env]
+            in_code = PackageOptions(
+                connect_src=outlook.hosts if "csp.connect_src" in found else (),
+                visitor_env=asked if "visitor_env" in found else (),
             )
-            package_project(package, folder, found)
-    return folder
+            package_project(package, folder, in_code)
+
+
+def _options_of(settings: Sequence[str]) -> tuple[PackageOptions, set[str]]:
+    """Return the options of a package's project, and the keys whose values are to be found in its code."""
+    from mcpframe.kit.project.packaged import PackageOptions
+
+    lists: dict[str, list[str]] = {key: [] for key in _LISTS}
+    env: dict[str, str] = {}
+    args: list[str] = []
+    build_sdists = False
+    for item in settings:
+        key, equals, value = item.partition("=")
+        kind, _, variable = key.partition(".")
+        if key in lists and equals:
+            lists[key].append(value)
+        elif kind == "env" and variable and equals:
+            env[variable] = value
+        elif key == "args" and equals:
+            args += words_of(value, "--set args")
+        elif item == "build_sdists=true":
+            build_sdists = True
+        else:
+            raise typer.BadParameter(f"{item!r} is not a setting: write one of {SETTINGS}.", param_hint="--set")
+    found = {key for key in ("csp.connect_src", "visitor_env") if FOUND in lists[key]}
+    named = {key: [value for value in values if value != FOUND or key not in found] for key, values in lists.items()}
+    sources = _sources(named.pop("csp.connect_src"))
+    return PackageOptions(args, env, connect_src=sources, build_sdists=build_sdists, **named), found
 
 
 @contextmanager
@@ -120,7 +155,7 @@ def _sources(hosts: Sequence[str]) -> list[str]:
         raise typer.BadParameter(
             f"{', '.join(map(repr, hosts))}: write hosts or origins, such as api.example or http://localhost:8000, or "
             f"{FOUND} for those in its code.",
-            param_hint="--connect-src",
+            param_hint="--set csp.connect_src",
         ) from None
 
 
@@ -149,7 +184,7 @@ def print_outlook(outlook: Outlook, folder: Path) -> None:
     for limit in outlook.limits:
         _out.print(f"  not there    {escape(limit.meaning)}: {escape(limit.name)} in {escape(limit.place)}")
     if unset := [name for name in outlook.variables if name not in (*config.env, *config.visitor_env)]:
-        _out.print(f"  it reads     {escape(', '.join(unset))} (--env; --ask for what each visitor enters)")
+        _out.print(f"  it reads     {escape(', '.join(unset))} (--set env.NAME=VALUE, or visitor_env=NAME)")
     if config.visitor_env:
         _out.print(
             f"  asks for     {escape(', '.join(config.visitor_env))}: in its setup, kept in the visitor's browser"
@@ -159,7 +194,7 @@ def print_outlook(outlook: Outlook, folder: Path) -> None:
         if missing := [host for host in hosts if host not in allowed]:
             _out.print(f"  hosts        {escape(', '.join(missing))}, in {whose}: its page may not reach them yet")
     if any(host not in allowed for host in outlook.hosts):
-        _out.print(f"               (--connect-src HOST, or --connect-src {FOUND} for all in its code)")
+        _out.print(f"               (--set csp.connect_src=HOST, or {FOUND} for all in its code)")
     file = escape(str(folder / "pyproject.toml"))
     _out.print(f"  its project  {file}: edit it, and run mcpframe build {escape(str(folder))}")
 

@@ -19,57 +19,35 @@ if TYPE_CHECKING:
 
 EXAMPLES = examples(
     "mcpframe run mcp-server-time",
-    "mcpframe run excel-mcp-server --args stdio",
+    "mcpframe run excel-mcp-server --set args=stdio",
     "uvx mcpframe run mcp-server-time==2026.10.19",
 )
 
 
+_FOUND = (f"csp.connect_src={packages.FOUND}", f"visitor_env={packages.FOUND}")
+
+
 def run(
     package: Annotated[str, typer.Argument(metavar="NAME", help="The package, also with a version: NAME==VERSION.")],
-    args: Annotated[
-        str | None, typer.Option(metavar="WORDS", help="The arguments of its program, as in a shell.")
-    ] = None,
-    env: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="An environment variable of its program; may be repeated."),
-    ] = None,
-    leave_out: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="A package that it works without, of all requirements; may be repeated."),
-    ] = None,
-    connect_src: Annotated[
-        list[str] | None,
-        typer.Option(metavar="HOST", help="A host that it may reach besides those in its code; may be repeated."),
-    ] = None,
-    build_sdists: options.BuildSdists = False,
+    settings: packages.Settings = None,
     port: Annotated[int, options.port("The inspector's port; 0 takes the usual one, or a free one.")] = 0,
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open it in the default browser.")] = True,
 ) -> None:
     """Run somebody else's package in a page, by its name: build it, say what works, and open the inspector.
 
     Its page may reach the hosts in its own code. The keys that its code reads are entered in a setup form there, and
-    stay in the browser. Its project is in the cache: options of a later run are added to those of earlier ones. Until
+    stay in the browser. Its project is in the cache: settings of a later run are added to those of earlier ones. Until
     Ctrl-C.
     """
     from mcpframe.kit.dev.inspector import serve_inspector
     from mcpframe.kit.project.project import find_project
     from mcpframe.kit.testing.shared_browser import build_for_tests
-    from mcpframe.kit.web.named_server import package_folder
+    from mcpframe.kit.web.named_server import PACKAGE, package_folder
 
-    found = [packages.FOUND]
+    package = package.removeprefix(PACKAGE)
     folder = package_folder(package)
     with packages.removed_without_lock(folder):
-        packages.make_project(
-            package,
-            folder,
-            args,
-            env or [],
-            hosts=[*found, *(connect_src or [])],
-            leave_out=leave_out or [],
-            ask=found,
-            build_sdists=build_sdists,
-            progress=step,
-        )
+        packages.make_project(package, folder, [*_FOUND, *(settings or ())], progress=step)
     with packages.explaining(folder):
         result, _ = build_for_tests(folder, progress=step)
     _summarize(result, packages.read_outlook(package, folder), find_project(folder).config)

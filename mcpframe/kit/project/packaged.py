@@ -17,7 +17,7 @@ from mcpframe.kit.project.pyproject import read_config
 
 _ORIGINS = ("http://localhost:8000",)
 _HEAD = """\
-# Made by `mcpframe build --package {package}`. Edit it, and build it again with `mcpframe build`.
+# Made for `package:{package}`. Edit it, and build it with `mcpframe build` and this folder.
 
 [project]
 name = {name}

@@ -152,7 +152,7 @@ def explain(chain: Sequence[Raised], files: Mapping[str, bytes], entry: str) -> 
 _Found = tuple[str, str] | tuple[str, str, str] | None
 
 _PUBLIC = (
-    "What is there is public, as the bundle is: list a key in visitor_env instead (--ask), which each visitor enters "
+    "What is there is public, as the bundle is: list a key in visitor_env instead, which each visitor enters "
     "in a setup; an object's own setup function keeps it in server.session.storage."
 )
 _ARGUMENTS = "Its arguments are tool.mcpframe.args, its environment variables tool.mcpframe.env."
@@ -176,7 +176,7 @@ _SETTINGS_OF_PROGRAMS = (
 
 def _set(names: Sequence[str]) -> str:
     lines = ", ".join(f'{name} = "..."' for name in names)
-    return f"Write {lines} in [tool.mcpframe.env], or build with --env. {_PUBLIC}"
+    return f"Write {lines} in [tool.mcpframe.env], or build with --set env.NAME=VALUE. {_PUBLIC}"
 
 
 def _served_over_http(raised: Raised, code: Code) -> _Found:
@@ -254,7 +254,7 @@ def _settings(raised: Raised, code: Code) -> _Found:
     named = f" {', '.join(fields)}" if fields else ""
     return (
         f"its settings{named} are read from environment variables, which are not set",
-        f"Write them in [tool.mcpframe.env], or build with --env. {_PUBLIC}",
+        f"Write them in [tool.mcpframe.env], or build with --set env.NAME=VALUE. {_PUBLIC}",
     )
 
 
@@ -345,7 +345,7 @@ def _exited_program(raised: Raised, code: Code) -> _Found:
     named = _variables_in(said, code)
     is_usage = re.search(r"(?im)^usage:", said)
     todo = [
-        *([f"Write its arguments as args = [...] in {SETTINGS}, or build with --args."] if is_usage else []),
+        *([f"Write its arguments as args = [...] in {SETTINGS}, or build with --set args=…."] if is_usage else []),
         *([_set(named)] if named else []),
     ] or [_SETTINGS_OF_PROGRAMS]
     return what, " ".join(todo), said.strip()

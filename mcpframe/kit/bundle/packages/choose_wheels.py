@@ -359,7 +359,7 @@ class _Search:
             instead = "use a library without native code"
         message = (
             f"{name} {pin.version} {why}. {requirers(pin)} requires it{through}: leave it out, if the server works "
-            f'without it (--leave-out {name} for a package by its name, tool.mcpframe.leave_out = ["{name}"] in a '
+            f'without it (--set leave_out={name} for a package by its name, tool.mcpframe.leave_out = ["{name}"] in a '
             f"project), require {another}, or {instead}."
         )
         message += _what_goes_on_without(name, imports)

@@ -200,8 +200,8 @@ def test_the_project_of_a_package_that_is_not_there_is_removed_again(
         raise BuildError("The requirements cannot be resolved")
 
     monkeypatch.setattr(bundle, "build", build)
-    for arguments in (["Nope_Nope"], ["nope", "empty"], ["nope", "locked"], ["nope", "locked"]):
-        assert run(monkeypatch, "build", "--package", *arguments) == 1
+    for package in ("Nope_Nope", "empty", "locked", "locked"):
+        assert run(monkeypatch, "build", f"package:{package}") == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "locked"]
     assert not list((tmp_path / "empty").iterdir())
     assert len(list((tmp_path / "locked").iterdir())) == 2
