@@ -34,6 +34,7 @@ from tests.browser.test_contract_bundle import (
     framing,
     mcp,
 )
+from tests.bundle.conftest import write_project
 from tests.contract.outer import Outer
 from tests.contract.playing import POLL, Release, held
 from tests.support.built import build_plain
@@ -283,8 +284,7 @@ async def test_a_page_that_is_opened_by_itself_listens_to_nobody(
 def asking(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
     """A server whose setup is visible and asks for a permission."""
     folder = tmp_path_factory.mktemp("asking")
-    (folder / "server.py").write_text(ASKING)
-    (folder / "pyproject.toml").write_text('[project]\nname = "asking"\n')
+    write_project(folder, server=ASKING, name="asking")
     built = build_plain(folder, folder / "out", allowed_origins=[origins.host])
     with serve_folder(folder / "out") as served:
         yield Bundle(folder / "out", f"http://bundle.localhost:{served.port}", built.url_path)

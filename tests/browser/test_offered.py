@@ -20,6 +20,7 @@ from mcpframe.kit.web.published import fetch, read_manifest
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Bundle, Origins, Troubles
+from tests.bundle.conftest import write_project
 
 SERVER = """
 from mcpframe import FrameServer
@@ -48,13 +49,10 @@ TYPED = """
 def few(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
     """A bundle that offers mcp-ui and WebMCP only."""
     folder = tmp_path_factory.mktemp("few")
-    (folder / "server.py").write_text(SERVER)
     (folder / "page.html").write_text("<p>Drawn</p>")
     table = {name: [origins.host] for name in ("sep", "mcp_ui")}
-    (folder / "pyproject.toml").write_text(
-        '[project]\nname = "few"\n[tool.mcpframe]\ndialects = ["webmcp", "mcp_ui"]\nassets = ["page.html"]\n'
-        'url = "https://tools.example/few/"\n'
-    )
+    settings = 'dialects = ["webmcp", "mcp_ui"]\nassets = ["page.html"]\nurl = "https://tools.example/few/"'
+    write_project(folder, settings, SERVER, name="few")
     built = build(folder, folder / "out", allowed_origins=table, snapshot=False)
     (warning,) = (warning for warning in built.warnings if "allowed_origins" in warning)
     assert "tool.mcpframe.dialects leaves 'sep' out" in warning

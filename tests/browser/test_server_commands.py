@@ -32,6 +32,7 @@ from mcpframe.kit.web.site import Site
 from tests.bridge.programs import processes_with
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import BundleOf
+from tests.bundle.conftest import write_project
 from tests.support.built import SNAPSHOTS
 from tests.support.suites import extended
 
@@ -96,9 +97,7 @@ async def chat(ctx: Context[Any]) -> list[types.ContentBlock]:
 def chatty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A server that prints, reports progress and answers with a picture."""
     folder = tmp_path_factory.mktemp("chatty")
-    (folder / "server.py").write_text(CHATTY)
-    (folder / "pyproject.toml").write_text('[project]\nname = "chatty"\n')
-    return folder
+    return write_project(folder, server=CHATTY, name="chatty")
 
 
 @pytest.fixture
@@ -277,8 +276,7 @@ class _Bell:
 @pytest.mark.extended
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")
 def test_a_browser_that_is_killed_in_mid_call(tmp_path: Path) -> None:
-    (tmp_path / "server.py").write_text(HANGS)
-    (tmp_path / "pyproject.toml").write_text('[project]\nname = "hangs"\n[tool.mcpframe]\ninspect = false\n')
+    write_project(tmp_path, "inspect = false", HANGS, name="hangs")
     build(tmp_path, tmp_path / "out", allowed_origins=["https://chat.example"])
     bell = _Bell(Site(tmp_path / "out"))
     # Not below tmp_path: Chromium has a socket in its profile, which is in the cache, and its path may not be long.

@@ -21,6 +21,7 @@ from mcpframe.views.html import view_html, view_meta
 from tests.browser.apps_hosts import CONTEXT, AppsHost
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Bundle, BundleOf, Origins, Troubles
+from tests.bundle.conftest import write_project
 from tests.contract.playing import held
 from tests.support.built import SERVERS, SNAPSHOTS
 from tests.support.suites import extended
@@ -291,8 +292,7 @@ async def test_a_server_that_does_not_start(
     host: SandboxHost, origins: Origins, troubles: Troubles, tmp_path: Path
 ) -> None:
     troubles.expect("")  # the traceback
-    (tmp_path / "server.py").write_text("raise RuntimeError('not today')\nserver = None\n")
-    (tmp_path / "pyproject.toml").write_text('[project]\nname = "failing"\n[tool.mcpframe]\ninspect = false\n')
+    write_project(tmp_path, "inspect = false", "raise RuntimeError('not today')\nserver = None\n", name="failing")
     built = build(tmp_path, tmp_path / "out", allowed_origins={"mcp_apps": [sandbox(origins), "null"]}, snapshot=False)
     with serve_folder(tmp_path / "out") as served:
         origin = f"http://bundle.localhost:{served.port}"

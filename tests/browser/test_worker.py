@@ -18,6 +18,7 @@ from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import BundleOf, Origins, Troubles
 from tests.browser.framed import PATIENCE, SHORT, Framed, forbid_workers
+from tests.bundle.conftest import write_project
 from tests.support.built import build_plain
 from tests.support.suites import extended
 
@@ -370,11 +371,7 @@ async def test_a_server_that_cannot_be_imported_is_reported_to_its_host_and_on_i
 ) -> None:
     for complaint in ("raised an error", "LookupError"):
         troubles.expect(complaint)
-    project = tmp_path / "project"
-    project.mkdir()
-    (project / "server.py").write_text(FAILING)
-    settings = '[tool.mcpframe]\nentry = "server:server"\nruns_in = "worker"\n'
-    (project / "pyproject.toml").write_text(f'[project]\nname = "failing"\nversion = "1"\n{settings}')
+    project = write_project(tmp_path / "project", 'runs_in = "worker"', FAILING, name="failing")
     built = build_plain(project, tmp_path / "bundles", allowed_origins=[origins.host])
     with serve_folder(tmp_path / "bundles") as served:
         answer = await host_page.evaluate(ASK, f"http://bundle.localhost:{served.port}/{built.url_path}")

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
+from mcpframe.kit.base.data import templates_dir
 from mcpframe.kit.bundle import build
 from tests.bundle.served_pages import browser, host, page, serving  # noqa: F401  the fixtures of the pages
 from tests.support.built import one_browser  # noqa: F401
@@ -31,11 +32,6 @@ class Adder(NamedTuple):
     project: Path
     out: Path
 
-    @property
-    def lock(self) -> Path:
-        """Its lock, which any server without requirements can use."""
-        return self.project / "mcpframe.lock"
-
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
@@ -44,17 +40,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def write_project(
-    folder: Path, table: str = "", server: str = SERVER, dependencies: str = "[]", lock: Path | None = None
+    folder: Path, table: str = "", server: str = SERVER, dependencies: str = "[]", name: str = "adder"
 ) -> Path:
-    """Write a project with a server.py; `table` goes into [tool.mcpframe]; with a lock nothing is resolved."""
+    """Write a project with a server.py; `table` goes into [tool.mcpframe].
+
+    Without dependencies it has the lock of the templates, so that it shares what was compiled for them.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "server.py").write_text(server)
     (folder / "pyproject.toml").write_text(
-        f'[project]\nname = "adder"\ndependencies = {dependencies}\n\n'
+        f'[project]\nname = "{name}"\ndependencies = {dependencies}\n\n'
         f'[tool.mcpframe]\nentry = "server:server"\n{table}\n'
     )
-    if lock is not None:
-        shutil.copy(lock, folder)
+    if dependencies == "[]":
+        shutil.copy(templates_dir() / "minimal" / "mcpframe.lock", folder)
     return folder
 
 

@@ -101,7 +101,7 @@ def changed(adder: Adder, tmp_path: Path) -> Path:
 
 
 @needs_mounts
-def test_a_full_disk(adder: Adder, changed: Path, tmp_path: Path) -> None:
+def test_a_full_disk(changed: Path, tmp_path: Path) -> None:
     out = tmp_path / "small"
     told = in_file_system(out, "size=1m", ":", [*BUILD, str(changed), "--out", str(out)])
     assert re.search(r"Cannot write \S+small/\S+, as the disk is full: free some space, or choose another", told)

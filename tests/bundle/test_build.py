@@ -249,6 +249,8 @@ def test_a_page_that_is_drawn_is_offered_to_the_user(adder: Adder, tmp_path: Pat
 def test_the_lock_is_honoured_and_renewed_on_demand(adder: Adder, tmp_path: Path) -> None:
     project, out = copied(adder, tmp_path)
     path = project / "mcpframe.lock"
+    path.unlink()
+    build(project, out, snapshot=False)
     lock = read_lock(path)
     assert lock is not None
     written = path.read_bytes()
@@ -395,8 +397,8 @@ def test_a_requirement_without_a_wheel_for_browsers_is_named(tmp_path: Path) -> 
     assert not (project / "mcpframe.lock").exists()
 
 
-def test_a_module_that_never_returns_is_named_with_the_limit(adder: Adder, tmp_path: Path) -> None:
-    endless = write_project(tmp_path / "p", "import_timeout = 1", f"{SERVER}\nwhile True: pass\n", lock=adder.lock)
+def test_a_module_that_never_returns_is_named_with_the_limit(tmp_path: Path) -> None:
+    endless = write_project(tmp_path / "p", "import_timeout = 1", f"{SERVER}\nwhile True: pass\n")
     with pytest.raises(
         BuildError, match=r"'server:server'.*stands here \(server\.py, line \d+\).*tool\.mcpframe\.import_timeout"
     ):
@@ -404,9 +406,9 @@ def test_a_module_that_never_returns_is_named_with_the_limit(adder: Adder, tmp_p
     assert not (tmp_path / "out").exists()
 
 
-def test_what_a_module_says_is_printed_without_escapes(adder: Adder, tmp_path: Path) -> None:
+def test_what_a_module_says_is_printed_without_escapes(tmp_path: Path) -> None:
     raises = "raise ValueError('\\x1b]0;title\\x07 \\x9b31m')\nserver = None"
-    loud = write_project(tmp_path / "p", server=raises, lock=adder.lock)
+    loud = write_project(tmp_path / "p", server=raises)
     with pytest.raises(BuildError) as caught:
         build(loud, tmp_path / "out")
     assert r"ValueError: \x1b]0;title\x07 \x9b31m" in str(caught.value)
@@ -427,15 +429,13 @@ def test_what_a_module_says_is_printed_without_escapes(adder: Adder, tmp_path: P
         "import os; os._exit(1)",
     ),
 )
-def test_what_a_module_says_of_itself_is_checked_and_how_it_ends_is_told(
-    adder: Adder, tmp_path: Path, lie: str
-) -> None:
+def test_what_a_module_says_of_itself_is_checked_and_how_it_ends_is_told(tmp_path: Path, lie: str) -> None:
     deep = "class Deep:\n    def model_dump(self, **_):\n        value = {}\n"
     deep += (
         "        for _ in range(2000):\n            value = {'x': value}\n        return {'name': 'x', 'y': value}\n"
     )
     later = f"{deep}async def later(found):\n    return [Deep()]\n"
-    project = write_project(tmp_path / "p", server=f"{SERVER}\n{later}\n{lie}\n", lock=adder.lock)
+    project = write_project(tmp_path / "p", server=f"{SERVER}\n{later}\n{lie}\n")
     with pytest.raises(BuildError) as caught:
         build(project, tmp_path / "out", snapshot=False)
     assert "'server:server'" in str(caught.value)

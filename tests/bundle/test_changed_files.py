@@ -22,7 +22,7 @@ from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_app
 from tests.browser.engines import KINDS
-from tests.bundle.conftest import SERVER, Adder, write_project
+from tests.bundle.conftest import SERVER, write_project
 from tests.bundle.served_pages import HOST, PATIENCE
 from tests.support.origins import SHORT_LIVED
 from tests.support.suites import except_for, extended
@@ -198,14 +198,14 @@ Bundles = Callable[[str], Path]
 
 
 @pytest.fixture(scope="module")
-def bundles(tmp_path_factory: pytest.TempPathFactory, adder: Adder) -> Bundles:
+def bundles(tmp_path_factory: pytest.TempPathFactory) -> Bundles:
     """Returns the output root of a server in its page or in a worker, with a snapshot or without. Not to be changed."""
     folder = tmp_path_factory.mktemp("changing")
 
     @functools.cache
     def root(place: str) -> Path:
         table = f'runs_in = "{place.partition(",")[0]}"'
-        project = write_project(folder / "projects" / place, table, SERVING, lock=adder.lock)
+        project = write_project(folder / "projects" / place, table, SERVING)
         build(project, folder / place, snapshot="plain" not in place)
         (folder / place / "host.html").write_text(HOST)
         return folder / place

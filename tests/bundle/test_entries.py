@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.bundle import build
-from tests.bundle.conftest import Adder, write_project
+from tests.bundle.conftest import write_project
 from tests.bundle.served_pages import Serving, call
 from tests.support.wheels import use_index, write_wheel
 
@@ -36,8 +36,8 @@ async def make(name="made"):
 """
 
 
-def factory_project(folder: Path, adder: Adder) -> Path:
-    project = write_project(folder, server=FACTORY, lock=adder.lock)
+def factory_project(folder: Path) -> Path:
+    project = write_project(folder, server=FACTORY)
     settings = 'args = ["--root", "a b"]\nenv = {LOG_LEVEL = "debug"}\n'
     text = (project / "pyproject.toml").read_text().replace("server:server", "server:make()")
     (project / "pyproject.toml").write_text(text + settings)
@@ -45,13 +45,12 @@ def factory_project(folder: Path, adder: Adder) -> Path:
 
 
 def test_a_factory_finds_arguments_and_variables_and_starts_from_a_snapshot(
-    adder: Adder,
     tmp_path: Path,
     page: Page,
     host: str,
     serving: Serving,
 ) -> None:
-    result = build(factory_project(tmp_path / "project", adder), tmp_path / "out", snapshot=True)
+    result = build(factory_project(tmp_path / "project"), tmp_path / "out", snapshot=True)
     assert [tool["name"] for tool in result.tools or ()] == ["around"]
     assert result.manifest["start"] == "starts from a snapshot with the server imported"
     assert any("anybody can read it: LOG_LEVEL" in line for line in result.warnings)
@@ -60,8 +59,8 @@ def test_a_factory_finds_arguments_and_variables_and_starts_from_a_snapshot(
     assert answer["content"][0]["text"] == repr([found, *found])
 
 
-def test_a_factory_that_fails_is_an_error_of_the_build(adder: Adder, tmp_path: Path) -> None:
-    project = factory_project(tmp_path / "project", adder)
+def test_a_factory_that_fails_is_an_error_of_the_build(tmp_path: Path) -> None:
+    project = factory_project(tmp_path / "project")
     server = project / "server.py"
     server.write_text(server.read_text().replace('make(name="made")', "make(name)"))
     with pytest.raises(BuildError, match="called without arguments, but needs name"):

@@ -43,11 +43,10 @@ def running(mark: str) -> dict[int, str]:
     return found
 
 
-def started(adder: Adder, folder: Path, server: str, then: str = "") -> subprocess.Popen[str]:
+def started(folder: Path, server: str, then: str = "") -> subprocess.Popen[str]:
     """A build that takes a snapshot, in a group of its own, with a browser that notes that it was started.
 
     Args:
-        adder: What has a lock.
         folder: Where everything is.
         server: The server.
         then: What the shell does before the browser starts.
@@ -55,7 +54,7 @@ def started(adder: Adder, folder: Path, server: str, then: str = "") -> subproce
     browser = folder / "browser"
     browser.write_text(_BROWSER.format(started=folder / "started", chromium=ensure_chromium(), then=then))
     browser.chmod(0o755)
-    project = write_project(folder / "project", server=f"{server}\n# {folder} {time.time_ns()}\n", lock=adder.lock)
+    project = write_project(folder / "project", server=f"{server}\n# {folder} {time.time_ns()}\n")
     environment = {"PYTHONPATH": str(checkout_dir()), "MCPFRAME_CHROMIUM": str(browser), "MCPFRAME_SNAPSHOT": "1"}
     return subprocess.Popen(
         [*BUILD, str(project), "--out", str(folder / "out")],

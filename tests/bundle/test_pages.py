@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from mcpframe.kit.bundle import build
-from tests.bundle.conftest import SERVER, Adder, write_project
+from tests.bundle.conftest import SERVER, write_project
 from tests.bundle.served_pages import PATIENCE, Serving, call, copied, told
 from tests.support.suites import except_for
 
@@ -42,18 +42,18 @@ def installed() -> str:
 
 
 @pytest.fixture(scope="module")
-def rich(tmp_path_factory: pytest.TempPathFactory, adder: Adder) -> Path:
+def rich(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The output root of a server with several tools. Not to be changed."""
     folder = tmp_path_factory.mktemp("rich")
-    build(write_project(folder / "project", server=RICH, lock=adder.lock), folder / "out", snapshot=True)
+    build(write_project(folder / "project", server=RICH), folder / "out", snapshot=True)
     return folder / "out"
 
 
 @pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory, adder: Adder) -> Path:
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same without a snapshot: its page fetches every archive before it starts. Not to be changed."""
     folder = tmp_path_factory.mktemp("plain")
-    build(write_project(folder / "project", server=RICH, lock=adder.lock), folder / "out", snapshot=False)
+    build(write_project(folder / "project", server=RICH), folder / "out", snapshot=False)
     return folder / "out"
 
 
@@ -173,10 +173,10 @@ def test_webassembly_that_is_blocked_is_told(page: Page, serving: Serving, rich:
     assert "'wasm-unsafe-eval'" in told(page)
 
 
-def test_a_module_that_raises_shows_its_traceback(page: Page, serving: Serving, tmp_path: Path, adder: Adder) -> None:
+def test_a_module_that_raises_shows_its_traceback(page: Page, serving: Serving, tmp_path: Path) -> None:
     server = "import js, os\n\n\ndef fail():\n    return os.environ['LUCK']\n\n\nserver = fail()\n"
     table = 'inspect = false\nallowed_origins = ["*"]'
-    build(write_project(tmp_path / "project", table, server, lock=adder.lock), tmp_path / "out", snapshot=False)
+    build(write_project(tmp_path / "project", table, server), tmp_path / "out", snapshot=False)
     page.goto(f"{serving(tmp_path / 'out')}/adder/")
     assert "raised an error" in told(page)
     detail = page.locator("#mcpframe-error-detail")
@@ -187,19 +187,19 @@ def test_a_module_that_raises_shows_its_traceback(page: Page, serving: Serving, 
 
 
 @pytest.mark.extended
-def test_a_start_that_takes_too_long_is_told(page: Page, serving: Serving, tmp_path: Path, adder: Adder) -> None:
+def test_a_start_that_takes_too_long_is_told(page: Page, serving: Serving, tmp_path: Path) -> None:
     table = 'boot_timeout = 0.05\ninspect = false\nallowed_origins = ["*"]'
-    build(write_project(tmp_path / "project", table, lock=adder.lock), tmp_path / "out", snapshot=False)
+    build(write_project(tmp_path / "project", table), tmp_path / "out", snapshot=False)
     page.goto(f"{serving(tmp_path / 'out')}/adder/")
     assert "did not start within 0.05 seconds" in told(page)
 
 
 @pytest.mark.extended
 def test_a_server_that_imports_what_is_put_aside_gets_it_with_everything_else(
-    page: Page, host: str, serving: Serving, tmp_path: Path, adder: Adder
+    page: Page, host: str, serving: Serving, tmp_path: Path
 ) -> None:
     server = "import statistics\n" + SERVER.replace("https://chat.example", "*")
-    build(write_project(tmp_path / "project", server=server, lock=adder.lock), tmp_path / "out", snapshot=False)
+    build(write_project(tmp_path / "project", server=server), tmp_path / "out", snapshot=False)
     kinds: dict[str, str] = {}
     page.on("request", lambda request: kinds.update({request.url.rpartition("/")[2]: request.resource_type}))
     call(page, host, f"{serving(tmp_path / 'out')}/adder/", "add", '{"a":1,"b":1}')

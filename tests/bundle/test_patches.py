@@ -45,7 +45,6 @@ def test_the_page_works_without_patches(
     page: Page,
     host: str,
     serving: Serving,
-    adder: Adder,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     applied: list[str],
@@ -56,7 +55,7 @@ def test_the_page_works_without_patches(
         known = KnownScript("1.2.3", tuple(without(patch) for patch in PATCHES))
         monkeypatch.setattr(patches, "SCRIPTS", {digest: known})
     server = SERVER.replace("https://chat.example", "*")
-    project = write_project(tmp_path / "project", server=server, lock=adder.lock)
+    project = write_project(tmp_path / "project", server=server)
     result = build(project, tmp_path / "out", snapshot=True, runtime=folder)
     again = build(project, tmp_path / "out", snapshot=True, runtime=folder)
     assert result.manifest["patches"]["applied"] == applied

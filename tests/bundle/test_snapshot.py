@@ -21,7 +21,7 @@ from mcpframe.kit.base.cache import cache_dir
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.bundle import BuildResult, build
 from mcpframe.kit.bundle.snapshot import build_browser, snapshot_page, time_limits
-from tests.bundle.conftest import Adder, write_project
+from tests.bundle.conftest import write_project
 from tests.bundle.served_pages import PATIENCE, Serving, call, copied
 from tests.support.suites import except_for, extended
 
@@ -223,24 +223,24 @@ async def decode(text: str) -> str:
 '''
 
 
-def built(adder: Adder, folder: Path, server: str, *, snapshot: bool = True) -> BuildResult:
-    return build(write_project(folder / "project", server=server, lock=adder.lock), folder / "out", snapshot=snapshot)
+def built(folder: Path, server: str, *, snapshot: bool = True) -> BuildResult:
+    return build(write_project(folder / "project", server=server), folder / "out", snapshot=snapshot)
 
 
 @pytest.fixture(scope="module")
-def stateful(tmp_path_factory: pytest.TempPathFactory, adder: Adder) -> Path:
+def stateful(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The output root of `SERVER`, with a snapshot. Not to be changed."""
     folder = tmp_path_factory.mktemp("stateful")
-    result = built(adder, folder, SERVER)
+    result = built(folder, SERVER)
     assert result.manifest["start"] == "starts from a snapshot with the server imported"
     return folder / "out"
 
 
 @pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory, adder: Adder) -> Path:
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The output root of `SERVER`, without a snapshot. Not to be changed."""
     folder = tmp_path_factory.mktemp("plain")
-    built(adder, folder, SERVER, snapshot=False)
+    built(folder, SERVER, snapshot=False)
     return folder / "out"
 
 
@@ -303,9 +303,9 @@ def test_chance_is_another_one_for_everybody(page: Page, host: str, serving: Ser
     ("server", "told"), [(SECRET, "server.py, line 7, asks for"), extended(CHANCE_OF_NATIVE_CODE, "as it asks for")]
 )
 def test_a_secret_made_at_import_is_not_published(
-    page: Page, host: str, serving: Serving, adder: Adder, tmp_path: Path, server: str, told: str
+    page: Page, host: str, serving: Serving, tmp_path: Path, server: str, told: str
 ) -> None:
-    result = built(adder, tmp_path, server)
+    result = built(tmp_path, server)
     assert result.manifest["snapshot"]["layer"] == "sdk"
     assert f"{told} randomness when it is imported" in result.manifest["start"]
     url = f"{serving(tmp_path / 'out')}/adder/"
@@ -319,9 +319,9 @@ def test_a_secret_made_at_import_is_not_published(
     [extended("", "author"), ("TOKEN = base.execute('select randomblob(16)').fetchone()", "sdk")],
 )
 def test_what_native_code_draws_by_chance_is_another_one_for_everybody(
-    page: Page, host: str, serving: Serving, adder: Adder, tmp_path: Path, at_import: str, layer: str
+    page: Page, host: str, serving: Serving, tmp_path: Path, at_import: str, layer: str
 ) -> None:
-    result = built(adder, tmp_path, SQLITE.replace("{at_import}", at_import))
+    result = built(tmp_path, SQLITE.replace("{at_import}", at_import))
     assert result.manifest["snapshot"]["layer"] == layer, result.manifest["start"]
     url = f"{serving(tmp_path / 'out')}/adder/"
     numbers = {call(page, host, url, "number") for _ in range(2)}
@@ -352,9 +352,9 @@ def test_native_libraries_of_the_author_work(
     ("at_import", "layer"), [("", "author"), ("KEPT = ctypes.CFUNCTYPE(ctypes.c_int)(lambda: 1)", "sdk")]
 )
 def test_a_restored_page_lacks_no_function_that_native_code_calls(
-    page: Page, host: str, serving: Serving, adder: Adder, tmp_path: Path, at_import: str, layer: str
+    page: Page, host: str, serving: Serving, tmp_path: Path, at_import: str, layer: str
 ) -> None:
-    result = built(adder, tmp_path, CTYPES.replace("{at_import}", at_import))
+    result = built(tmp_path, CTYPES.replace("{at_import}", at_import))
     assert result.manifest["snapshot"]["layer"] == layer, result.manifest["start"]
     assert answer(call(page, host, f"{serving(tmp_path / 'out')}/adder/", "call")) == 7
     assert RESTORED in starts(page)
@@ -393,7 +393,7 @@ def test_nothing_is_fetched_for_next_time_where_data_is_to_be_saved(
 
 @pytest.mark.extended
 def test_a_browser_that_crashes_is_tried_again_now_and_by_the_next_build(
-    adder: Adder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_to, crashes = Page.goto, [True, True]
     run, steps = snapshot_page.OpenedBundle.run, [""]
@@ -408,23 +408,23 @@ def test_a_browser_that_crashes_is_tried_again_now_and_by_the_next_build(
     monkeypatch.setattr(Page, "goto", crash)
     monkeypatch.setattr(snapshot_page.OpenedBundle, "run", note)
     new = f"{SERVER}\n# {tmp_path} {time.time_ns()}\n"  # that no cache has
-    told = built(adder, tmp_path, new).manifest["start"]
+    told = built(tmp_path, new).manifest["start"]
     assert told.startswith("starts from a snapshot of the SDK")
     assert "the page for it fails (Page.goto: " in told
     assert not crashes
     crashes.append(True)
-    again = built(adder, tmp_path, new)
+    again = built(tmp_path, new)
     assert not crashes
     assert not again.unchanged
     assert again.manifest["start"] == "starts from a snapshot with the server imported"
-    assert built(adder, tmp_path, new).unchanged
+    assert built(tmp_path, new).unchanged
 
 
 def test_who_may_embed_the_page_changes_nothing_in_it(
-    adder: Adder, stateful: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    stateful: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     [taken] = (stateful / "adder").glob("snapshot.*.bin")
-    project = write_project(tmp_path / "project", server=SERVER, lock=adder.lock)
+    project = write_project(tmp_path / "project", server=SERVER)
     monkeypatch.setattr(build_browser.Chromium, "_opened", lambda _: pytest.fail("it opens a page"))
     for number, host in enumerate(("https://canary.example", "http://localhost:8001")):
         result = build(project, tmp_path / str(number), allowed_origins=[host])
@@ -433,7 +433,7 @@ def test_who_may_embed_the_page_changes_nothing_in_it(
         assert f'"allowed_origins":["{host}"]' in (result.folder / "index.html").read_text()
 
 
-def test_the_browser_reaches_nothing_but_its_page(adder: Adder, tmp_path: Path) -> None:
+def test_the_browser_reaches_nothing_but_its_page(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.setblocking(False)
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
@@ -445,7 +445,7 @@ js.navigator.sendBeacon("{address}/beacon", "x")
 js.document.createElement("img").src = "{address}/image"
 js.window.open("{address}/window")
 """
-        project = write_project(tmp_path / "project", table, f"{SERVER}\n{reaching}", lock=adder.lock)
+        project = write_project(tmp_path / "project", table, f"{SERVER}\n{reaching}")
         told = build(project, tmp_path / "out").manifest["start"]
         with pytest.raises(BlockingIOError):
             listener.accept()
@@ -454,7 +454,7 @@ js.window.open("{address}/window")
 
 @pytest.mark.extended
 def test_nothing_fails_in_the_console_while_a_snapshot_is_taken(
-    adder: Adder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_to, heard = Page.goto, [""]
 
@@ -463,7 +463,7 @@ def test_nothing_fails_in_the_console_while_a_snapshot_is_taken(
         return go_to(page, url)
 
     monkeypatch.setattr(Page, "goto", listening)
-    told = built(adder, tmp_path, f"{SERVER}\n# {tmp_path} {time.time_ns()}\n").manifest["start"]
+    told = built(tmp_path, f"{SERVER}\n# {tmp_path} {time.time_ns()}\n").manifest["start"]
     assert told == "starts from a snapshot with the server imported"
     assert len(heard) > 1
     assert not [text for text in heard if "Illegal invocation" in text]
@@ -477,11 +477,9 @@ while datetime.now().year < 2026:  # as the clock says while a snapshot is taken
 
 
 @pytest.mark.extended
-def test_a_module_that_never_returns_while_a_snapshot_is_taken(
-    adder: Adder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_module_that_never_returns_while_a_snapshot_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time_limits, "SILENCE", 5.0)
-    told = built(adder, tmp_path, f"{SERVER}\n{ENDLESS_IN_A_SNAPSHOT}").manifest["start"]
+    told = built(tmp_path, f"{SERVER}\n{ENDLESS_IN_A_SNAPSHOT}").manifest["start"]
     assert told.startswith("starts from a snapshot of the SDK")
     assert "in 5 seconds while it imports server" in told
 
@@ -496,24 +494,22 @@ while True:
 
 
 @pytest.mark.extended
-def test_a_module_that_says_for_ever_that_it_imports_others(
-    adder: Adder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_module_that_says_for_ever_that_it_imports_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time_limits, "IMPORTING", 10.0)
     endless = "from datetime import datetime\nif datetime.now().year < 2026:\n" + indent(CLAIMS_TO_IMPORT, "    ")
-    told = built(adder, tmp_path, f"{SERVER}\n{endless}").manifest["start"]
+    told = built(tmp_path, f"{SERVER}\n{endless}").manifest["start"]
     assert told.startswith("starts from a snapshot of the SDK")
     assert "10 seconds while it imports more" in told
 
 
-def test_nothing_of_the_machine_is_in_it(adder: Adder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_of_the_machine_is_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MCPFRAME_CACHE", str(cache_dir()))  # that stays where it is
     home = tmp_path / "canary-home"
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
     for name in ("USER", "LOGNAME", "PROBE", "LANG", "TZ"):
         monkeypatch.setenv(name, f"canary-{name.lower()}")
-    result = built(adder, tmp_path / "canary-folder", SERVER + "\n# of another home\n")
+    result = built(tmp_path / "canary-folder", SERVER + "\n# of another home\n")
     [path] = result.folder.glob("snapshot.*.bin")
     memory = zstandard.decompress(path.read_bytes())
     assert b"What must not depend on how the page has started." in memory  # as the server is in it
