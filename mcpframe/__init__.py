@@ -75,9 +75,9 @@ if TYPE_CHECKING:
     from mcpframe.frame.page.load import load as load
     from mcpframe.frame.page.session_page import Page as Page
     from mcpframe.frame.page_server.server import page_server as page_server
-    from mcpframe.frame.serving.author import FrameSession as FrameSession
+    from mcpframe.frame.serving.author_setup import Setup as Setup
+    from mcpframe.frame.serving.frame_session import FrameSession as FrameSession
     from mcpframe.frame.serving.server import FrameServer as FrameServer
-    from mcpframe.frame.serving.setup import Setup as Setup
     from mcpframe.frame.serving.wrapped import WrappedServer as WrappedServer
     from mcpframe.frame.serving.wrapped import wrap as wrap
     from mcpframe.frame.storage.values import Storage as Storage

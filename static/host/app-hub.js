@@ -2,7 +2,7 @@ import { Port } from "./app-port.js";
 import { documentTools, pageHalf } from "./hub-scripts.js";
 
 /**
- * A page without Python as a tab of an app whose hub is in another tab (`mcpframe.hub.homes.page.app`): it offers its tools
+ * A page without Python as a tab of an app whose hub is in another tab (`mcpframe.hub.homes.page.app_hub`): it offers its tools
  * to the hub, and can use those of all tabs. Tabs find each other over broadcast channels of their origin; a Web Lock for
  * each port is released when its tab ends, for whatever reason.
  */

@@ -19,7 +19,7 @@ from playwright.async_api import Browser, BrowserContext, Frame, Page, expect
 
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.hosting.outer import OuterFrame
-from mcpframe.frame.session.setup import Permission, SetupErrorCode, SetupRequired, SetupResult, Visibility
+from mcpframe.frame.session.setup_phase import Permission, SetupErrorCode, SetupRequired, SetupResult, Visibility
 from mcpframe.frame.storage.values import LOCK_LEASE
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from tests.browser.clients import BOOT_PATIENCE

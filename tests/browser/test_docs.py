@@ -20,7 +20,7 @@ from playwright.async_api import BrowserContext, Error, Frame, Page, Route, expe
 
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.hosting.outer import OuterFrame
-from mcpframe.frame.session.setup import SetupErrorCode
+from mcpframe.frame.session.setup_phase import SetupErrorCode
 from mcpframe.kit.base.data import checkout_dir, static_dir
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace, PlaywrightWindow
 from mcpframe.kit.web.serve import serve_folder

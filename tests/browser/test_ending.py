@@ -15,7 +15,7 @@ from playwright.async_api import BrowserContext, Page, expect
 from mcpframe.frame.core.events import Opened, Unresponsive
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.hosting.outer import OuterFrame
-from mcpframe.frame.session.setup import SetupErrorCode
+from mcpframe.frame.session.setup_phase import SetupErrorCode
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from mcpframe.kit.dev.inspector import serve_inspector
 from tests.browser.clients import BOOT_PATIENCE

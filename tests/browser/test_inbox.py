@@ -19,7 +19,7 @@ from playwright.async_api import BrowserContext, Frame, Page
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.dialects.sep.dialect import DIALECT
 from mcpframe.frame.hosting.outer import OuterFrame
-from mcpframe.frame.session.setup import SetupErrorCode
+from mcpframe.frame.session.setup_phase import SetupErrorCode
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.by_hand import framed

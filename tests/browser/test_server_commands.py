@@ -25,8 +25,8 @@ from mcpframe.kit.base.data import templates_dir
 from mcpframe.kit.browser.setup_form import page_started
 from mcpframe.kit.bundle import build
 from mcpframe.kit.cli.main import main
+from mcpframe.kit.client import enter_setup
 from mcpframe.kit.client import session as server_session
-from mcpframe.kit.client import setup as server_setup
 from mcpframe.kit.web.serve import serve_app, serve_folder
 from mcpframe.kit.web.site import Site
 from tests.bridge.programs import processes_with
@@ -212,7 +212,7 @@ def test_a_setup_that_does_not_succeed(
     run: Run, authored: str, monkeypatch: pytest.MonkeyPatch, entered: list[str], said: str, patience: float | None
 ) -> None:
     if patience:  # which is waited for in vain
-        monkeypatch.setattr(server_setup, "PATIENCE", patience)
+        monkeypatch.setattr(enter_setup, "PATIENCE", patience)
         monkeypatch.setattr(server_session, "PATIENCE", patience)
     code, out, err = run("list", authored, *entered)
     assert (code, out) == (1, "")

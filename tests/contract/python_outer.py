@@ -26,7 +26,7 @@ from mcpframe.frame.dialects.sep.offers import HostOffer
 from mcpframe.frame.dialects.sep.roles import OUTER_TRANSPORT
 from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.frame.session.session import Session, WireHook
-from mcpframe.frame.session.setup import Permission, SetupCompleted, SetupRequired, SetupStarted
+from mcpframe.frame.session.setup_phase import Permission, SetupCompleted, SetupRequired, SetupStarted
 from tests.contract.outer import PATIENCE, Happening, Outer
 
 

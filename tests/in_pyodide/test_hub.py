@@ -10,7 +10,7 @@ from mcpframe.frame.compat import sdk
 sdk.prepare()
 import mcp.client, mcp.server.mcpserver
 before = set(sys.modules)
-from mcpframe.hub.homes.page import app
+from mcpframe.hub.homes.page import app_hub
 imported = sorted(set(sys.modules) - before)
 from tests.support.fake_hub import HubWorld, text_result, tool
 answered = 0

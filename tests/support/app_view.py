@@ -16,7 +16,7 @@ from mcpframe.frame.core.places import Framing
 from mcpframe.frame.dialects.mcp_apps.offers import ViewOffer
 from mcpframe.frame.dialects.mcp_apps.roles import VIEW
 from mcpframe.frame.host_api.by_dialect import host_api
-from mcpframe.frame.host_api.mcp_apps import AppsHost
+from mcpframe.frame.host_api.mcp_apps import HostOfView
 from mcpframe.frame.session.host_messages import HostMessages
 from mcpframe.frame.session.session import Session, open_session
 from tests.support.fake_window import FakeWindow
@@ -85,7 +85,7 @@ class PythonView:
         may_start: cleared by a test for a view that starts later.
     """
 
-    host: AppsHost
+    host: HostOfView
     session: Session
     messages: HostMessages
 
@@ -125,7 +125,7 @@ class PythonView:
         connection = Connection([Candidate(VIEW, parse_allowed_origins([HOST]), self._offer)])
         self.messages = messages = HostMessages(host_api)
         async with open_session(connection, window, intercept=messages) as self.session:
-            assert isinstance(messages.handler, AppsHost)
+            assert isinstance(messages.handler, HostOfView)
             self.host = messages.handler
             serving = asyncio.ensure_future(self._serve())
             try:

@@ -22,7 +22,7 @@ from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.core.setup import Permission, SetupErrorCode, SetupRequired, SetupResult, Visibility
 from mcpframe.frame.dialects.sep import messages as sep_messages
 from mcpframe.frame.dialects.sep import roles as sep
-from mcpframe.frame.session import setup as setup_phase
+from mcpframe.frame.session import setup_phase
 from mcpframe.frame.session.lines import PlainMessages
 from mcpframe.frame.session.session import Session, open_session
 from tests.support.fake_window import FakeWindow

@@ -69,7 +69,7 @@ class FakeTabClock:
 
 
 class FakeTab:
-    """A tab's browser (`hub.homes.page.place.TabPlace`)."""
+    """A tab's browser (`hub.homes.page.tab_browser.TabBrowser`)."""
 
     def __init__(self, browser: FakeBrowser, *, url: str = f"{ORIGIN}/", session: dict[str, str] | None = None) -> None:
         self.browser = browser

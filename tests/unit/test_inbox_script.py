@@ -11,7 +11,7 @@ from mcpframe.frame.core.origins import OriginEntries
 from mcpframe.frame.core.roles import State
 from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.dialects.sep.dialect import DIALECT
-from mcpframe.frame.session.setup import SetupCompleted, SetupErrorCode
+from mcpframe.frame.session.setup_phase import SetupCompleted, SetupErrorCode
 from mcpframe.kit.base.data import checkout_dir, page_dir
 from mcpframe.kit.base.node import find_node
 from mcpframe.kit.bundle.inbox import inbox_data

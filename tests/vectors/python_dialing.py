@@ -43,7 +43,7 @@ class _Lock:
 
 
 class Stage:
-    """A tab's browser (`TabPlace`), which notes what a port does with it."""
+    """A tab's browser (`TabBrowser`), which notes what a port does with it."""
 
     url = "https://app.example/"
     window_name = "mine"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mcpframe.frame.boot.config import BootConfig
     from mcpframe.frame.boot.interfaces import Loader
     from mcpframe.frame.page.session_page import Page
-    from mcpframe.frame.serving.author import FrameSession, Phase
+    from mcpframe.frame.serving.frame_session import FrameSession, Phase
     from mcpframe.frame.serving.server import ServerObject
     from mcpframe.frame.session.session import Session
     from mcpframe.frame.storage.values import Storage
@@ -33,7 +33,7 @@ def running_for(
 
 def _author_session(session: Session, phase: Phase, config: BootConfig, loader: Loader, host: Any) -> FrameSession:
     from mcpframe.frame.host_api.host import Host
-    from mcpframe.frame.serving.author import FrameSession
+    from mcpframe.frame.serving.frame_session import FrameSession
 
     storage = open_storage(session.storage_key)
     its_host = host or Host(session.started.dialect)

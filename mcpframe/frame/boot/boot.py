@@ -17,7 +17,7 @@ from mcpframe.frame.boot.config import BootConfig
 from mcpframe.frame.boot.environment import set_environment
 from mcpframe.frame.boot.reporter import RefusalLog, Reporter
 from mcpframe.frame.boot.serving import offered_tools, serve_host, set_up
-from mcpframe.frame.compat import sdk
+from mcpframe.frame.compat import in_pyodide, sdk
 from mcpframe.frame.compat.batching import batch_callbacks
 from mcpframe.frame.compat.process import outlive_exits
 from mcpframe.frame.core.connection import AllowedOrigins
@@ -99,7 +99,7 @@ async def main_in_worker(config_json: str, port: Any) -> None:
 def _prepare(config: BootConfig, loader: Loader) -> None:
     """Prepare Python for the author's code."""
     sdk.prepare()
-    if sdk.in_pyodide():
+    if in_pyodide():
         from mcpframe.frame.browser import stack
 
         batch_callbacks(asyncio.get_running_loop(), is_spared=stack.is_spared)

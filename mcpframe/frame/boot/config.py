@@ -14,7 +14,7 @@ from mcpframe.frame.dialects.available import offers, withheld
 from mcpframe.frame.serving.framed import Framed
 
 if TYPE_CHECKING:
-    from mcpframe.frame.session.setup import SetupResult
+    from mcpframe.frame.session.setup_phase import SetupResult
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,6 @@ class BootConfig:
     @property
     def setup_result(self) -> SetupResult:
         """The immediate result of the setup for a server without a setup function."""
-        from mcpframe.frame.session.setup import configured_result
+        from mcpframe.frame.session.setup_phase import configured_result
 
         return configured_result(self.title, self.visibility)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 
-from mcpframe.frame.compat import sdk
+from mcpframe.frame.compat import in_pyodide, sdk
 from mcpframe.frame.compat.resource_addresses import accept_spellings
 from mcpframe.frame.compat.text_arguments import keep_texts
 from mcpframe.frame.results.tools import convert_results, convert_results_of_fastmcp
@@ -33,11 +33,11 @@ def set_environment(
         processes: whether the code starts processes: see `mcpframe.frame.worker.pool`.
         at_home: whether the home folder becomes the current one.
     """
-    if sdk.in_pyodide():
+    if in_pyodide():
         printing.install()
     if world:
         import_module("mcpframe.frame.world").prepare()
-    if processes and sdk.in_pyodide():
+    if processes and in_pyodide():
         import_module("mcpframe.frame.worker.pool").replace()
     if at_home:
         os.chdir(os.path.expanduser("~"))  # noqa: PTH111  pathlib is not needed otherwise

@@ -89,7 +89,7 @@ async def serve(target: Any, config: BootConfig, port: Any) -> None:
     """
     from mcpframe.frame.browser import workers
     from mcpframe.frame.worker.port import text_of
-    from mcpframe.frame.worker.program import Program
+    from mcpframe.frame.worker.worker_half import Program
     from mcpframe.frame.worker.worker_session import running_for
 
     servers = server_module(config.program, target)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mcpframe.frame.boot.interfaces import Loader
     from mcpframe.frame.core.events import SessionBegun
     from mcpframe.frame.page.session_page import Page
-    from mcpframe.frame.session.setup import SetupResult
+    from mcpframe.frame.session.setup_phase import SetupResult
 
 BUNDLED_WITH = ("page",)
 

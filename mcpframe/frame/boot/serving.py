@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.boot.author_page import end_tasks, open_storage, running_for
 from mcpframe.frame.boot.reporter import Reporter
-from mcpframe.frame.compat import sdk
+from mcpframe.frame.compat import in_pyodide
 from mcpframe.frame.core.connection import AllowedOrigins, Candidate, Connection, Options
 from mcpframe.frame.core.dialect import TRANSPORT
 from mcpframe.frame.core.errors import SessionError
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mcpframe.frame.boot.interfaces import Loader, OfferedTools
     from mcpframe.frame.core.events import InnerWindow
     from mcpframe.frame.core.origins import OriginLists
-    from mcpframe.frame.serving.author import UiFunction
+    from mcpframe.frame.serving.frame_session import UiFunction
     from mcpframe.frame.serving.server import ServerObject
     from mcpframe.frame.session.host_messages import HostMessages
     from mcpframe.frame.session.interfaces import Messages
@@ -205,7 +205,7 @@ async def set_up(
     target: ServerObject, allowed: OriginLists, host: InnerWindow, config: BootConfig, loader: Loader
 ) -> None:
     """Run the setup of a server with its host, and show its result."""
-    from mcpframe.frame.session import setup as setup_phase
+    from mcpframe.frame.session import setup_phase
     from mcpframe.frame.session.session import open_session
 
     phase = target.setup_phase if isinstance(target, Framed) else None
@@ -219,7 +219,7 @@ async def set_up(
             setup_phase.complete(session, config.setup_result)
             loader.at_end("null")
         else:
-            from mcpframe.frame.serving.setup import run_setup
+            from mcpframe.frame.serving.author_setup import run_setup
 
             with running_for(target, session, "setup", config, loader):
                 setting_up = asyncio.create_task(run_setup(phase.function, target.session, config.setup_result))
@@ -241,7 +241,7 @@ async def set_up(
 
 def waiting_for_host(config: BootConfig, offering: OfferedTools | None = None) -> AbstractAsyncContextManager[None]:
     """Return a context manager for the handshake with a host: `stack.spared`, unless the author's code runs then."""
-    if offering or config.world or not sdk.in_pyodide():
+    if offering or config.world or not in_pyodide():
         return nullcontext()
     from mcpframe.frame.browser import stack
 

@@ -1,4 +1,4 @@
-"""One of several tabs of an app: broadcast channels, Web Locks, and page visibility (`hub.homes.page.place`)."""
+"""One of several tabs of an app: broadcast channels, Web Locks, and page visibility (`hub.homes.page.tab_browser`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _new_object = js.Object.fromEntries
 
 
 class BrowserChannel:
-    """A broadcast channel (`hub.homes.page.place.TabChannel`).
+    """A broadcast channel (`hub.homes.page.tab_browser.TabChannel`).
 
     Args:
         name: its name.
@@ -46,8 +46,8 @@ class BrowserChannel:
             listener.destroy()
 
 
-class BrowserTab:
-    """This page's browser (`hub.homes.page.place.TabPlace`).
+class ThisTab:
+    """This page's browser (`hub.homes.page.tab_browser.TabBrowser`).
 
     Raises:
         StateError: if it has no Web Locks or no broadcast channels.

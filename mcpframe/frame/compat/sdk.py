@@ -12,8 +12,8 @@ On CPython `prepare` does nothing. In Pyodide it does seven things, each for one
 6. A page has one event loop: code that creates another gets a front of it (`event_loops.py`).
 7. `hashlib` lacks `pbkdf2_hmac`, which many packages import: `key_derivation.py` has it.
 
-It does the same for the SDK of 1.x, except for the fourth, which 1.x does not need; `serving.mcp1` has the rest for
-1.x.
+It does the same for the SDK of 1.x, except for the fourth, which 1.x does not need; `serving.mcp1_failures` has the
+rest for 1.x.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
-from mcpframe.frame.compat import event_loops
+from mcpframe.frame.compat import event_loops, in_pyodide
 from mcpframe.frame.compat.placeholders import PlaceholderFinder
 from mcpframe.frame.core.errors import SdkError
 
@@ -66,11 +66,6 @@ _MODULES: Final = {1: ("mcp.types", "mcp.server.fastmcp"), 2: ("mcp_types", "mcp
 """The modules to import of each major version."""
 
 _prepared: PlaceholderFinder | None = None
-
-
-def in_pyodide() -> bool:
-    """Return whether this Python is Pyodide. (`pyodide.ffi` has renamed its own marker between versions.)"""
-    return sys.platform == "emscripten"
 
 
 @cache  # a restored page has no files at first, and would fetch them all for this

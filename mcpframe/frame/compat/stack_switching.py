@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Coroutine
 from importlib import import_module
 from typing import Any
 
-_IN_PYODIDE = sys.platform == "emscripten"
+from mcpframe.frame.compat import in_pyodide
 
 
 def can_ever_wait() -> bool:
     """Return whether callbacks of an event loop can wait."""
-    return _IN_PYODIDE and bool(import_module("mcpframe.frame.browser.stack").is_there())
+    return in_pyodide() and bool(import_module("mcpframe.frame.browser.stack").is_there())
 
 
 def can_wait() -> bool:
     """Return whether this code can wait now."""
-    return _IN_PYODIDE and bool(import_module("mcpframe.frame.browser.stack").can_wait())
+    return in_pyodide() and bool(import_module("mcpframe.frame.browser.stack").can_wait())
 
 
 def why_not() -> str:

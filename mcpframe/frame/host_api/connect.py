@@ -26,7 +26,7 @@ from mcpframe.frame.session.session import open_session
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
-    from mcpframe.frame.session.setup import SetupResult
+    from mcpframe.frame.session.setup_phase import SetupResult
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ async def connect_to_host(
         raise NoPeer("This page was opened by itself: there is no host around it to connect to.")
     used = options or _defaults.options
     if phase_of(window.fragment()) == SETUP:
-        from mcpframe.frame.session import setup as setup_phase
+        from mcpframe.frame.session import setup_phase
 
         connection = Connection(setup_phase.page_candidates(allowed), options=used, names_refusal=True)
         async with open_session(connection, host, on_event=on_event) as session:

@@ -54,7 +54,7 @@ T = TypeVar("T")
 _Call = TypeVar("_Call", ToolInput, ToolResult)
 
 
-class AppsHost(Host):
+class HostOfView(Host):
     """The host of a view.
 
     A request is posted even if the host does not declare its capability. The official `AppBridge` answers whatever its

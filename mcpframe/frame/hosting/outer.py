@@ -19,12 +19,12 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-import sys
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
+from mcpframe.frame.compat import in_pyodide
 from mcpframe.frame.core.connection import Candidate, Options
 from mcpframe.frame.core.dialect import SETUP, TRANSPORT
 from mcpframe.frame.core.errors import OriginError, PermissionsDenied, StateError
@@ -50,7 +50,7 @@ from mcpframe.frame.session.session import Session, WireHook
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
-    from mcpframe.frame.session.setup import Permission, SetupRequired, SetupResult, SetupStarted, Visibility
+    from mcpframe.frame.session.setup_phase import Permission, SetupRequired, SetupResult, SetupStarted, Visibility
 
 log = logging.getLogger(__name__)
 
@@ -87,7 +87,7 @@ class RunningSetup:
         Raises:
             SessionError: if the page is gone, or took longer than `Options.setup_timeout`.
         """
-        from mcpframe.frame.session import setup as setup_phase
+        from mcpframe.frame.session import setup_phase
 
         return await setup_phase.result_of(self.session)
 
@@ -144,9 +144,9 @@ class OuterFrame:
         Raises:
             OriginError: for an address, a sandbox, a session id or a permission that cannot work.
         """
-        from mcpframe.frame.session import setup as setup_phase
+        from mcpframe.frame.session import setup_phase
 
-        if sys.platform == "emscripten":
+        if in_pyodide():
             from mcpframe.frame.browser.frames import absolute
 
             url = absolute(url)
@@ -218,7 +218,7 @@ class OuterFrame:
             SessionError: if the handshake fails; see its subclasses.
             StateError: if this page is already framed.
         """
-        from mcpframe.frame.session import setup as setup_phase
+        from mcpframe.frame.session import setup_phase
 
         async with AsyncExitStack() as stack:
             session = await self._begin_setup(stack, self._place_of(place))
@@ -318,7 +318,7 @@ class OuterFrame:
             self._busy, self.session = False, None
 
     def _note(self, event: Event) -> None:
-        from mcpframe.frame.session.setup import SetupCompleted, SetupRequired
+        from mcpframe.frame.session.setup_phase import SetupCompleted, SetupRequired
 
         if isinstance(event, SetupRequired):
             self.setup_required = event

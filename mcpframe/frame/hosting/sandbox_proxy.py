@@ -6,11 +6,11 @@ See `static/app/sandbox.html`: its address, and the window of the page that it f
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from mcpframe.frame.compat import in_pyodide
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import OriginError, StateError
 from mcpframe.frame.core.events import Departure, Inbound, Window
@@ -35,7 +35,7 @@ def parse_sandbox_proxy(sandbox: str | None) -> tuple[str, str]:
         OriginError: for an invalid address, or one of this page's own origin.
         StateError: if there is no sandbox proxy.
     """
-    if sys.platform == "emscripten":
+    if in_pyodide():
         from mcpframe.frame.browser import frames
 
         address, origin = parse_address(frames.absolute(sandbox) if sandbox else frames.sandbox_address())
@@ -56,7 +56,7 @@ def find_sandbox_proxy(sandbox: str | None) -> tuple[str, str] | None:
         OriginError: for an invalid address, or one of this page's own origin.
         StateError: if there is no sandbox proxy, in a browser's page.
     """
-    if sandbox is None and sys.platform != "emscripten":
+    if sandbox is None and not in_pyodide():
         return None
     return parse_sandbox_proxy(sandbox)
 

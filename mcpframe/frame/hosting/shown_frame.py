@@ -6,11 +6,11 @@ The hosts in Python (`OuterFrame`, `AppHost`, `UiHost`) each show a page in a `S
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
+from mcpframe.frame.compat import in_pyodide
 from mcpframe.frame.core.connection import Candidate, Connection, Options
 from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.core.events import Departure, Inbound, Window
@@ -40,7 +40,7 @@ def find_place(target: Any, *, popup: bool = False) -> Place:
     """
     if isinstance(target, Popup) and not popup:
         raise StateError("A popup has no sandbox: pass a selector or an element for an iframe.")
-    if sys.platform == "emscripten":
+    if in_pyodide():
         from mcpframe.frame.browser.frames import place_of
 
         return place_of(target)

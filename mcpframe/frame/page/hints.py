@@ -18,8 +18,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
+from mcpframe.frame.compat import in_pyodide
 from mcpframe.frame.compat.process import NO_PROCESSES
-from mcpframe.frame.compat.sdk import in_pyodide
 
 SERVER_FOLDER = "/mcpframe/server"
 """The folder of the author's files in a page, `assets` included."""

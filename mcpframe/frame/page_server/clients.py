@@ -14,12 +14,11 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from mcpframe.frame.compat import sdk
+from mcpframe.frame.compat import in_pyodide, sdk
 from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.connection import Candidate, Connection, Options
 from mcpframe.frame.core.dialect import TAB, TRANSPORT
@@ -103,7 +102,7 @@ async def iframe_client(
         HandshakeTimeout: if no page server was ready in time.
         StateError: if there is no such place.
     """
-    if sys.platform == "emscripten":
+    if in_pyodide():
         from mcpframe.frame.browser.frames import absolute
 
         url = absolute(url)
@@ -196,7 +195,7 @@ async def _session(
 
 
 def _place_of(place: Any) -> Place:
-    if sys.platform == "emscripten":
+    if in_pyodide():
         from mcpframe.frame.browser.frames import iframe_place
 
         if (own := iframe_place(place)) is not None:

@@ -13,9 +13,9 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 from mcpframe.frame.core.errors import SetupCancelled
-from mcpframe.frame.serving.author import FrameSession
+from mcpframe.frame.serving.author_setup import Setup
+from mcpframe.frame.serving.frame_session import FrameSession
 from mcpframe.frame.serving.framed import Framed
-from mcpframe.frame.serving.setup import Setup
 from mcpframe.frame.session import lines
 from mcpframe.frame.session.lines import PlainMessages
 

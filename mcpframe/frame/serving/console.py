@@ -22,8 +22,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NoReturn
 
-from mcpframe.frame.compat import absent
-from mcpframe.frame.compat.sdk import in_pyodide, major
+from mcpframe.frame.compat import absent, in_pyodide
+from mcpframe.frame.compat.sdk import major
 from mcpframe.frame.core.errors import EntryError, ProgramError
 from mcpframe.frame.serving import entries
 from mcpframe.frame.serving.console_loops import Loops, current, replace_loops
@@ -34,7 +34,7 @@ from mcpframe.frame.session.lines import LineFiles, PlainMessages
 BUNDLED_WITH = ("program",)
 
 _MOST_SHOWN = 1000  # characters
-_CONTAINING = {1: "mcpframe.frame.serving.mcp1", 2: "mcpframe.frame.serving.mcp2_program"}
+_CONTAINING = {1: "mcpframe.frame.serving.mcp1_failures", 2: "mcpframe.frame.serving.mcp2_program"}
 """The modules that contain the failures of handlers, by the SDK's major version."""
 _MOST_LOOPS = 20
 """The most event loops that a program may run before it serves."""

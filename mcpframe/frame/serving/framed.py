@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from mcpframe.frame.compat.sdk import in_pyodide
+from mcpframe.frame.compat import in_pyodide
 from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.dialects.available import entries_of
 
 if TYPE_CHECKING:
-    from mcpframe.frame.serving.author import FrameSession, UiFunction
-    from mcpframe.frame.serving.setup import SetupFunction, SetupPhase
-    from mcpframe.frame.session.setup import Permission
+    from mcpframe.frame.serving.author_setup import SetupFunction, SetupPhase
+    from mcpframe.frame.serving.frame_session import FrameSession, UiFunction
+    from mcpframe.frame.session.setup_phase import Permission
 
 
 class SessionFacts(NamedTuple):
@@ -133,7 +133,7 @@ class Framed:
                     "There is no session here: use server.session in tools, and in setup and ui functions, and keep it "
                     "in a variable for a callback that you hand to JavaScript."
                 )
-            from mcpframe.frame.serving.author import local_session
+            from mcpframe.frame.serving.frame_session import local_session
 
             self._local_session = local_session()
         return self._local_session
@@ -182,7 +182,7 @@ class Framed:
             raise TypeError("Write @server.setup(visible=True) or @server.setup(visible=False).")
 
         def register(function: SetupFunction) -> SetupFunction:
-            from mcpframe.frame.serving.setup import SetupPhase, parse_permissions
+            from mcpframe.frame.serving.author_setup import SetupPhase, parse_permissions
 
             _check_author_function(function, "setup", self.setup_phase)
             self.setup_phase = SetupPhase(function, visible, parse_permissions(permissions))

@@ -10,8 +10,8 @@ from contextlib import AbstractAsyncContextManager
 from importlib import import_module
 from typing import Any
 
-from mcpframe.frame.compat import absent
-from mcpframe.frame.compat.sdk import in_pyodide, is_of_fastmcp, major
+from mcpframe.frame.compat import absent, in_pyodide
+from mcpframe.frame.compat.sdk import is_of_fastmcp, major
 from mcpframe.frame.serving import entries
 from mcpframe.frame.serving.framed import unwrapped
 from mcpframe.frame.serving.stdio import stdio_of
@@ -26,7 +26,7 @@ _OF_MCP_2 = "a FastMCP of the package fastmcp, a FrameServer, an MCPServer or a 
 if in_pyodide():
     absent.answer_imports()
 if major() == 1:
-    import_module("mcpframe.frame.serving.mcp1").contain()
+    import_module("mcpframe.frame.serving.mcp1_failures").contain()
 
 
 def messages() -> PlainMessages:

@@ -166,7 +166,7 @@ class Session:
         return await asyncio.shield(self._ended)
 
     def act(self, act: str, body: Any = None) -> None:
-        """Perform an act of this dialect alone, such as those of `session.setup`.
+        """Perform an act of this dialect alone, such as those of `session.setup_phase`.
 
         Raises:
             StateError: if the dialect does not have the act, or not in this state.

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.core.errors import StateError
-from mcpframe.frame.serving.author import FrameSession
+from mcpframe.frame.serving.frame_session import FrameSession
 from mcpframe.frame.serving.framed import Framed, PeerSession, SessionFacts
 from mcpframe.frame.storage.values import Storage
 

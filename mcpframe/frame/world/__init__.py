@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from importlib import import_module
 
-from mcpframe.frame.compat.sdk import in_pyodide
+from mcpframe.frame.compat import in_pyodide
 from mcpframe.frame.world import executors, host_names, threads, unavailable
 
 BUNDLED_WITH = ("world",)

@@ -95,5 +95,5 @@ class _OwnFinder(MetaPathFinder, Loader):
 
 _OWN = {
     "multiprocessing.pool": "mcpframe.frame.world.thread_pool",
-    "resource": "mcpframe.frame.world.limits",
+    "resource": "mcpframe.frame.world.resource_module",
 }

@@ -90,7 +90,7 @@ def _stand_in(candidates: Sequence[Candidate]) -> dict[str, Any] | None:
 
 
 def _setup_openings(setup: InspectedSetup | None, spoken: Dialect) -> list[dict[str, Any]]:
-    from mcpframe.frame.session.setup import Permission
+    from mcpframe.frame.session.setup_phase import Permission
 
     if setup is None:
         return []

@@ -70,7 +70,7 @@ def _print_all(found: dict[str, Any]) -> None:
 
 def entries_of(setup: bool, enter: list[str] | None) -> list[tuple[str, Any]] | None:
     """Return the setup for `one_session` from `--setup` and `--enter`. Raises `SetupNotDone` if they cannot be used."""
-    from mcpframe.kit.client.setup import parse_entries
+    from mcpframe.kit.client.enter_setup import parse_entries
 
     return parse_entries(enter or ()) if setup or enter else None
 

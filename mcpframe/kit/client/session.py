@@ -22,11 +22,11 @@ from mcpframe.frame.core.origins import ANY, OPAQUE
 from mcpframe.frame.core.places import parse_address
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.hosting.outer import OuterFrame
-from mcpframe.frame.session.setup import SetupRequired
+from mcpframe.frame.session.setup_phase import SetupRequired
 from mcpframe.kit.base.errors import NoFramedServer, SetupNotDone, ToolFailed
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
-from mcpframe.kit.client.setup import HOW, PATIENCE, run_setup
+from mcpframe.kit.client.enter_setup import HOW, PATIENCE, run_setup
 from mcpframe.kit.web.published import fetch, host_for, not_offered, read_manifest
 
 MOST_QUESTIONS = 1000

@@ -13,7 +13,7 @@ from mcp import Client
 
 from mcpframe.frame.dialects.available import dialects
 from mcpframe.frame.hosting.outer import OuterFrame
-from mcpframe.frame.session.setup import SetupResult
+from mcpframe.frame.session.setup_phase import SetupResult
 from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.base.errors import SetupNotDone
 from mcpframe.kit.browser.cross_loop_window import DistantPlace, ask

@@ -13,11 +13,11 @@ from mcp import Client
 
 from mcpframe.frame.boot.environment import set_environment
 from mcpframe.frame.core.errors import EntryError
-from mcpframe.frame.serving.author import local_session
+from mcpframe.frame.serving.author_setup import run_setup
+from mcpframe.frame.serving.frame_session import local_session
 from mcpframe.frame.serving.framed import Framed, unwrapped
 from mcpframe.frame.serving.server import equip, open_entry
-from mcpframe.frame.serving.setup import run_setup
-from mcpframe.frame.session.setup import SetupResult, Visibility
+from mcpframe.frame.session.setup_phase import SetupResult, Visibility
 from mcpframe.kit.base.errors import SetupNotDone
 from mcpframe.kit.bundle.code.sdk_choice import fails_as_earlier
 from mcpframe.kit.bundle.packages.lock import read_lock

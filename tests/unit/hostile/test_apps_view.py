@@ -16,7 +16,7 @@ from mcpframe.frame.core.connection import Candidate, parse_allowed_origins
 from mcpframe.frame.core.events import Inbound
 from mcpframe.frame.dialects.mcp_apps.roles import VIEW
 from mcpframe.frame.host_api.context import ToolInput
-from mcpframe.frame.host_api.mcp_apps import AppsHost
+from mcpframe.frame.host_api.mcp_apps import HostOfView
 from tests.hostile.mcp_apps import (
     CHANGED,
     DAMAGED,
@@ -43,8 +43,8 @@ class View(PageSide):
     """A page whose host speaks MCP Apps."""
 
     @property
-    def host(self) -> AppsHost:
-        assert isinstance(self.messages.handler, AppsHost)
+    def host(self) -> HostOfView:
+        assert isinstance(self.messages.handler, HostOfView)
         return self.messages.handler
 
     @property

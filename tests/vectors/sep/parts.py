@@ -9,7 +9,7 @@ from mcpframe.frame.core.events import Opened, Output
 from mcpframe.frame.core.roles import Role
 from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.dialects.sep.offers import HostOffer
-from mcpframe.frame.session.setup import SetupCompleted, SetupRequired, SetupStarted
+from mcpframe.frame.session.setup_phase import SetupCompleted, SetupRequired, SetupStarted
 from tests.support.driving import REQUEST
 from tests.support.sep import MESSAGES
 from tests.vectors.cases import Case

@@ -26,7 +26,7 @@ DIALECT = Dialect(
     view_confirmation=CONFIRMATION,
     view_versions=VERSIONS,
     initializes=False,
-    host_api="mcpframe.frame.host_api.mcp_apps:AppsHost",
+    host_api="mcpframe.frame.host_api.mcp_apps:HostOfView",
     steps={
         PROXY_READY: "Sandbox ready",
         INITIALIZE: "View calls",

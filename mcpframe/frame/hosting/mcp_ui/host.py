@@ -13,12 +13,12 @@ bundle forbids inline scripts and styles. So it is framed through the sandbox pr
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from mcpframe.frame.compat import in_pyodide
 from mcpframe.frame.core.connection import Candidate, Options
 from mcpframe.frame.core.errors import OriginError, UnexpectedOrigin
 from mcpframe.frame.core.events import Closed, Event, Refused
@@ -196,7 +196,7 @@ class UiHost:
 
 def _own_origin(place: Any) -> str:
     """Return the origin of the host's page; outside of a browser, its `Place` provides it."""
-    if sys.platform == "emscripten":
+    if in_pyodide():
         from mcpframe.frame.browser.frames import own_origin
 
         return own_origin()

@@ -19,7 +19,7 @@ from typing import Any
 
 from mcpframe.hub.core import limits
 from mcpframe.hub.homes.page import wire
-from mcpframe.hub.homes.page.place import TabChannel, TabPlace
+from mcpframe.hub.homes.page.tab_browser import TabBrowser, TabChannel
 from mcpframe.hub.homes.page.wire import NUMBERED, AppNames, Connect, Hello, PortKind, is_name
 
 
@@ -34,7 +34,7 @@ class Dialled:
         on_unresponsive: Called when no hub has responded for a while; if there was one, just before `on_lost`.
     """
 
-    def __init__(self, place: TabPlace, names: AppNames, kind: PortKind) -> None:
+    def __init__(self, place: TabBrowser, names: AppNames, kind: PortKind) -> None:
         self._place = place
         self._names = names
         self._kind: PortKind = kind

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mcpframe.hub.homes.page.place import TabPlace
+from mcpframe.hub.homes.page.tab_browser import TabBrowser
 from mcpframe.hub.homes.page.wire import AppNames, new_id
 
 
@@ -25,7 +25,7 @@ class Election:
     """
 
     def __init__(
-        self, place: TabPlace, names: AppNames, lead: Callable[[str], None], resign: Callable[[], None]
+        self, place: TabBrowser, names: AppNames, lead: Callable[[str], None], resign: Callable[[], None]
     ) -> None:
         self._place = place
         self._names = names

@@ -19,8 +19,8 @@ from mcpframe.hub.core.hub import Hub
 from mcpframe.hub.core.names import domain_of, origin_of
 from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.core.transport import PortTransport, TextPort
-from mcpframe.hub.homes.page.place import TabPlace
 from mcpframe.hub.homes.page.switchboard import AppPort, Switchboard
+from mcpframe.hub.homes.page.tab_browser import TabBrowser
 from mcpframe.hub.homes.page.wire import AppNames, new_id
 from mcpframe.hub.relay.document_tools import DocumentTools
 from mcpframe.hub.relay.half import TellingHalf
@@ -42,7 +42,7 @@ class LeadingTab:
     """
 
     def __init__(
-        self, place: TabPlace, names: AppNames, options: HubOptions, on_rival: Callable[[], None] = lambda: None
+        self, place: TabBrowser, names: AppNames, options: HubOptions, on_rival: Callable[[], None] = lambda: None
     ) -> None:
         self._place = place
         self._transport = PortTransport(place.clock)
@@ -142,7 +142,7 @@ class AppTabs:
         place: The browser of the leading tab.
     """
 
-    def __init__(self, place: TabPlace) -> None:
+    def __init__(self, place: TabBrowser) -> None:
         self._place = place
         self._ports: dict[int, AppPort] = {}
         self._ended: dict[int, tuple[str, float]] = {}

@@ -17,7 +17,7 @@ from mcpframe.hub.core.codec import LIMITS, read_from_hub, write_to_hub
 from mcpframe.hub.core.jobs import Jobs
 from mcpframe.hub.core.messages import FromProxy
 from mcpframe.hub.homes.page.dialing import Dialled
-from mcpframe.hub.homes.page.place import TabPlace
+from mcpframe.hub.homes.page.tab_browser import TabBrowser
 from mcpframe.hub.homes.page.wire import AppNames
 from mcpframe.hub.relay.relay import Relay
 
@@ -34,7 +34,7 @@ class ServerOffer:
         port: The port; its owner starts and stops it.
     """
 
-    def __init__(self, place: TabPlace, names: AppNames, server: Any) -> None:
+    def __init__(self, place: TabBrowser, names: AppNames, server: Any) -> None:
         self._place = place
         self._server = server
         self._serving = server_module(target=server)

@@ -23,7 +23,7 @@ from mcpframe.hub.core.codec import progress_of
 from mcpframe.hub.core.errors import HubChanged, HubError, HubNotFound
 from mcpframe.hub.core.interfaces import UNNAMED, Caller, OnProgress
 from mcpframe.hub.homes.page.dialing import Dialled
-from mcpframe.hub.homes.page.place import TabPlace
+from mcpframe.hub.homes.page.tab_browser import TabBrowser
 from mcpframe.hub.homes.page.wire import AppNames
 
 log = logging.getLogger(__name__)
@@ -49,7 +49,7 @@ class RemoteHub:
         self._changes: Changes | None = None
         self._listeners = Listeners()
 
-    def begin(self, place: TabPlace, names: AppNames) -> Dialled:
+    def begin(self, place: TabBrowser, names: AppNames) -> Dialled:
         """Return the port; its owner starts and stops it."""
         port = self._port = Dialled(place, names, "client")
         self._clock, self._begun = place.clock, place.clock.now()

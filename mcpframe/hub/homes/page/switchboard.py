@@ -12,7 +12,7 @@ from typing import Any
 
 from mcpframe.hub.core.names import origin_of
 from mcpframe.hub.homes.page import wire
-from mcpframe.hub.homes.page.place import TabChannel, TabPlace
+from mcpframe.hub.homes.page.tab_browser import TabBrowser, TabChannel
 from mcpframe.hub.homes.page.wire import NUMBERED, AppNames, Connect, Hello
 
 _LAST = "last-number"
@@ -63,7 +63,7 @@ class Switchboard:
 
     def __init__(
         self,
-        place: TabPlace,
+        place: TabBrowser,
         names: AppNames,
         accept: Callable[[AppPort], None],
         on_rival: Callable[[], None] = lambda: None,

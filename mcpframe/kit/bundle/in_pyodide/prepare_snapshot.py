@@ -31,7 +31,7 @@ IMPORTS = "mcpframe: imports "
 LOCALE = frozenset({"LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_TIME", "LC_NUMERIC", "LC_MESSAGES", "TZ"})
 FOR_SOME = (
     "mcpframe.frame.world",
-    "mcpframe.frame.world.limits",
+    "mcpframe.frame.world.resource_module",
     "mcpframe.frame.browser.visitor",
     "mcpframe.frame.results.libraries",
     "mcpframe.frame.boot.page_files",
@@ -44,7 +44,7 @@ FOR_SOME = (
     "mcpframe.frame.worker.job",
     "mcpframe.frame.worker.pool",
     "mcpframe.frame.worker.worker_server",
-    "mcpframe.frame.worker.program",
+    "mcpframe.frame.worker.worker_half",
     "mcpframe.frame.worker.worker_session",
 )
 """Modules that only some bundles have."""
@@ -181,7 +181,7 @@ async def prepare(settings: str) -> None:
     import mcpframe.frame.page.load
     import mcpframe.frame.page.session_page
     import mcpframe.frame.results.html
-    import mcpframe.frame.serving.author
+    import mcpframe.frame.serving.frame_session
     import mcpframe.frame.session.many_clients
     import mcpframe.frame.storage.values  # noqa: F401
     from mcpframe.frame.dialects.available import offered_dialects

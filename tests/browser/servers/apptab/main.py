@@ -13,7 +13,7 @@ from pyodide.ffi import create_proxy
 
 from mcpframe import Page
 from mcpframe.hub.core import limits
-from mcpframe.hub.homes.page.app import AppHub
+from mcpframe.hub.homes.page.app_hub import AppHub
 
 server = MCPServer("a tab's")
 

@@ -14,7 +14,7 @@ from pyodide.ffi import JsProxy
 from mcpframe import FrameServer
 from mcpframe.frame.core.errors import McpFrameError
 from mcpframe.frame.serving.server import serve
-from mcpframe.frame.session.setup import Permission
+from mcpframe.frame.session.setup_phase import Permission
 from mcpframe.hosts import POPUP, OuterFrame
 
 server = FrameServer("hosting")

@@ -11,7 +11,7 @@ from mcp.server.mcpserver import MCPServer
 from mcpframe.frame.core.setup import SetupResult, Visibility
 from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.serving.server import serve
-from mcpframe.frame.session import setup as setup_phase
+from mcpframe.frame.session import setup_phase
 from mcpframe.frame.session.session import open_session
 from tests.support.page_rig import Rig, log_of, rig
 from tests.support.sep import HOST

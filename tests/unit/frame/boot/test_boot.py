@@ -20,7 +20,7 @@ from mcpframe.frame.core.connection import Options
 from mcpframe.frame.core.events import Departure
 from mcpframe.frame.core.setup import SetupResult, Visibility
 from mcpframe.frame.dialects.sep import roles as sep
-from mcpframe.frame.session import setup as setup_phase
+from mcpframe.frame.session import setup_phase
 from mcpframe.frame.session.session import open_session, transport
 from tests.support.fake_window import STRANGER, inbound
 from tests.support.page_rig import TIMING, Rig, rig

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mcpframe.frame.compat import in_pyodide
 from mcpframe.frame.compat.key_derivation import pbkdf2_hmac
-from mcpframe.frame.compat.sdk import in_pyodide
 
 pytestmark = pytest.mark.skipif(in_pyodide(), reason="there is no other one")
 NAMES = ("md5", "sha1", "sha224", "sha256", "SHA384", "sha512", "sha3_256", "blake2b")

@@ -15,7 +15,7 @@ from mcpframe.frame.core.errors import HostError, HostLacks, HostTimeout, StateE
 from mcpframe.frame.dialects.mcp_apps.offers import HostFound
 from mcpframe.frame.host_api.context import HostContext, ToolCancelled, ToolInput, ToolInputPartial, ToolResult
 from mcpframe.frame.host_api.host import Host
-from mcpframe.frame.host_api.mcp_apps import AppsHost
+from mcpframe.frame.host_api.mcp_apps import HostOfView
 from mcpframe.frame.session.host_messages import HostMessages
 from mcpframe.frame.storage.values import Storage
 
@@ -28,7 +28,7 @@ class Wire:
     def __init__(self, context: Json | None = None) -> None:
         self.posted: list[Json] = []
         self.over = False
-        self.messages = HostMessages(AppsHost)
+        self.messages = HostMessages(HostOfView)
         self.changed = asyncio.Event()
         self.found = HostFound(
             dialect="mcp_apps",
@@ -39,9 +39,9 @@ class Wire:
             context=context or {},
         )
 
-    def open(self) -> AppsHost:
+    def open(self) -> HostOfView:
         self.messages.begun(self, self.found)
-        assert isinstance(self.messages.handler, AppsHost)
+        assert isinstance(self.messages.handler, HostOfView)
         return self.messages.handler
 
     def post(self, message: Any) -> None:
@@ -379,7 +379,7 @@ async def used(host: Host, name: str, arguments: tuple[Any, ...]) -> None:
 
 async def test_every_method_says_what_a_host_lacks() -> None:
     public = {name for name in vars(Host) if not name.startswith("_")}
-    assert set(CALLS) == {name for name in vars(AppsHost) if name in public} == public - set(OF_OTHER_HOSTS)
+    assert set(CALLS) == {name for name in vars(HostOfView) if name in public} == public - set(OF_OTHER_HOSTS)
     for dialect, told in (("sep", "A host that speaks 'sep' does not offer"), ("", "Outside of a browser")):
         for name, arguments in {**CALLS, **OF_OTHER_HOSTS}.items():
             with pytest.raises(HostLacks, match=told):

@@ -33,7 +33,7 @@ from mcpframe.frame.dialects.sep.offers import PageOffer
 from mcpframe.frame.hosting import outer as outer_module
 from mcpframe.frame.hosting.outer import POPUP, OuterFrame
 from mcpframe.frame.serving.server import serve
-from mcpframe.frame.session import setup as setup_phase
+from mcpframe.frame.session import setup_phase
 from mcpframe.frame.session.session import open_session, transport
 from tests.support.fake_place import FakePlace
 from tests.support.fake_window import FakeWindow

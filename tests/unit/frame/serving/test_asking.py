@@ -11,7 +11,7 @@ import pytest
 
 from mcpframe.frame.serving import asking_program as asking
 from mcpframe.frame.serving.asking_program import KEY, AskingProgram, form
-from mcpframe.frame.serving.author import local_session
+from mcpframe.frame.serving.frame_session import local_session
 from mcpframe.frame.serving.server_module import server_module
 from mcpframe.frame.session.lines import PlainMessages
 

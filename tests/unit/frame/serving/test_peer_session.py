@@ -10,7 +10,7 @@ from mcp import Client
 
 from mcpframe import FrameServer
 from mcpframe.frame.core.errors import StateError
-from mcpframe.frame.serving.author import FrameSession, local_session
+from mcpframe.frame.serving.frame_session import FrameSession, local_session
 from mcpframe.frame.serving.framed import PeerSession
 
 # Without a page

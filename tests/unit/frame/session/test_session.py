@@ -30,7 +30,7 @@ from mcpframe.frame.core.events import Closed, Departure, Event, Inbound, Inbox,
 from mcpframe.frame.core.roles import Role
 from mcpframe.frame.core.setup import SetupReason, SetupRequired, SetupResult, SetupStarted
 from mcpframe.frame.dialects.sep import roles as sep
-from mcpframe.frame.session import setup as setup_phase
+from mcpframe.frame.session import setup_phase
 from mcpframe.frame.session.lines import PlainMessages
 from mcpframe.frame.session.session import Session, encoded, open_session, transport
 from tests.support.driving import NOTIFICATION, REQUEST

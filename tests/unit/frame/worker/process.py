@@ -87,7 +87,7 @@ def _program(entry: str, post: Callable[[str], None]) -> Callable[[str], None]:
     from mcpframe.frame.serving import server as serving
     from mcpframe.frame.serving.framed import SessionFacts
     from mcpframe.frame.storage.values import Storage
-    from mcpframe.frame.worker.program import Program
+    from mcpframe.frame.worker.worker_half import Program
     from mcpframe.frame.worker.worker_session import running_for
 
     found: Any = getattr(import_module("tests.unit.frame.worker.servers"), entry)

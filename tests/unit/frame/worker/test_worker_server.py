@@ -15,7 +15,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from mcpframe.frame.compat.sdk import SdkMessages
-from mcpframe.frame.serving.author import local_session
+from mcpframe.frame.serving.frame_session import local_session
 from mcpframe.frame.serving.framed import PeerSession, SessionFacts, browser_capability
 from mcpframe.frame.waiting.streams import WriteStream
 from mcpframe.frame.worker import worker_server

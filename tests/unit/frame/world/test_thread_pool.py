@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from mcpframe.frame.compat import in_pyodide
 from mcpframe.frame.compat.process import NO_PROCESSES
-from mcpframe.frame.compat.sdk import in_pyodide
 from mcpframe.frame.world import thread_pool
 
 pytestmark = pytest.mark.skipif(in_pyodide(), reason="there is one: tests/in_pyodide/test_world.py")

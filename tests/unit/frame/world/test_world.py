@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from mcpframe.frame import world
+from mcpframe.frame.compat import in_pyodide
 from mcpframe.frame.compat import stack_switching as waiting
-from mcpframe.frame.compat.sdk import in_pyodide
-from mcpframe.frame.world import host_names, limits
+from mcpframe.frame.world import host_names, resource_module
 from mcpframe.frame.world.executors import call
 from mcpframe.frame.world.locks import PageLock
 
@@ -56,12 +56,12 @@ def test_a_lock_that_nobody_can_release_is_an_error() -> None:
 
 
 def test_limits_are_kept_but_unknown_ones_are_not() -> None:
-    assert limits.getrlimit(limits.RLIMIT_NOFILE) == (-1, -1)
-    limits.setrlimit(limits.RLIMIT_NOFILE, (10, 20))
-    assert limits.prlimit(0, limits.RLIMIT_NOFILE, (-1, -1)) == (10, 20)
-    assert limits.getrlimit(limits.RLIMIT_NOFILE) == (-1, -1)
+    assert resource_module.getrlimit(resource_module.RLIMIT_NOFILE) == (-1, -1)
+    resource_module.setrlimit(resource_module.RLIMIT_NOFILE, (10, 20))
+    assert resource_module.prlimit(0, resource_module.RLIMIT_NOFILE, (-1, -1)) == (10, 20)
+    assert resource_module.getrlimit(resource_module.RLIMIT_NOFILE) == (-1, -1)
     with pytest.raises(ValueError, match="invalid resource"):
-        limits.getrlimit(99)
+        resource_module.getrlimit(99)
 
 
 @pytest.mark.parametrize("host", ["page.example", "PAGE.example.", b"page.example", "127.0.0.1.page.example", "0x.de"])

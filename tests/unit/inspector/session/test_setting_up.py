@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inspector.session.setting_up import reason_of
-from mcpframe.frame.session.setup import SetupErrorCode, SetupResult
+from mcpframe.frame.session.setup_phase import SetupErrorCode, SetupResult
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,7 @@ def test_the_page_can_start() -> None:
     assert {"mcpframe.frame.boot.boot", "mcpframe.frame.compat.after_restore"} <= modules("plain")
 
 
-HOSTING, HUB = "mcpframe.frame.hosting.mcp_apps.host", "mcpframe.hub.homes.page.app"
+HOSTING, HUB = "mcpframe.frame.hosting.mcp_apps.host", "mcpframe.hub.homes.page.app_hub"
 PAGE_SERVER = "mcpframe.frame.page_server.server"
 
 
@@ -186,16 +186,16 @@ PAGE_SERVER = "mcpframe.frame.page_server.server"
         ("import mcpframe\nmcpframe.page_server", PAGE_SERVER),
         ("import mcpframe\ngetattr(mcpframe, 'page_server')", PAGE_SERVER),
         ("from mcpframe.hub import AppHub", HUB),
-        ("from mcpframe.hub.homes.page.app import AppHub", HUB),
-        ("from mcpframe.hub.homes.page import app", HUB),
-        ("import mcpframe.hub.homes.page.app", HUB),
-        ("def later():\n    import mcpframe.hub.homes.page.app as app", HUB),
-        ("try:\n    from mcpframe.hub.homes.page import app\nexcept ImportError:\n    app = None", HUB),
-        ("import_module('mcpframe.hub.homes.page.app')", HUB),
-        ("APP = 'mcpframe.hub.homes.page.app:AppHub'", HUB),
+        ("from mcpframe.hub.homes.page.app_hub import AppHub", HUB),
+        ("from mcpframe.hub.homes.page import app_hub", HUB),
+        ("import mcpframe.hub.homes.page.app_hub", HUB),
+        ("def later():\n    import mcpframe.hub.homes.page.app_hub as app", HUB),
+        ("try:\n    from mcpframe.hub.homes.page import app_hub\nexcept ImportError:\n    app = None", HUB),
+        ("import_module('mcpframe.hub.homes.page.app_hub')", HUB),
+        ("APP = 'mcpframe.hub.homes.page.app_hub:AppHub'", HUB),
         ("import_module(f'mcpframe.hub.{name}')", HUB),
         ("from mcpframe.frame.boot.page_main import run_page", "mcpframe.frame.boot.page_main"),
-        ("def later(): from mcpframe.frame import world", "mcpframe.frame.world.limits"),
+        ("def later(): from mcpframe.frame import world", "mcpframe.frame.world.resource_module"),
     ],
 )
 def test_each_way_to_import_a_module_brings_it(code: str, module: str) -> None:
@@ -209,10 +209,10 @@ def test_each_way_to_import_a_module_brings_it(code: str, module: str) -> None:
         "from mcpframe import FrameServer, Page",
         "import mcpframe\nserver = mcpframe.FrameServer('x')",
         "if TYPE_CHECKING:\n    from mcpframe.hosts import AppHost",
-        "'This is not a mcpframe.hosts.AppHost and no mcpframe.hub.homes.page.app.'",
+        "'This is not a mcpframe.hosts.AppHost and no mcpframe.hub.homes.page.app_hub.'",
         "import textwrap; from elsewhere import AppHost",
         "from mcpframe import nothing_like_it",
-        "import sys; sys.modules.get('mcpframe.hub.homes.page.app')",
+        "import sys; sys.modules.get('mcpframe.hub.homes.page.app_hub')",
         "import log; log.getLogger('mcpframe')",
         "def (:",
     ],

@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from mcpframe.frame.compat.sdk import in_pyodide
+from mcpframe.frame.compat import in_pyodide
 from mcpframe.frame.core.errors import StateError
 from mcpframe.hub.core import limits
 from mcpframe.hub.core.jobs import Jobs
@@ -26,8 +26,8 @@ from mcpframe.hub.homes.page.dialing import Dialled
 from mcpframe.hub.homes.page.election import Election
 from mcpframe.hub.homes.page.leading import LeadingTab
 from mcpframe.hub.homes.page.offering import ServerOffer
-from mcpframe.hub.homes.page.place import TabPlace
 from mcpframe.hub.homes.page.remote import RemoteHub
+from mcpframe.hub.homes.page.tab_browser import TabBrowser
 from mcpframe.hub.homes.page.wire import AppNames
 from mcpframe.hub.serving.server import HubServer, client_streams
 
@@ -56,13 +56,13 @@ class AppHub:
         *,
         options: HubOptions | None = None,
         leads: bool = True,
-        place: TabPlace | None = None,
+        place: TabBrowser | None = None,
     ) -> None:
         self._names = AppNames(name)
         self._options = replace(options or HubOptions(), own_numbers=True)
         self._leads = leads
         self._given_place = place
-        self._place: TabPlace | None = None
+        self._place: TabBrowser | None = None
         self._jobs = Jobs()
         self._serving: asyncio.Task[None] | None = None
         self._ports: list[Dialled] = []
@@ -229,7 +229,7 @@ class AppHub:
         for port in tuple(self._ports):
             port.control("seen", active=self._place.is_seen())
 
-    def _running_place(self) -> TabPlace:
+    def _running_place(self) -> TabBrowser:
         if self._place is None:
             raise StateError("This AppHub is not running: use it within `async with hub.running()`.")
         return self._place
@@ -292,7 +292,7 @@ class _Users:
                 self._running = None
 
 
-def _own_place() -> TabPlace:
+def _own_place() -> TabBrowser:
     if not in_pyodide():
         raise StateError("Tabs are in a browser: outside of one pass AppHub a `place`.")
-    return app_tab.BrowserTab()
+    return app_tab.ThisTab()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import SetupNotDone
-from mcpframe.kit.client.setup import parse_entries
+from mcpframe.kit.client.enter_setup import parse_entries
 
 
 def test_fields_files_and_buttons_in_their_order(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ import pytest
 from mcpframe import FrameServer, FrameSession, Setup, SetupCancelled, SetupFailed
 from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.core.setup import Permission, SetupErrorCode, SetupResult, Visibility
-from mcpframe.frame.serving.author import local_session
-from mcpframe.frame.serving.setup import run_setup
+from mcpframe.frame.serving.author_setup import run_setup
+from mcpframe.frame.serving.frame_session import local_session
 from mcpframe.frame.storage.values import MemoryRecords, Storage
 
 DEFAULT = SetupResult("Configured", Visibility.OPTIONAL, "See it")

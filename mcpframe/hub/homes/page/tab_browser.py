@@ -21,7 +21,7 @@ class TabChannel(Protocol):
         ...
 
 
-class TabPlace(Protocol):
+class TabBrowser(Protocol):
     """A tab's browser, and the parts of it that tabs of one origin share."""
 
     @property

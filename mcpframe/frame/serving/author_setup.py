@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from mcpframe.frame.core.errors import SetupFailed
-from mcpframe.frame.serving.author import FrameSession
-from mcpframe.frame.session.setup import Permission, SetupErrorCode, SetupResult, Visibility, shortened
+from mcpframe.frame.serving.frame_session import FrameSession
+from mcpframe.frame.session.setup_phase import Permission, SetupErrorCode, SetupResult, Visibility, shortened
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

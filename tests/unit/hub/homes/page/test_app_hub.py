@@ -21,7 +21,7 @@ from mcpframe.frame.serving.server import serve
 from mcpframe.hub.core.codec import read_from_hub, write_to_hub
 from mcpframe.hub.core.messages import ToolAnswer, ToolCall, ToolList
 from mcpframe.hub.core.options import HubOptions
-from mcpframe.hub.homes.page.app import AppHub
+from mcpframe.hub.homes.page.app_hub import AppHub
 from mcpframe.hub.homes.page.dialing import Dialled
 from mcpframe.hub.homes.page.wire import AppNames
 from tests.support.fake_hub import ENVELOPE, text_result, tool

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mcpframe.frame.host_api.host import Host
     from mcpframe.frame.page.session_page import Page
     from mcpframe.frame.session.session import Session
-    from mcpframe.frame.session.setup import SetupReason
+    from mcpframe.frame.session.setup_phase import SetupReason
     from mcpframe.frame.storage.values import Storage
 
 Phase = Literal["setup", "transport", "local"]
@@ -69,7 +69,7 @@ class FrameSession:
         """
         if self._session is None or self.phase != "transport":
             raise StateError("Only a session with a host, in its transport phase, can ask for its setup again.")
-        from mcpframe.frame.session import setup as setup_phase
+        from mcpframe.frame.session import setup_phase
 
         setup_phase.require(self._session, setup_phase.SetupReason(reason), message, can_continue)
 

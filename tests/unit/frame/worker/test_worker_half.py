@@ -12,7 +12,7 @@ import pytest
 
 from mcpframe.frame.serving.server import messages
 from mcpframe.frame.worker.port import REPLAY, STALE_SECONDS, read, text_of
-from mcpframe.frame.worker.program import Program
+from mcpframe.frame.worker.worker_half import Program
 
 pytestmark = pytest.mark.anyio
 
