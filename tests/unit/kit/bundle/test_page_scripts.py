@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from mcpframe.kit.base import bundled_scripts
 from mcpframe.kit.base.data import checkout_dir, page_dir
 from mcpframe.kit.base.errors import KitError
 from mcpframe.kit.base.node import install_locked
@@ -125,8 +126,7 @@ def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(page_dir(), static / "page")
     for name in ("app", "host"):
         shutil.copytree(page_dir().parent / name, static / name)
-    monkeypatch.setattr(scripts, "static_dir", lambda: static)
-    monkeypatch.setattr(scripts, "page_dir", lambda: static / "page")
+    monkeypatch.setattr(bundled_scripts, "static_dir", lambda: static)
     return static
 
 
