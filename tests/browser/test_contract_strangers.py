@@ -46,15 +46,19 @@ async def is_unharmed(outer: Outer, *attackers: Frame | Page) -> None:
     assert (await outer.call(99, still="here"))["result"] == {"still": "here"}
     assert await outer.rest() == []
     for attacker in attackers:
-        assert await attacker.evaluate("heard") == []
+        assert await attacker.evaluate("heard") == [], attacker.url
 
 
-@pytest.mark.parametrize("origin", ["bundle", "host", "stranger"])
-async def test_a_sibling_frame_is_not_heard(host_page: Page, outer: Outer, origins: Origins, origin: str) -> None:
+async def test_no_other_window_is_heard(host_page: Page, outer: Outer, origins: Origins) -> None:
+    """Siblings of the framed page and frames in it, of every origin, and the host page itself."""
     await outer.open(f"{origins.bundle}/page.html?inner")
-    sibling = await framed(host_page, f"{getattr(origins, origin)}/page.html?sibling")
-    await bombard(sibling, "parent", host_page)
-    await is_unharmed(outer, sibling)
+    attackers: list[Frame] = []
+    for parent, name, target in ((host_page, "sibling", "parent"), (await outer.inner(), "child", "top")):
+        for origin in (origins.bundle, origins.host, origins.stranger):
+            attackers.append(await framed(parent, f"{origin}/page.html?{name}"))
+            await bombard(attackers[-1], target, host_page)
+    await bombard(host_page, "window", host_page)
+    await is_unharmed(outer, *attackers)
 
 
 @pytest.mark.parametrize("origin", ["bundle", "stranger"])
@@ -71,22 +75,6 @@ async def test_a_sibling_cannot_shake_hands_first(host_page: Page, outer: Outer,
     await say(frame, {"type": "MCP_TRANSPORT_ACCEPTED", "sessionId": reply["data"]["sessionId"]})
     await outer.next("opened")
     assert await sibling.evaluate("heard") == []
-
-
-@pytest.mark.parametrize("origin", ["bundle", "host", "stranger"])
-async def test_a_frame_inside_the_framed_page_is_not_heard(
-    host_page: Page, outer: Outer, origins: Origins, origin: str
-) -> None:
-    await outer.open(f"{origins.bundle}/page.html?inner")
-    child = await framed(await outer.inner(), f"{getattr(origins, origin)}/page.html?child")
-    await bombard(child, "top", host_page)
-    await is_unharmed(outer, child)
-
-
-async def test_the_host_page_itself_is_not_heard(host_page: Page, outer: Outer, origins: Origins) -> None:
-    await outer.open(f"{origins.bundle}/page.html?inner")
-    await bombard(host_page, "window", host_page)
-    await is_unharmed(outer)
 
 
 async def test_whoever_opened_the_host_page_is_not_heard(
