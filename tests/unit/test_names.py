@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -35,6 +36,26 @@ def test_no_two_modules_have_a_public_class_of_the_same_name(folder: str) -> Non
 def test_the_inspector_is_one_package() -> None:
     """Modules of an author may have any other name, such as `session` or `app`."""
     assert [path.name for path in (ROOT / "static" / "inspector").glob("*.py")] == []
+
+
+GLOSSARY = re.findall(
+    r"^\| ([a-z ]+) \| [^|]+ \| ((?:`\w+`(?:, )?)+) \|$",
+    (ROOT / "docs" / "architecture.md").read_text("utf-8").partition("\n## Words\n")[2].partition("\n## ")[0],
+    flags=re.MULTILINE,
+)
+
+
+def test_every_word_of_the_glossary_is_there_once_and_names_what_exists() -> None:
+    words = [word for word, _ in GLOSSARY]
+    assert len(words) == len(set(words)) >= 20
+    known = {name for path in files(ROOT / "mcpframe") for name in (path.stem, path.parent.name)}
+    known |= public_classes(ROOT / "mcpframe").keys()
+    assert {name for _, names in GLOSSARY for name in re.findall(r"\w+", names)} - known == set()
+
+
+@pytest.mark.parametrize("module", ["setup.py", "author.py", "program.py", "place.py", "app.py"])
+def test_no_two_modules_of_the_frame_and_the_hub_have_a_word_for_a_name(module: str) -> None:
+    assert len([path for folder in ("frame", "hub") for path in files(ROOT / "mcpframe" / folder, module)]) <= 1
 
 
 @pytest.mark.parametrize("name", ["rig.py", "page.py"])
