@@ -207,9 +207,9 @@ def set_up() -> dict[str, str]:
 def build() -> None:
     """Build every template into dist/."""
     from mcpframe.kit.base.data import templates_dir
-    from mcpframe.kit.bundle import build as build_bundle
+    from mcpframe.kit.bundle.pipeline import build as build_bundle
     from mcpframe.kit.bundle.pyodide.packages import CDN
-    from mcpframe.kit.bundle.snapshot.snapshot import camera
+    from mcpframe.kit.bundle.snapshot.camera import camera
 
     with camera(reused=True) as taking:
         for project in sorted(path.parent for path in templates_dir().glob("*/pyproject.toml")):
@@ -293,7 +293,7 @@ def release(arguments: Sequence[str]) -> int:
 def check() -> int:
     """Run every check, even after one has failed; return 1 if any has."""
     from mcpframe.kit.base.node import find_node, install_locked
-    from mcpframe.kit.bundle.page.scripts import inbox_script, loader_script
+    from mcpframe.kit.bundle.assembly.page_scripts import inbox_script, loader_script
 
     commands = (["ruff", "check"], ["ruff", "format", "--check"], ["mypy"])
     statuses = [subprocess.call([sys.executable, "-m", *command], cwd=ROOT) for command in commands]

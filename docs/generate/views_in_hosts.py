@@ -15,7 +15,7 @@ from pathlib import Path
 
 from docs.generate import ROOT
 from mcpframe.kit.base.data import templates_dir
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.publish.view_checks.run import IN_WORDS, Row, check_view, read_view
 from mcpframe.kit.publish.view_checks.sample_call import call_to_show
 from mcpframe.kit.web.serve import serve_folder

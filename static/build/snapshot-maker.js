@@ -1,5 +1,5 @@
 // Runs a build's programs in the page that will be published, and takes its snapshot; no bundle has this script. It sends
-// the results to the build, mcpframe.kit.bundle.snapshot.snapshot, which has opened the page.
+// the results to the build, mcpframe.kit.bundle.snapshot.camera, which has opened the page.
 
 const EPOCH = Date.UTC(2025, 0, 1); // a fixed time, so that the same inputs result in the same memory
 

@@ -262,7 +262,7 @@ export const page = {
     show("standalone");
     const about = element("about");
     about.hidden = false;
-    const offered = config.ways ?? []; // the dialects that the build has found: see `ways` in kit/bundle/offered.py
+    const offered = config.ways ?? []; // the dialects that the build has found: `ways` in kit/bundle/assembly
     const hosts = offered.filter((way) => way.hosts && allowedIn(way.dialect).length);
     const serves = hosts.length ? "the page that embeds it" : "this tab";
     element("status").textContent = `This page is an MCP server: it serves ${serves}.`;

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mcpframe.kit.base.cache import cache_dir
 from mcpframe.kit.base.data import templates_dir
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pipeline import build
 from tests.benchmarks.figures import Figure, Goal
 
 

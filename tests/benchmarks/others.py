@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mcpframe.kit.base.data import templates_dir
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.project.packaged import PackageOptions, package_project
 from mcpframe.kit.web.serve import serve_folder
 from tests.benchmarks.browser import BenchmarkBrowser, BenchmarkError, host_page

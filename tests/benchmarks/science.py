@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mcpframe.kit.base.data import checkout_dir
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.bundle.pyodide.runtime import ensure_runtime
 from tests.benchmarks.browser import BenchmarkBrowser, BenchmarkError, host_page
 from tests.benchmarks.figures import Figure, Goal

@@ -19,11 +19,11 @@ from mcpframe.kit.base.data import checkout_dir, templates_dir
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.base.progress import Progress
-from mcpframe.kit.bundle import build
-from mcpframe.kit.bundle.own_modules import own_files
+from mcpframe.kit.bundle.assembly.own_modules import own_files
 from mcpframe.kit.bundle.packages.fetch import fetch_wheels
 from mcpframe.kit.bundle.packages.lock import Locked, read_lock
 from mcpframe.kit.bundle.packages.resolve import INSTALLER
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.bundle.pyodide.archive import pack
 from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
 from mcpframe.kit.bundle.pyodide.runtime import Runtime, ensure_runtime

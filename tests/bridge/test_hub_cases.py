@@ -22,7 +22,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from playwright.async_api import Page, expect
 
 from mcpframe.kit.base.data import templates_dir
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.web.serve import serve_folder
 from tests.bridge.hub_programs import (
     COMMAND,

@@ -15,7 +15,7 @@ from mcp import Client, MCPError
 from playwright.async_api import Frame, Page
 
 from mcpframe.kit.base.data import templates_dir
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pipeline import build
 from tests.bridge.hub_pages import Site, has_waits, hub_site, waits
 from tests.bridge.hub_programs import has, http_hub, text, user_browser
 from tests.bridge.programs import PATIENCE

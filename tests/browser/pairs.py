@@ -10,7 +10,7 @@ from pathlib import Path
 from playwright.async_api import Frame, FrameLocator, Locator, Page
 
 from mcpframe.kit.base.data import templates_dir
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pipeline import build
 from tests.support.built import SNAPSHOTS
 
 

@@ -19,7 +19,7 @@ import pytest
 
 from mcpframe.kit.base.data import checkout_dir, templates_dir
 from mcpframe.kit.base.node import install_locked
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.dev.inspector import Inspecting, serve_inspector
 from mcpframe.kit.web.host_page import bundle_client, copy_host_modules
 from mcpframe.kit.web.serve import Served, serve_folder

@@ -9,7 +9,7 @@ import pytest
 
 from docs.generate.views_in_hosts import ADDRESS, ANY_VIEW, TEMPLATES, rows_of, table_of, without_times, written
 from mcpframe.hosts import HOST_PROFILES, HostProfile
-from mcpframe.kit.bundle import BuildResult
+from mcpframe.kit.bundle.output_root import BuildResult
 from mcpframe.kit.publish.view_checks.run import Row, ViewText, check_view, read_view
 from mcpframe.kit.publish.view_checks.sample_call import SampleCall, call_to_show
 from mcpframe.kit.web.serve import serve_folder

@@ -16,7 +16,7 @@ from playwright.async_api import Page
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE, PythonClient
 from tests.browser.conftest import Origins, Troubles

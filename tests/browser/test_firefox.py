@@ -10,7 +10,7 @@ import pytest
 
 from mcpframe.kit.base.data import checkout_dir, templates_dir
 from mcpframe.kit.base.node import install_locked
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.web.host_page import bundle_client, write_host_page
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.firefox import Firefox, ensure_firefox, running

@@ -12,7 +12,7 @@ import pytest
 from playwright.async_api import Page, Request
 
 from mcpframe.kit.base.data import templates_dir
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.project.project import find_project
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import Era, PythonClient

@@ -16,7 +16,7 @@ import httpx2
 import pytest
 from playwright.async_api import Page
 
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.web.cors_proxy import CorsProxy
 from mcpframe.kit.web.serve import serve_app, serve_folder
 from tests.browser.clients import PythonClient

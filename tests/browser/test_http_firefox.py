@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.firefox import Firefox, ensure_firefox, running
 from tests.browser.test_http import ERRORS, make_project

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.conftest import PAGES
 from tests.browser.engines import Engine, until

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from mcpframe.kit.base.errors import NoFramedServer
 from mcpframe.kit.bridge.target import open_target
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.cli.main import app
 from mcpframe.kit.client.session import one_session
 from mcpframe.kit.publish.bundle_checks.embedding import check_page

@@ -15,7 +15,7 @@ from mcpframe.frame.dialects.available import spoken_names
 from mcpframe.frame.dialects.mcp_apps.messages import INITIALIZE_ID
 from mcpframe.frame.dialects.mcp_ui.messages import READY, RECEIVED, RENDER_DATA, REQUEST_RENDER_DATA, RESPONSE, TO_HOST
 from mcpframe.frame.dialects.sep.messages import TRANSPORT_HANDSHAKE, TRANSPORT_HANDSHAKE_REPLY
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.project.scaffold import scaffold
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser import apps_hosts

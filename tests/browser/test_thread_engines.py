@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.engines import Engine, until
 from tests.bundle.conftest import write_project

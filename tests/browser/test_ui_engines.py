@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from mcpframe.frame.hosting.mcp_ui.resource import ui_resource
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.web.serve import Served, serve_folder
 from tests.browser.conftest import PAGES
 from tests.browser.engines import Engine, until

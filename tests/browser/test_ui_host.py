@@ -13,7 +13,7 @@ from playwright.async_api import BrowserContext, FrameLocator, Page, expect
 
 from mcpframe.frame.hosting.mcp_ui.resource import ui_resource
 from mcpframe.kit.base.data import static_dir
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import PAGES, Troubles

@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import BrowserContext
 
 from mcpframe.frame.boot.serving import BOOT_CAPABILITY
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.project.packaged import PackageOptions, package_project
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import Era, McpClient, PythonClient, TypeScriptClient

@@ -15,7 +15,7 @@ import anyio
 import pytest
 from playwright.async_api import BrowserContext, Frame, FrameLocator, Page, expect
 
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.web.serve import serve_folder
 from mcpframe.views.html import view_html, view_meta
 from tests.browser.apps_hosts import CONTEXT, AppsHost

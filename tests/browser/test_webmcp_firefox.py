@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.firefox import ensure_firefox, running
 from tests.browser.webmcp import polyfill_text

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from mcpframe.kit.base.data import templates_dir
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pipeline import build
 from tests.bundle.served_pages import browser, host, page, serving  # noqa: F401  the fixtures of the pages
 from tests.support.built import one_browser  # noqa: F401
 

@@ -16,8 +16,9 @@ import pytest
 
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.errors import WriteError
-from mcpframe.kit.bundle import build
-from mcpframe.kit.bundle.output.write import find_current, read_manifests
+from mcpframe.kit.bundle.assembly.manifest import read_manifests
+from mcpframe.kit.bundle.output_root import find_current
+from mcpframe.kit.bundle.pipeline import build
 from tests.bundle.conftest import SERVER, Adder
 from tests.bundle.test_build import contents, copied
 from tests.support.suites import extended

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import BuildError, ConfigError
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.project.packaged import PackageOptions, package_project
 from tests.support.suites import extended
 from tests.support.wheels import use_index, write_wheel

@@ -19,9 +19,9 @@ from starlette.types import Receive, Scope, Send
 
 from mcpframe.kit.base.errors import BuildError, ConfigError, HashMismatch
 from mcpframe.kit.base.node import Node
-from mcpframe.kit.bundle import build
-from mcpframe.kit.bundle.output.write import read_manifests
+from mcpframe.kit.bundle.assembly.manifest import read_manifests
 from mcpframe.kit.bundle.packages.lock import read_lock
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.bundle.pyodide import job as pyodide_job
 from mcpframe.kit.bundle.snapshot import build_browser, build_site
 from tests.bundle.conftest import SERVER, Adder, write_project

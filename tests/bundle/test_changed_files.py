@@ -19,7 +19,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.web.serve import serve_app
 from tests.browser.engines import KINDS
 from tests.bundle.conftest import SERVER, write_project

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page
 
 from mcpframe.kit.base.errors import BuildError
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pipeline import build
 from tests.bundle.conftest import write_project
 from tests.bundle.served_pages import Serving, call
 from tests.support.wheels import use_index, write_wheel

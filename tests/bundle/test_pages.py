@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pipeline import build
 from tests.bundle.conftest import SERVER, write_project
 from tests.bundle.served_pages import PATIENCE, Serving, call, copied, told
 from tests.support.suites import except_for

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from mcpframe.kit.bundle import build, patches
+from mcpframe.kit.bundle import patches
 from mcpframe.kit.bundle.patches import SCRIPT, SCRIPTS, KnownScript
 from mcpframe.kit.bundle.patches.patch import DoesNotApply, Patch
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.bundle.pyodide.runtime import ensure_runtime
 from mcpframe.kit.bundle.pyodide.version import FILES
 from tests.bundle.conftest import SERVER, Adder, write_project

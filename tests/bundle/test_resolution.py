@@ -11,10 +11,10 @@ from playwright.sync_api import Page
 
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.base.programs import run_tool
-from mcpframe.kit.bundle import build
 from mcpframe.kit.bundle.packages.choose_wheels import NoWheelFound
 from mcpframe.kit.bundle.packages.lock import Lock, read_lock
 from mcpframe.kit.bundle.packages.resolve import resolve
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
 from mcpframe.kit.bundle.pyodide.runtime import ensure_runtime
 from mcpframe.kit.project.packaged import PackageOptions, package_project

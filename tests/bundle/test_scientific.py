@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from mcpframe.kit.bundle import BuildResult
+from mcpframe.kit.bundle.output_root import BuildResult
 from tests.bundle.conftest import write_project
 from tests.bundle.served_pages import Serving, call
 from tests.support.built import built

@@ -19,7 +19,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from mcpframe.kit.base.cache import cache_dir
 from mcpframe.kit.base.data import checkout_dir
-from mcpframe.kit.bundle import BuildResult, build
+from mcpframe.kit.bundle.output_root import BuildResult
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.bundle.snapshot import build_browser, snapshot_page, time_limits
 from tests.bundle.conftest import write_project
 from tests.bundle.served_pages import PATIENCE, Serving, call, copied

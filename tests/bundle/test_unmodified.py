@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Page
 
 from mcpframe.kit.base.errors import BuildError
-from mcpframe.kit.bundle import build
 from mcpframe.kit.bundle.packages.lock import read_lock
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.project.packaged import PackageOptions, package_project
 from tests.bundle.served_pages import Serving, call
 from tests.support.wheels import use_index, write_unmodified

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.project.packaged import PackageOptions, package_project
 from tests.bundle.conftest import write_project
 from tests.bundle.served_pages import Serving, call

@@ -22,8 +22,9 @@ from pytest_pyodide.runner import PlaywrightChromeRunner
 from pytest_pyodide.server import DefaultHandler
 
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
+from mcpframe.kit.bundle.assembly.layers import SITE_PACKAGES
 from mcpframe.kit.bundle.packages.fetch import fetch_wheels
-from mcpframe.kit.bundle.packages.layers import SITE_PACKAGES, compiled_wheels
+from mcpframe.kit.bundle.packages.layers import compiled_wheels
 from mcpframe.kit.bundle.packages.lock import Lock, inputs_hash, read_lock, write_lock
 from mcpframe.kit.bundle.packages.resolve import resolve
 from mcpframe.kit.bundle.pyodide.archive import pack

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from mcpframe.kit.bundle.own_modules import module_paths, own_modules
+from mcpframe.kit.bundle.assembly.own_modules import module_paths, own_modules
 
 BUDGET = Path(__file__).parent / "import_budget.txt"
 

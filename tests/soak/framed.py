@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.web.host_page import copy_host_modules
 from mcpframe.kit.web.serve import serve_folder
 from tests.soak.clients import PATIENCE

@@ -20,8 +20,10 @@ import pytest
 
 from mcpframe.kit.base.data import checkout_dir, templates_dir
 from mcpframe.kit.base.locking import locked
-from mcpframe.kit.bundle import BuildResult, build, pipeline
-from mcpframe.kit.bundle.snapshot.snapshot import Camera, camera
+from mcpframe.kit.bundle import pipeline
+from mcpframe.kit.bundle.output_root import BuildResult
+from mcpframe.kit.bundle.pipeline import build
+from mcpframe.kit.bundle.snapshot.camera import Camera, camera
 from mcpframe.kit.project.project import find_project
 from tests.support.origins import HOST
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from mcpframe.kit.bundle.page.index_page import script_json
+from mcpframe.kit.bundle.assembly.index_page import script_json
 
 
 def write_bundle(root: Path, name: str, **manifest: Any) -> Path:

@@ -33,7 +33,7 @@ from mcpframe.kit.base.server_lists import list_all
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.browser.host_tab import OFF, host_tab
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.project.packaged import PackageOptions, package_project
 from mcpframe.kit.web.serve import serve_folder
 from tests.survey.outcomes import Outcome, advised_to_leave_out, stage_of

@@ -14,9 +14,9 @@ from mcpframe.frame.dialects.sep.dialect import DIALECT
 from mcpframe.frame.session.setup_phase import SetupCompleted, SetupErrorCode
 from mcpframe.kit.base.data import checkout_dir, page_dir
 from mcpframe.kit.base.node import find_node
-from mcpframe.kit.bundle.inbox import inbox_data
-from mcpframe.kit.bundle.page.scripts import BUNDLED_INBOX
-from mcpframe.kit.bundle.server_import import Inspected, InspectedSetup
+from mcpframe.kit.bundle.assembly.description import ServerDescription, SetupDescription
+from mcpframe.kit.bundle.assembly.inbox import inbox_data
+from mcpframe.kit.bundle.assembly.page_scripts import BUNDLED_INBOX
 from mcpframe.kit.project.pyproject import McpframeConfig
 from tests.support.mcpb import to_client
 from tests.support.sep import connection_in, hear
@@ -50,10 +50,12 @@ SETUP = {
 }
 
 
-def data(setup: InspectedSetup | None, **own: tuple[str, ...]) -> dict[str, Any]:
+def data(setup: SetupDescription | None, **own: tuple[str, ...]) -> dict[str, Any]:
     origins = OriginEntries(("https://chat.example",), own)
     about = {"name": "a-server", "version": "1.2"}
-    return inbox_data(Inspected("a server", setup=setup), McpframeConfig(boot_timeout=12.5), about, origins.parse())
+    return inbox_data(
+        ServerDescription("a server", setup=setup), McpframeConfig(boot_timeout=12.5), about, origins.parse()
+    )
 
 
 def test_a_dialect_without_allowed_origins_calls_nobody() -> None:
@@ -75,7 +77,7 @@ def run(given: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def said() -> dict[str, Any]:
-    return run(data(InspectedSetup(True, (CAMERA,))))
+    return run(data(SetupDescription(True, (CAMERA,))))
 
 
 @pytest.mark.parametrize(
@@ -175,7 +177,7 @@ def test_of_partial_arguments_the_last_is_kept(said: dict[str, Any]) -> None:
 
 
 def test_the_openings_are_what_python_would_post() -> None:
-    found = data(InspectedSetup())
+    found = data(SetupDescription())
     assert [phase["openings"] for phase in found["phases"]] == [
         [{**SETUP, "requiresVisibleSetup": False, "requestedPermissions": []}],
         EMBEDDED,

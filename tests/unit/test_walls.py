@@ -211,7 +211,7 @@ def test_only_the_rooms_of_a_dialect_name_it() -> None:
 
 
 def test_the_script_of_a_page_names_no_dialect() -> None:
-    """It gets what differs from the build: see `ways` in `kit/bundle/offered.py`, and `kit/bundle/inbox.py`."""
+    """It gets what differs from the build: see `ways` in `assembly/offered.py`, and `assembly/inbox.py`."""
     words = re.compile(rf"\b({'|'.join(offered_names())}|MCP_[A-Z_]+|ui/[a-z])\b")
     scripts = sorted((PACKAGE.parent / "static" / "page").glob("*.js"))
     assert {path.name: found for path in scripts if (found := words.findall(path.read_text("utf-8")))} == {}

@@ -24,7 +24,7 @@ from mcpframe.kit.web.published import allows, fetch, not_offered, read_manifest
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
-    from mcpframe.kit.bundle import BuildResult
+    from mcpframe.kit.bundle.output_root import BuildResult
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def build_project(path: Path, progress: Progress = silent) -> BuildResult:
     Raises:
         KitError: It cannot be built, or is a page.
     """
-    from mcpframe.kit.bundle import build
+    from mcpframe.kit.bundle.pipeline import build
 
     find_server(path)
     out = cache_dir() / "bridge" / host_name(path).partition(".")[0]

@@ -8,7 +8,7 @@ find project → resolve (or use the lock) → fetch wheels → collect → impo
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,34 +20,46 @@ from mcpframe.frame.core.origins import OriginEntries
 from mcpframe.kit.base.cache import check_writable
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import clear_cache
-from mcpframe.kit.bundle.author_files import author_files, first_paint, page_files
-from mcpframe.kit.bundle.build_warnings import build_warnings, unseen_page_warnings
+from mcpframe.kit.bundle.assembly.assemble import Bundle, assemble
+from mcpframe.kit.bundle.assembly.assets import Asset
+from mcpframe.kit.bundle.assembly.author_files import author_files, first_paint, page_files
+from mcpframe.kit.bundle.assembly.build_warnings import build_warnings, unseen_page_warnings
+from mcpframe.kit.bundle.assembly.description import ServerDescription, SetupDescription
+from mcpframe.kit.bundle.assembly.features import code_of, features_of, written_for_a_process
+from mcpframe.kit.bundle.assembly.inputs import RUNTIME, Inputs, Scripts, licence_text, runtime_scripts
+from mcpframe.kit.bundle.assembly.layers import Layers
+from mcpframe.kit.bundle.assembly.manifest import manifest_of, origins_of, read_manifests
+from mcpframe.kit.bundle.assembly.offered import check_origins_early, origins_for
+from mcpframe.kit.bundle.assembly.own_modules import own_files, own_sources
+from mcpframe.kit.bundle.assembly.page_scripts import source_files
+from mcpframe.kit.bundle.assembly.snapshot_file import AUTHOR, SDK
 from mcpframe.kit.bundle.code.absent_modules import absent_modules
 from mcpframe.kit.bundle.code.console_scripts import entry_code, with_entry
 from mcpframe.kit.bundle.code.entry_object import check_entry_early
 from mcpframe.kit.bundle.code.page_use import can_run_in_worker, check_worker, starts_processes
-from mcpframe.kit.bundle.contents import Parts, Scripts, assemble, runtime_scripts
-from mcpframe.kit.bundle.features import code_of, features_of, written_for_a_process
-from mcpframe.kit.bundle.offered import check_origins_early, origins_for
-from mcpframe.kit.bundle.output.assets import Asset
-from mcpframe.kit.bundle.output.write import BuildResult, find_current, origins_of, read_manifests, write_bundle
-from mcpframe.kit.bundle.own_modules import own_files, own_sources
+from mcpframe.kit.bundle.import_places import InNode, InPage
+from mcpframe.kit.bundle.output_root import BuildResult, compress, find_current, write_bundle
 from mcpframe.kit.bundle.packages.environment import with_environment
 from mcpframe.kit.bundle.packages.fetch import fetch_wheels
-from mcpframe.kit.bundle.packages.layers import Layers, build_layers, compiled, is_compiled, with_sources
+from mcpframe.kit.bundle.packages.layers import (
+    build_layers,
+    compiled,
+    is_compiled,
+    lazy_wheels,
+    packages_of,
+    with_sources,
+)
 from mcpframe.kit.bundle.packages.left_out import modules_of
 from mcpframe.kit.bundle.packages.lock import Lock
-from mcpframe.kit.bundle.page.scripts import source_files
-from mcpframe.kit.bundle.program_places import InNode, InPage
+from mcpframe.kit.bundle.packages.npm import npm_files
 from mcpframe.kit.bundle.project_lock import ProjectLock
 from mcpframe.kit.bundle.pyodide.archive import source_date, unpacking
 from mcpframe.kit.bundle.pyodide.compile import cache_key
 from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
 from mcpframe.kit.bundle.pyodide.runtime import Runtime, ensure_runtime
 from mcpframe.kit.bundle.pyodide.version import VERSION
-from mcpframe.kit.bundle.server_import import Inspected, InspectedSetup, ServerFails, compile_and_inspect
-from mcpframe.kit.bundle.snapshot.boot import AUTHOR, SDK
-from mcpframe.kit.bundle.snapshot.snapshot import Camera, Server, Snapshot, Taken, camera
+from mcpframe.kit.bundle.server_import import ServerFails, compile_and_inspect
+from mcpframe.kit.bundle.snapshot.camera import Camera, Server, Taken, camera
 from mcpframe.kit.project.project import (
     Project,
     find_project,
@@ -171,7 +183,7 @@ class Build:
         page_files: The author's files for the page, by path, since `run`.
         first_paint: The author's HTML for a view that has not drawn, since `run`.
         layers: The archives of the page, since `collect`.
-        inspected: The description of the server, since `import_server`.
+        description: The description of the server, since `import_server`.
     """
 
     given: Project
@@ -191,7 +203,7 @@ class Build:
     page_files: Mapping[str, bytes] = field(init=False)
     first_paint: str = field(init=False)
     layers: Layers = field(init=False)
-    inspected: Inspected = field(init=False)
+    description: ServerDescription = field(init=False)
 
     @property
     def lock(self) -> Lock:
@@ -205,9 +217,10 @@ class Build:
             ServerFails: The server raises when it is imported.
             KitError: As for `build`.
         """
-        world = written_for_a_process(self.given, self.lock, self.author)
+        world = written_for_a_process(self.given, packages_of(self.lock), self.author)
         self.project = replace(self.given, world=world, processes=starts_processes(self.author))
-        self.page_files, self.first_paint = page_files(self.project, self.out), first_paint(self.project)
+        npm = npm_files(self.given.config.npm, str(self.given.file))
+        self.page_files, self.first_paint = page_files(self.project, self.out, npm), first_paint(self.project)
         key = self._inputs()
         if not self.upgrade and (manifest := find_current(self.out, self.project.name, key)):
             return self._result(manifest, unchanged=True)
@@ -218,23 +231,16 @@ class Build:
             self.fetch()
             self.collect()
             self.import_server(taking)
-            assets, described = self.pack()
+            inputs = self._assembly(self.layers, self.description, origins_for(self.project, self.description.origins))
+            with self.progress("Packing the files"):
+                bundle = assemble(inputs)
             taken = Taken(None, "starts without a snapshot, as none was requested")
             if self.snapshot:
-                taken = self.take_snapshot(taking, assets)
+                taken = self.take_snapshot(taking, bundle.assets)
             if taken.snapshot is not None:
-                assets, described = self.pack(taken.snapshot)
-            with self.progress("Compressing the files"):
-                manifest = described()
-            # Without a final outcome the bundle does not count as current, so the next build retries.
-            unseen = unseen_page_warnings(self.project.config.visibility.requirement, draws=self.inspected.draws)
-            if notes := [*self.inspected.notes, *unseen]:
-                manifest["notes"] = notes
-            if self.inspected.sources:
-                manifest["sources"] = list(self.inspected.sources)
-            place = {"runs_in": self.project.config.runs_in, "could_run_in_worker": self._could_run_in_worker()}
-            manifest |= {"start": taken.description, **place, "inputs": key if taken.final else ""}
-            self.write(assets, manifest)
+                with self.progress("Packing the snapshot"):
+                    bundle = assemble(inputs, taken.snapshot)
+            manifest = self.write(inputs, bundle, taken, key)
         return self._result(manifest)
 
     def fetch(self) -> None:
@@ -247,8 +253,9 @@ class Build:
         """Collect the modules of the page in layers, and compile all except the author's."""
         project, config = self.project, self.project.config
         with self.progress("Compiling to bytecode"):
-            code = code_of(self.lock, self.wheels, self.author)
-            features = features_of(project, self.lock, self.author, code)
+            packages = packages_of(self.lock)
+            code = code_of(packages, self.wheels, self.author)
+            features = features_of(project, packages, self.author, code)
             own = own_files(code, features, modules_of((*config.leave_out, *self.lock.left_out)))
             self.layers = build_layers(project, self.lock, self.wheels, self.author, own, self.runtime)
             if self.earlier:
@@ -262,12 +269,12 @@ class Build:
         A draft takes the description of the earlier build.
         """
         project, config = self.project, self.project.config
-        self.inspected = _as_before(self.earlier) if self.earlier else Inspected(name=project.name)
+        self.description = _as_before(self.earlier) if self.earlier else ServerDescription(name=project.name)
         if self.earlier or not config.inspect:
             return
         places = InPage(taking, project.name, self._bare), InNode(self.runtime, evaluates=config.csp.unsafe_eval)
         with self.progress("Importing the server in Pyodide"):
-            self.layers, self.inspected = compile_and_inspect(
+            self.layers, self.description = compile_and_inspect(
                 project.entry,
                 self.runtime,
                 self.layers,
@@ -280,50 +287,59 @@ class Build:
                 timeout=config.import_timeout,
             )
         if config.visitor_env:
-            self.inspected = replace(self.inspected, setup=InspectedSetup(visible=True))
+            self.description = replace(self.description, setup=SetupDescription(visible=True))
 
-    def pack(self, snapshot: Snapshot | None = None) -> tuple[list[Asset], Callable[[], dict[str, Any]]]:
-        """Return the bundle's files, and a function that returns the content of its manifest."""
-        origins = origins_for(self.project, self.inspected.origins)
-        with self.progress("Packing the snapshot" if snapshot else "Packing the files"):
-            return assemble(self._parts(self.layers, self.inspected, origins), snapshot)
-
-    def _bare(self, layers: Layers) -> list[Asset]:
+    def _bare(self, layers: Layers) -> Sequence[Asset]:
         """Return the bundle's files before anything is known of the server."""
-        assets, _ = assemble(self._parts(layers, Inspected(name=self.project.name), OriginEntries((_NO_HOST,))))
-        return assets
+        description = ServerDescription(name=self.project.name)
+        return assemble(self._assembly(layers, description, OriginEntries((_NO_HOST,)))).assets
 
-    def _parts(self, layers: Layers, inspected: Inspected, origins: OriginEntries) -> Parts:
-        return Parts(
+    def _assembly(self, layers: Layers, description: ServerDescription, origins: OriginEntries) -> Inputs:
+        return Inputs(
             self.project,
-            self.lock,
-            self.wheels,
+            packages_of(self.lock),
             layers,
-            inspected,
+            licence_text(layers.licences),
+            description,
             origins,
             self._scripts,
+            lazy_wheels(self.project, self.lock, self.wheels),
             self.page_files,
             self.first_paint,
         )
 
     @cached_property
     def _scripts(self) -> Scripts:
-        return runtime_scripts(self.runtime)  # patching takes a while, and a build assembles its files repeatedly
+        # Patching takes a while, and a build assembles its files repeatedly.
+        return runtime_scripts({name: (self.runtime.folder / name).read_bytes() for name in RUNTIME})
 
     def take_snapshot(self, taking: Camera, assets: Sequence[Asset]) -> Taken:
         """Take a snapshot of the page in a browser."""
         project = self.project
         with self.progress("Taking a snapshot in a browser"):
-            tools = None if project.program else self.inspected.tools  # a program is not run for it
+            tools = None if project.program else self.description.tools  # a program is not run for it
             server = Server(project.name, project.entry, project.config.kind, tools, project.settings)
             # What a visitor enters is known only in the page, and its program is imported after that.
             layers = (SDK,) if project.config.visitor_env else self.layers_of_snapshot
             return taking.take(server, assets, layers)
 
-    def write(self, assets: Sequence[Asset], manifest: dict[str, Any]) -> None:
-        """Write the bundle below the output root."""
+    def write(self, inputs: Inputs, bundle: Bundle, taken: Taken, key: str) -> dict[str, Any]:
+        """Write the bundle below the output root, and return its manifest."""
+        config = self.project.config
+        with self.progress("Compressing the files"):
+            gzips = compress(bundle.assets)
+        manifest = manifest_of(inputs, bundle, gzips)
+        unseen = unseen_page_warnings(config.visibility.requirement, draws=self.description.draws)
+        if notes := [*self.description.notes, *unseen]:
+            manifest["notes"] = notes
+        if self.description.sources:
+            manifest["sources"] = list(self.description.sources)
+        place = {"runs_in": config.runs_in, "could_run_in_worker": self._could_run_in_worker()}
+        # Without a final outcome the bundle does not count as current, so the next build retries.
+        manifest |= {"start": taken.description, **place, "inputs": key if taken.final else ""}
         with self.progress(f"Writing {self.out / self.project.name}"):
-            write_bundle(self.out, self.project.name, assets, manifest)
+            write_bundle(self.out, self.project.name, bundle.assets, gzips, manifest)
+        return manifest
 
     def _could_run_in_worker(self) -> bool:
         config = self.project.config
@@ -353,10 +369,10 @@ class Build:
         return cache_key(*parts, *(path.read_bytes() for path in ours))
 
 
-def _as_before(manifest: Mapping[str, Any]) -> Inspected:
+def _as_before(manifest: Mapping[str, Any]) -> ServerDescription:
     """Return the description of the server in an earlier manifest."""
     server, tools = manifest["server"], manifest["tools"]
-    return Inspected(
+    return ServerDescription(
         name=server["name"],
         title=server["title"],
         version=server["version"],

@@ -9,7 +9,7 @@ from pathlib import Path
 from mcpframe.kit.base.cache import check_writable
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.base.progress import Progress, remark, silent
-from mcpframe.kit.bundle.author_files import author_files
+from mcpframe.kit.bundle.assembly.author_files import author_files
 from mcpframe.kit.bundle.code.sdk_choice import asks_for_later, fails_as_earlier, written_for_earlier
 from mcpframe.kit.bundle.packages.choose_wheels import NoWheelFound
 from mcpframe.kit.bundle.packages.fetch import fetch_wheels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,10 +14,12 @@ from mcpframe.frame.core.origins import OriginEntries
 from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.base.terminal import visible
+from mcpframe.kit.bundle.assembly.description import ServerDescription, SetupDescription
+from mcpframe.kit.bundle.assembly.layers import PACKAGES_PATH, SERVER_PATH, Layers
+from mcpframe.kit.bundle.assembly.view_files import unreachable_views
 from mcpframe.kit.bundle.code.start_errors import Code, Raised, explain
-from mcpframe.kit.bundle.packages.layers import PACKAGES_PATH, SERVER_PATH, Layers, compiled, is_compiled, with_sources
-from mcpframe.kit.bundle.page.view_files import unreachable_views
-from mcpframe.kit.bundle.program_places import NoPlace, Place
+from mcpframe.kit.bundle.import_places import NoPlace, Place
+from mcpframe.kit.bundle.packages.layers import compiled, is_compiled, with_sources
 from mcpframe.kit.bundle.pyodide.compile import cache_key, cached
 from mcpframe.kit.bundle.pyodide.job import Outcome, ProgramFailed, ProgramTimeout, program_sources
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
@@ -67,50 +69,6 @@ class ServerFails(BuildError):
         self.error = error
 
 
-@dataclass(frozen=True)
-class InspectedSetup:
-    """The requirements of a server's setup.
-
-    Attributes:
-        visible: Whether the page must be visible.
-        permissions: The fields of each `Permission`.
-    """
-
-    visible: bool = False
-    permissions: tuple[dict[str, Any], ...] = ()
-
-
-@dataclass(frozen=True)
-class Inspected:
-    """The description of a server, from importing its entry.
-
-    Attributes:
-        name: The name that clients see.
-        title: The title that clients see, if any.
-        version: The server's version, if any.
-        instructions: The server's instructions for models, if any.
-        origins: The origins passed to `FrameServer`.
-        tools: The tools as `tools/list` returns them; None if the server lists them only within a session.
-        modules: The names of all modules imported with the server.
-        setup: The requirements of its setup; None if unknown.
-        notes: Warnings about its code, in sentences.
-        draws: Whether it has a function that draws its page.
-        sources: The top folders of the packages whose sources it reads.
-    """
-
-    name: str
-    title: str | None = None
-    version: str | None = None
-    instructions: str | None = None
-    origins: OriginEntries = field(default_factory=OriginEntries)
-    tools: tuple[dict[str, Any], ...] | None = None
-    modules: tuple[str, ...] = ()
-    setup: InspectedSetup | None = None
-    notes: tuple[str, ...] = ()
-    draws: bool = False
-    sources: tuple[str, ...] = ()
-
-
 def compile_and_inspect(
     entry: str,
     runtime: Runtime,
@@ -123,7 +81,7 @@ def compile_and_inspect(
     code: Mapping[str, bytes],
     wheels: Mapping[str, Path],
     timeout: float = 120.0,
-) -> tuple[Layers, Inspected]:
+) -> tuple[Layers, ServerDescription]:
     """Compile the author's files, then import and inspect the server, or the main function of a page.
 
     If the source of a package is read meanwhile, its sources are kept, and the server is imported again. The
@@ -254,8 +212,8 @@ def _kept(layers: Layers, runtime: Runtime, asked: Sequence[str]) -> Path:
     return cached("inspections", cache_key(*parts))
 
 
-def _described(found: _Reported, code: Mapping[str, bytes], remarks: Sequence[str]) -> Inspected:
-    return Inspected(
+def _described(found: _Reported, code: Mapping[str, bytes], remarks: Sequence[str]) -> ServerDescription:
+    return ServerDescription(
         name=found.name,
         title=found.title,
         version=found.version,
@@ -311,9 +269,9 @@ class _Setup(BaseModel):
     visible: bool
     permissions: Annotated[list[_Permission], Field(max_length=_MOST)]
 
-    def as_inspected(self) -> InspectedSetup:
+    def as_inspected(self) -> SetupDescription:
         permissions = ({**item.model_dump(), "phase": tuple(item.phase)} for item in self.permissions)
-        return InspectedSetup(self.visible, tuple(permissions))
+        return SetupDescription(self.visible, tuple(permissions))
 
 
 _Frame = Annotated[tuple[_Text, int, _Text], Field(strict=False)]  # JSON has lists only

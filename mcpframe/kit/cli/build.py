@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from mcpframe.kit.base.progress import Progress
-    from mcpframe.kit.bundle import BuildResult
+    from mcpframe.kit.bundle.output_root import BuildResult
 
 EXAMPLES = examples(
     "mcpframe build",
@@ -89,7 +89,7 @@ def build(
 
     Somebody else's package becomes a project in ./NAME first, which can be edited.
     """
-    from mcpframe.kit.bundle import build as build_bundle  # a slow import
+    from mcpframe.kit.bundle.pipeline import build as build_bundle  # a slow import
 
     progress = silently if as_json else step
     with ExitStack() as stack:
@@ -187,8 +187,8 @@ def _bridged(result: BuildResult) -> str:
 
 
 def _embedders(result: BuildResult) -> str:
-    from mcpframe.kit.bundle.offered import needs_hosts
-    from mcpframe.kit.bundle.output.write import origins_of
+    from mcpframe.kit.bundle.assembly.manifest import origins_of
+    from mcpframe.kit.bundle.assembly.offered import needs_hosts
     from mcpframe.kit.web.published import offered_by
 
     origins, offered = origins_of(result.manifest), offered_by(result.manifest)

@@ -13,8 +13,8 @@ from mcpframe.kit.cli.inspect import keep_inspecting
 from mcpframe.kit.cli.output import escape, out, some_of, step
 
 if TYPE_CHECKING:
-    from mcpframe.kit.bundle import BuildResult
     from mcpframe.kit.bundle.code.code_limits import Outlook
+    from mcpframe.kit.bundle.output_root import BuildResult
     from mcpframe.kit.project.pyproject import McpframeConfig
 
 EXAMPLES = examples(

@@ -19,8 +19,8 @@ from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
-from mcpframe.kit.bundle import build
 from mcpframe.kit.bundle.packages.lock import read_lock
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.dev.inspector import serve_inspector
 from mcpframe.kit.project.project import find_project
 from mcpframe.kit.web.host_page import bundle_client, write_host_page

@@ -20,8 +20,8 @@ from mcpframe.kit.base.cache import cache_dir
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.progress import Progress, labelled, silent
 from mcpframe.kit.base.scratch import scratch
-from mcpframe.kit.bundle import build
-from mcpframe.kit.bundle.output.header_files import SANDBOX_HEADERS
+from mcpframe.kit.bundle.assembly.header_files import SANDBOX_HEADERS
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.dev.reload_channel import DevChannel, WithChannel
 from mcpframe.kit.project.project import find_server
 from mcpframe.kit.web.bundle_site import BundleSite

@@ -27,8 +27,8 @@ from mcpframe.frame.dialects.available import dialect
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.progress import Progress, labelled, silent
 from mcpframe.kit.base.scratch import scratch
-from mcpframe.kit.bundle import build
-from mcpframe.kit.bundle.author_files import author_files, sample_call
+from mcpframe.kit.bundle.assembly.author_files import author_files, sample_call
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.dev.reload_channel import DevChannel, WithChannel
 from mcpframe.kit.project.project import find_project
 from mcpframe.kit.project.source_file import project_file

@@ -12,8 +12,8 @@ from pathlib import Path
 from mcpframe.kit.base.bundled_scripts import with_record
 from mcpframe.kit.base.data import page_dir, static_dir
 from mcpframe.kit.base.scratch import scratch
-from mcpframe.kit.bundle.output.assets import integrity
-from mcpframe.kit.bundle.page.scripts import BUNDLED, BUNDLED_INBOX, SOURCES
+from mcpframe.kit.bundle.assembly.assets import integrity
+from mcpframe.kit.bundle.assembly.page_scripts import BUNDLED, BUNDLED_INBOX, SOURCES
 from mcpframe.kit.web.host_page import bundle_module
 
 VIEW_MODULE = Path(__file__).resolve().parents[2] / "views" / "view_text.py"

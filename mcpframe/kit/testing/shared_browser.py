@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from playwright.async_api import BrowserContext
 
     from mcpframe.kit.browser.host_tab import HostTab
-    from mcpframe.kit.bundle import BuildResult
+    from mcpframe.kit.bundle.output_root import BuildResult
 
 _PATIENCE = 10_000  # milliseconds for clicks and inputs
 _ANY_HOST = "https://host.example"
@@ -134,7 +134,7 @@ class SharedBrowser:
         Raises:
             KitError: It cannot be built.
         """
-        from mcpframe.kit.bundle.output.write import origins_of
+        from mcpframe.kit.bundle.assembly.manifest import origins_of
         from mcpframe.kit.web.serve import serve_app
         from mcpframe.kit.web.site import Site
 
@@ -222,7 +222,7 @@ def build_for_tests(
         ConfigError: It is a page, not a server.
         KitError: It cannot be built.
     """
-    from mcpframe.kit.bundle import build
+    from mcpframe.kit.bundle.pipeline import build
 
     if not pages:
         find_server(project)

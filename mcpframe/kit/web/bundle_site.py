@@ -14,7 +14,8 @@ from typing import Any
 from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, Response
 
-from mcpframe.kit.bundle.output.write import MANIFEST, SHARED
+from mcpframe.kit.bundle.assembly.assets import SHARED
+from mcpframe.kit.bundle.assembly.manifest import MANIFEST
 from mcpframe.kit.web.guests import with_ancestors, with_guests
 from mcpframe.kit.web.site import Site
 

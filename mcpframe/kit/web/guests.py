@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mcpframe.frame.core.origins import ANY
-from mcpframe.kit.bundle.page.index_page import script_json
+from mcpframe.kit.bundle.assembly.index_page import script_json
 
 _BOOT, _INBOX = "mcpframe-boot", "mcpframe-inbox"
 _ANCESTORS = re.compile(r"(frame-ancestors )([^;]*)")

@@ -11,7 +11,7 @@ from typing import Any
 from mcpframe.frame.core.places import parse_address
 from mcpframe.kit.base.cache import cache_dir
 from mcpframe.kit.base.errors import ConfigError, NoFramedServer
-from mcpframe.kit.bundle.output.write import MANIFEST, read_manifests
+from mcpframe.kit.bundle.assembly.manifest import MANIFEST, read_manifests
 from mcpframe.kit.project.packaged import package_project
 from mcpframe.kit.project.source_file import has_project, is_there, project_file
 from mcpframe.kit.web.published import not_offered

@@ -1,4 +1,4 @@
-// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/fitting.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "97daf2ae268957b9d05b5f8369f4fb163bc4815285199598d74b808f17d91a35"}
+// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/fitting.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "b1fb9a87c7ac14b0b9ec0d3276d266895f34b74e5e9130eedaecc3e4fb7149dc"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;

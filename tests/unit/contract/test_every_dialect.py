@@ -21,9 +21,9 @@ from mcpframe.frame.dialects.available import dialect, dialects, inner_candidate
 from mcpframe.frame.serving.server import serve
 from mcpframe.frame.session.session import open_session, transport
 from mcpframe.frame.session.wire import read_wire
-from mcpframe.kit.bundle.inbox import inbox_data
-from mcpframe.kit.bundle.offered import ways
-from mcpframe.kit.bundle.server_import import Inspected
+from mcpframe.kit.bundle.assembly.description import ServerDescription
+from mcpframe.kit.bundle.assembly.inbox import inbox_data
+from mcpframe.kit.bundle.assembly.offered import ways
 from mcpframe.kit.project.pyproject import McpframeConfig
 from tests.support.fake_window import STRANGER, FakeWindow, inbound
 from tests.support.toy_dialects import TOY, installed
@@ -227,7 +227,7 @@ def test_the_build_and_the_inspector_know_it(name: str, of: Parts) -> None:
     assert spoken.for_hosts in [way["hosts"] for way in ways([name])]
     assert McpframeConfig.model_validate({"dialects": [name]}).dialects == [name]
     allowed = parse_allowed_origins([HOST])
-    inbox = inbox_data(Inspected("p"), McpframeConfig(), ABOUT, allowed)  # type: ignore[arg-type]
+    inbox = inbox_data(ServerDescription("p"), McpframeConfig(), ABOUT, allowed)  # type: ignore[arg-type]
     openings = inbox["phases"][-1]["openings"]
     assert any(of.owns(opening) for opening in openings)
     found = read_wire(of.call)

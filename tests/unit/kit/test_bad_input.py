@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import WriteError
-from mcpframe.kit.bundle.output.assets import asset
-from mcpframe.kit.bundle.output.write import write_bundle
+from mcpframe.kit.bundle.assembly.assets import asset
+from mcpframe.kit.bundle.output_root import write_bundle
 from mcpframe.kit.cli.main import main
 from mcpframe.kit.web.serve import serve_folder
 
@@ -104,6 +104,6 @@ def test_a_project_that_cannot_be_read(refused, tmp_path: Path) -> None:  # type
 def test_an_output_folder_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "dist").write_text("mine")
     with pytest.raises(WriteError, match="there is a file where a folder is needed"):
-        write_bundle(tmp_path / "dist", "pi", [asset("pi/index.html", b"")], {})
+        write_bundle(tmp_path / "dist", "pi", [asset("pi/index.html", b"")], {}, {})
     assert (tmp_path / "dist").read_text() == "mine"
     assert [path.name for path in tmp_path.iterdir()] == ["dist"]

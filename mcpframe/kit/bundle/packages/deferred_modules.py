@@ -15,7 +15,7 @@ from collections.abc import Collection
 
 from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.base.scratch import scratch
-from mcpframe.kit.bundle.packages.trim import native_libraries
+from mcpframe.kit.bundle.assembly.layers import module_name, native_libraries
 from mcpframe.kit.bundle.pyodide.archive import Files, pack
 from mcpframe.kit.bundle.pyodide.compile import cache_key, cached
 from mcpframe.kit.bundle.pyodide.job import Mounted, program_text, run_in_pyodide
@@ -48,17 +48,6 @@ def startup_modules(stdlib: Files, base: Files, base_path: str, runtime: Runtime
     return frozenset(json.loads(path.read_bytes()))
 
 
-def module_name(path: str) -> str:
-    """Return the module of a compiled file, or the package of a data file."""
-    parts = path.removesuffix(".py").removesuffix(".pyc").split("/")
-    if "__pycache__" in parts:
-        parts.remove("__pycache__")
-    parts[-1] = parts[-1].split(".")[0]
-    if not path.endswith((".py", ".pyc", ".so")) or parts[-1] == "__init__":
-        parts.pop()
-    return ".".join(parts)
-
-
 def split(files: Files, startup: Collection[str]) -> tuple[dict[str, bytes], dict[str, bytes]]:
     """Split files into those of startup and deferred ones.
 
@@ -81,9 +70,3 @@ def index_of(archive: bytes) -> bytes:
             name_length, extra_length = struct.unpack_from("<HH", archive, info.header_offset + 26)
             entries.append([info.filename, info.header_offset + 30 + name_length + extra_length, info.file_size])
     return json.dumps(entries, separators=(",", ":")).encode()
-
-
-def needs_deferred(modules: Collection[str], deferred: Files) -> bool:
-    """Return whether any of these modules is among files whose paths begin with `std/` or `site-packages/`."""
-    names = {module_name(path.partition("/")[2]) for path in deferred}
-    return bool(names & set(modules))

@@ -13,11 +13,13 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from mcpframe.kit.base.cache import sha256_of, write_file
+from mcpframe.kit.bundle.assembly.layers import PACKAGES_PATH, SERVER_PATH, SITE_PACKAGES, STDLIB_PATH, Layer, Layers
+from mcpframe.kit.bundle.assembly.packages import LazyWheel, Packages
 from mcpframe.kit.bundle.packages.deferred_modules import INDEX, index_of, split, startup_modules
 from mcpframe.kit.bundle.packages.lock import Lock
-from mcpframe.kit.bundle.packages.optional_native import without_native
+from mcpframe.kit.bundle.packages.optional_native import is_foreign, pure_wheel, without_native
 from mcpframe.kit.bundle.packages.resolve import BASE, INSTALLER
-from mcpframe.kit.bundle.packages.trim import RULES, native_libraries, trim_wheel
+from mcpframe.kit.bundle.packages.trim import RULES, trim_wheel
 from mcpframe.kit.bundle.pyodide.archive import Files, pack, unpack
 from mcpframe.kit.bundle.pyodide.compile import (
     Run,
@@ -29,85 +31,12 @@ from mcpframe.kit.bundle.pyodide.compile import (
     compiling,
 )
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
-from mcpframe.kit.bundle.pyodide.version import PYTHON_VERSION
 from mcpframe.kit.project.project import Project
 
 _FORMAT = "4"
 """Increase it when the same files give another result: cached results of other formats are not used."""
 
 _LARGE = 1_000_000  # bytes
-
-LIBRARY = f"/lib/python{PYTHON_VERSION.rpartition('.')[0]}"
-SITE_PACKAGES = f"{LIBRARY}/site-packages"
-STDLIB_ZIP = f"/lib/python{''.join(PYTHON_VERSION.split('.')[:2])}.zip"
-"""The zip of Pyodide's own standard library; empty in the page."""
-STDLIB_PATH = f"{LIBRARY}/std"
-"""The folder of the standard library in the page. Unlike a zip, it can be filled later."""
-
-
-SERVER_PATH = "/mcpframe/server"
-"""The folder of the author's files in the page."""
-PACKAGES_PATH = "/mcpframe/packages"
-"""The folder of the author's requirements in the page, apart from the SDK's, which may be filled after the start."""
-
-
-@dataclass(frozen=True)
-class Layer:
-    """One archive of a bundle.
-
-    Attributes:
-        name: The name of its file.
-        to: Its folder in Python's file system.
-        files: Its files.
-        own: Whether it is the author's: requirements or files.
-        apart: Whether it is a large package. A page that has started from a snapshot fetches it when one of its files
-            is read, and not with the others.
-    """
-
-    name: str
-    to: str
-    files: Files
-    own: bool = False
-    apart: bool = False
-
-    @property
-    def libraries(self) -> tuple[str, ...]:
-        """The native libraries in it, by path."""
-        return native_libraries(self.files)
-
-
-@dataclass(frozen=True)
-class Layers:
-    """Everything a page unpacks.
-
-    Attributes:
-        stdlib: The whole standard library.
-        base: The whole of mcpframe and the SDK.
-        archives: The archives that a page unpacks at its start, in this order.
-        deferred: The files fetched when one of them is imported, by path below `LIBRARY`.
-        licences: The licence texts of the packages.
-    """
-
-    stdlib: Files
-    base: Files
-    archives: tuple[Layer, ...]
-    deferred: Files
-    licences: Files
-
-    @property
-    def paths(self) -> list[str]:
-        """The folders to import from, besides those of the standard library, the SDK and the author's files."""
-        return [layer.to for layer in self.archives if layer.to == PACKAGES_PATH]
-
-    @property
-    def shared(self) -> tuple[Layer, ...]:
-        """The archives that are the same in every bundle."""
-        return tuple(layer for layer in self.archives if not layer.own)
-
-    @property
-    def author(self) -> tuple[Layer, ...]:
-        """The archives of the author: requirements and files."""
-        return tuple(layer for layer in self.archives if layer.own)
 
 
 @dataclass(frozen=True)
@@ -131,6 +60,26 @@ def root_names(requirements: Iterable[str]) -> set[str]:
 def base_packages(lock: Lock) -> set[str]:
     """Return the names of the packages in every bundle."""
     return {package.name for package in lock.closure(root_names((*BASE, *INSTALLER)))}
+
+
+def packages_of(lock: Lock) -> Packages:
+    """Return the packages of a lock, for the assembly."""
+    versions = {package.name: package.version for package in lock.packages}
+    return Packages(versions, frozenset(versions.keys() - base_packages(lock)))
+
+
+def lazy_wheels(project: Project, lock: Lock, wheels: Mapping[str, Path]) -> dict[str, list[LazyWheel]]:
+    """Return for each lazy requirement the wheels that the page lacks at its start."""
+    there = base_packages(lock) | {package.name for package in lock.closure(root_names(project.requirements))}
+    found: dict[str, list[LazyWheel]] = {}
+    for root in (canonicalize_name(Requirement(item).name) for item in project.lazy):
+        found[root] = []
+        for package in lock.closure([root]):
+            if package.name not in there:
+                wheel = wheels[package.name]
+                name, data = pure_wheel(wheel) if is_foreign(wheel.name) else (wheel.name, wheel.read_bytes())
+                found[root].append(LazyWheel(package.name, name, package.sha256, data))
+    return found
 
 
 def build_layers(

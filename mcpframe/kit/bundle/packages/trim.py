@@ -8,7 +8,6 @@ Licence texts are returned separately, for one file beside the archives.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from mcpframe.kit.bundle.pyodide.archive import Files
 
@@ -58,8 +57,3 @@ def _headers(data: bytes) -> bytes:
     """Return the headers of a METADATA file, without the long description."""
     head, _, _ = data.replace(b"\r\n", b"\n").partition(b"\n\n")
     return head + b"\n"
-
-
-def native_libraries(paths: Iterable[str]) -> tuple[str, ...]:
-    """Return the native libraries among paths, in their loading order."""
-    return tuple(sorted(path for path in paths if path.endswith(".so")))

@@ -7,12 +7,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mcpframe.kit.bundle.output.assets import integrity
+from mcpframe.kit.bundle.assembly.assets import integrity
+from mcpframe.kit.bundle.assembly.snapshot_file import AUTHOR
 
-AUTHOR = "author"
-"""The layer of a snapshot that includes the author's module."""
-SDK = "sdk"
-"""The layer of a snapshot with the SDK and mcpframe, which is the same for all bundles."""
 PATIENCE = 120.0
 """Seconds for one page, without those for importing the server's modules."""
 SILENCE = 30.0

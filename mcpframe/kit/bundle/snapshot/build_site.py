@@ -12,9 +12,9 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from mcpframe.kit.base.data import page_dir
-from mcpframe.kit.bundle.page.scripts import SNAPSHOT_MAKER, snapshot_maker_script
+from mcpframe.kit.bundle.assembly.page_scripts import SNAPSHOT_MAKER, snapshot_maker_script
+from mcpframe.kit.bundle.assembly.snapshot_file import DECODER
 from mcpframe.kit.bundle.snapshot.boot import changed, file_entry, with_boot
-from mcpframe.kit.bundle.snapshot.memory import DECODER
 from mcpframe.kit.bundle.snapshot.outcome import MOST_BYTES, check_memory, checked
 
 _SENT = ("start", "memory")

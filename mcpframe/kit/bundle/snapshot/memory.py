@@ -21,9 +21,6 @@ from typing import Any
 
 from zstandard import ZstdCompressor
 
-DECODER = "zstd.wasm"
-"""The page's decoder of the compression, a static file."""
-
 _LEVEL = 9  # 12 takes twice as long, for two percent
 _THREADS = 2  # fixed, so that every machine writes the same bytes
 _STRETCH = 16384

@@ -23,8 +23,8 @@ from mcpframe.kit.base.data import HOST_JSON, PIECES, script_with, static_dir
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.base.locking import locked
 from mcpframe.kit.base.progress import Progress, silent
-from mcpframe.kit.bundle import build
-from mcpframe.kit.bundle.output.write import SHARED
+from mcpframe.kit.bundle.assembly.assets import SHARED
+from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.hub.extension.identity import EXTENSION_KEY
 
 MANIFEST = "manifest.json"

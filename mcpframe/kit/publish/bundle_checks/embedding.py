@@ -9,8 +9,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from mcpframe.frame.core.origins import ANY, OPAQUE
-from mcpframe.kit.bundle.offered import embedders, without_use
-from mcpframe.kit.bundle.output.write import origins_of
+from mcpframe.kit.bundle.assembly.manifest import origins_of
+from mcpframe.kit.bundle.assembly.offered import embedders, without_use
 from mcpframe.kit.publish.bundle_checks.findings import HEADERS, Finding, error, warning
 from mcpframe.kit.web.published import offered_by
 

@@ -10,7 +10,7 @@ from typing import Any
 from mcpframe.kit.base.errors import NoFramedServer
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.server_lists import list_all
-from mcpframe.kit.bundle.output.write import MANIFEST
+from mcpframe.kit.bundle.assembly.manifest import MANIFEST
 from mcpframe.kit.client.session import one_session
 from mcpframe.kit.publish.bundle_checks.embedding import check_page
 from mcpframe.kit.publish.bundle_checks.files import check_files

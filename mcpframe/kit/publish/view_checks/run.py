@@ -21,7 +21,7 @@ from mcpframe.frame.hosting.policy import ui_of
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import ConfigError, NoFramedServer
 from mcpframe.kit.base.progress import Progress, silent
-from mcpframe.kit.bundle.output.write import MANIFEST
+from mcpframe.kit.bundle.assembly.manifest import MANIFEST
 from mcpframe.kit.publish.view_checks.sample_call import SampleCall, call_of_program, call_to_show
 from mcpframe.kit.publish.view_checks.stage import HOST, SANDBOX, Stage, stage
 from mcpframe.kit.web.published import fetch, not_offered, read_manifest

@@ -19,7 +19,7 @@ import pytest
 from mcpframe.frame.compat import process
 from mcpframe.frame.page import hints, load
 from mcpframe.frame.world import unavailable
-from mcpframe.kit.bundle.packages.layers import SERVER_PATH
+from mcpframe.kit.bundle.assembly.layers import SERVER_PATH
 
 
 class FakeRequests:

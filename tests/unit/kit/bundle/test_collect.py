@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import BuildError, ConfigError
-from mcpframe.kit.bundle.author_files import author_files, page_files
+from mcpframe.kit.bundle.assembly.author_files import author_files, page_files
 from mcpframe.kit.bundle.pyodide.archive import unpacking
 from mcpframe.kit.project.project import find_project
 

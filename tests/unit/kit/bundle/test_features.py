@@ -7,19 +7,27 @@ from pathlib import Path
 
 import pytest
 
-from mcpframe.kit.bundle.features import FEATURES, code_of, features_of, has_http_library, written_for_a_process
-from mcpframe.kit.bundle.own_modules import own_modules
+from mcpframe.kit.bundle.assembly.features import (
+    FEATURES,
+    code_of,
+    features_of,
+    has_http_library,
+    written_for_a_process,
+)
+from mcpframe.kit.bundle.assembly.own_modules import own_modules
+from mcpframe.kit.bundle.assembly.packages import Packages
+from mcpframe.kit.bundle.packages.layers import packages_of
 from mcpframe.kit.bundle.packages.lock import Lock, Locked
 from mcpframe.kit.project.project import find_project
 from tests.support.wheels import write_wheel
 
 
-def lock(**required_by: str) -> Lock:
+def lock(**required_by: str) -> Packages:
     packages = [
         Locked(name.replace("_", "-"), "1.0", f"{name}-1.0-py3-none-any.whl", "0" * 64, "index", (who,))
         for name, who in required_by.items()
     ]
-    return Lock("", tuple(packages))
+    return packages_of(Lock("", tuple(packages)))
 
 
 @pytest.mark.parametrize("name", ["httpx", "httpx2", "urllib3", "aiohttp"])
@@ -72,8 +80,8 @@ def test_an_author_asks_for_it_by_an_import(code: str, chosen: bool, tmp_path: P
     (tmp_path / "server.py").write_text("from mcp.server import MCPServer\nserver = MCPServer('s')\n")
     project = find_project(tmp_path)
     author = {"server.py": code.encode()}
-    assert written_for_a_process(project, Lock("", ()), author) is chosen
-    assert written_for_a_process(replace(project, program="server"), Lock("", ()), author)
+    assert written_for_a_process(project, lock(), author) is chosen
+    assert written_for_a_process(replace(project, program="server"), lock(), author)
 
 
 @pytest.mark.parametrize(
@@ -89,5 +97,5 @@ def test_an_author_asks_for_it_by_an_import(code: str, chosen: bool, tmp_path: P
 def test_the_configuration_has_features(config: str, expected: set[str], tmp_path: Path) -> None:
     (tmp_path / "main.py").touch()
     (tmp_path / "pyproject.toml").write_text(f'[tool.mcpframe]\nentry = "main:main"\n{config}\n')
-    assert features_of(find_project(tmp_path), Lock("", ()), {}, {}) == expected
+    assert features_of(find_project(tmp_path), lock(), {}, {}) == expected
     assert expected <= FEATURES.keys()

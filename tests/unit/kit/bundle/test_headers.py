@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from mcpframe.kit.bundle.output.header_files import SANDBOX_HEADERS, host_files
-from mcpframe.kit.bundle.page.csp import header_policy, page_policy
+from mcpframe.kit.bundle.assembly.csp import header_policy, page_policy
+from mcpframe.kit.bundle.assembly.header_files import SANDBOX_HEADERS, host_files
 from mcpframe.kit.project.pyproject import CspConfig
 from mcpframe.kit.web.site_headers import headers_for, parse
 

@@ -6,8 +6,8 @@ import json
 import re
 from html.parser import HTMLParser
 
-from mcpframe.kit.bundle.output.assets import asset, hashed
-from mcpframe.kit.bundle.page.index_page import link, relative_url, render_page
+from mcpframe.kit.bundle.assembly.assets import asset, hashed, packed
+from mcpframe.kit.bundle.assembly.index_page import link, relative_url, render_page
 
 LINK = {"url": "../_mcpframe/a.js", "integrity": "sha256-x", "bytes": 1}
 
@@ -71,7 +71,6 @@ def test_a_name_carries_the_hash_of_the_content() -> None:
 
 
 def test_only_what_gains_is_compressed() -> None:
-    assert asset("a.js", b"x" * 1000).packed is not None
-    assert asset("a.whl", b"x" * 1000).packed is None
-    assert asset("a.bin", bytes(range(256))).packed is None
-    assert asset("a.js", b"x" * 1000).packed == asset("a.js", b"x" * 1000).packed
+    files = [asset("a.js", b"x" * 1000), asset("a.whl", b"x" * 1000), asset("a.bin", bytes(range(256)))]
+    assert [path for path, data in packed(files).items() if data is not None] == ["a.js"]
+    assert packed(files) == packed(files)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mcpframe.kit.bundle.build_warnings import inline_code_warnings, unseen_page_warnings, view_warnings
+from mcpframe.kit.bundle.assembly.build_warnings import inline_code_warnings, unseen_page_warnings, view_warnings
 
 PAGE = b"""<style>p { color: red }</style><p style="color: blue" class="style">style="x"</p>
 <button onclick="go()" ONINPUT=x title='style="1"'>Go</button><svg><rect style="fill: red"/></svg>"""

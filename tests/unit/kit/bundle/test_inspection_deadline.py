@@ -10,7 +10,7 @@ import pytest
 
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.bundle import server_import as inspect
-from mcpframe.kit.bundle.packages.layers import SERVER_PATH, Layer, Layers
+from mcpframe.kit.bundle.assembly.layers import SERVER_PATH, Layer, Layers
 from mcpframe.kit.bundle.pyodide.job import ProgramTimeout
 
 

@@ -19,8 +19,9 @@ from mcpframe.frame.dialects.available import (
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import ConfigError
 from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
-from mcpframe.kit.bundle.inbox import inbox_data
-from mcpframe.kit.bundle.offered import (
+from mcpframe.kit.bundle.assembly.description import ServerDescription, SetupDescription
+from mcpframe.kit.bundle.assembly.inbox import inbox_data
+from mcpframe.kit.bundle.assembly.offered import (
     check_origins_early,
     embedders,
     lists_of,
@@ -31,7 +32,6 @@ from mcpframe.kit.bundle.offered import (
     without_hosts,
     without_use,
 )
-from mcpframe.kit.bundle.server_import import Inspected, InspectedSetup
 from mcpframe.kit.project.project import Project, find_project, with_dialects
 from mcpframe.kit.project.pyproject import McpframeConfig
 from mcpframe.kit.testing.shared_browser import ServedBundle
@@ -93,7 +93,7 @@ def test_lists_and_names_without_use_are_found() -> None:
 
 @pytest.mark.parametrize("name", spoken_names())
 def test_the_inbox_posts_the_openings_of_offered_dialects_only(name: str) -> None:
-    inspected = Inspected(name="n", setup=InspectedSetup(visible=False, permissions=()))
+    inspected = ServerDescription(name="n", setup=SetupDescription(visible=False, permissions=()))
     everything = inbox_data(inspected, McpframeConfig(), {}, lists_of([], entries_of([A]), opaque=False))
     one = inbox_data(inspected, McpframeConfig(), {}, lists_of([name], entries_of([A]), opaque=False))
 

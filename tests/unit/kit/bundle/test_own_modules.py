@@ -15,10 +15,11 @@ from typing import NamedTuple
 
 import pytest
 
-from mcpframe.kit.bundle.author_files import author_files
+from mcpframe.kit.bundle.assembly.author_files import author_files
+from mcpframe.kit.bundle.assembly.features import FEATURES, features_of
+from mcpframe.kit.bundle.assembly.own_modules import module_paths, own_files, own_modules, part_of
 from mcpframe.kit.bundle.code.public_names import public_names
-from mcpframe.kit.bundle.features import FEATURES, features_of
-from mcpframe.kit.bundle.own_modules import module_paths, own_files, own_modules, part_of
+from mcpframe.kit.bundle.packages.layers import packages_of
 from mcpframe.kit.bundle.packages.left_out import modules_of
 from mcpframe.kit.bundle.packages.lock import Lock
 from mcpframe.kit.project.project import find_project
@@ -40,9 +41,9 @@ def of(code: str, *features: str) -> Bundle:
 
 
 def of_project(file: Path) -> Bundle:
-    project, lock = find_project(file), Lock("", ())
+    project, packages = find_project(file), packages_of(Lock("", ()))
     author = author_files(project, file.parent / "dist")
-    return Bundle(author, features_of(project, lock, author, author))
+    return Bundle(author, features_of(project, packages, author, author))
 
 
 PROGRAM = ("program", "world")

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import ConfigError
-from mcpframe.kit.bundle.author_files import author_files, page_files, style_paths
-from mcpframe.kit.bundle.contents import _author_assets
-from mcpframe.kit.bundle.output.assets import Asset
-from mcpframe.kit.bundle.output.header_files import host_files
-from mcpframe.kit.bundle.page.csp import page_policy
+from mcpframe.kit.bundle.assembly.assemble import author_assets
+from mcpframe.kit.bundle.assembly.assets import Asset
+from mcpframe.kit.bundle.assembly.author_files import author_files, page_files, style_paths
+from mcpframe.kit.bundle.assembly.csp import page_policy
+from mcpframe.kit.bundle.assembly.header_files import host_files
 from mcpframe.kit.project.project import find_project
 from mcpframe.kit.project.pyproject import CspConfig, read_config
 from mcpframe.kit.web.site_headers import headers_for, parse
@@ -77,16 +77,16 @@ def test_a_mistake_names_the_key(folder: Path, table: str, told: str) -> None:
 
 def test_they_keep_their_names_in_a_folder_that_says_what_is_in_it() -> None:
     files = {"a.js": b"import './deep/b.js'", "deep/b.js": b"x"}
-    folder, assets = _author_assets("pi", files)
+    folder, assets = author_assets("pi", files)
     assert folder.startswith("assets-")
     assert {path: asset.path for path, asset in assets.items()} == {
         "a.js": f"pi/{folder}/a.js",
         "deep/b.js": f"pi/{folder}/deep/b.js",
     }
     assert all(isinstance(asset, Asset) for asset in assets.values())
-    assert _author_assets("pi", files)[0] == folder
+    assert author_assets("pi", files)[0] == folder
     for changed in ({**files, "a.js": b""}, {"b.js": b"import './deep/b.js'", "deep/b.js": b"x"}, {}):
-        assert _author_assets("pi", changed)[0] != folder
+        assert author_assets("pi", changed)[0] != folder
 
 
 def test_they_may_be_cached_for_ever() -> None:

@@ -15,11 +15,11 @@ from mcpframe.kit.base import bundled_scripts
 from mcpframe.kit.base.data import checkout_dir, page_dir
 from mcpframe.kit.base.errors import KitError
 from mcpframe.kit.base.node import install_locked
-from mcpframe.kit.bundle.page import scripts
-from mcpframe.kit.bundle.page.csp import page_policy
-from mcpframe.kit.bundle.page.index_page import prefetch_script, render_page
-from mcpframe.kit.bundle.page.scripts import BUNDLED, loader_script, snapshot_maker_script
-from mcpframe.kit.bundle.snapshot.memory import DECODER
+from mcpframe.kit.bundle.assembly import page_scripts as scripts
+from mcpframe.kit.bundle.assembly.csp import page_policy
+from mcpframe.kit.bundle.assembly.index_page import prefetch_script, render_page
+from mcpframe.kit.bundle.assembly.page_scripts import BUNDLED, loader_script, snapshot_maker_script
+from mcpframe.kit.bundle.assembly.snapshot_file import DECODER
 from mcpframe.kit.project.pyproject import CspConfig
 from mcpframe.kit.publish.page_script import VIEW_MODULE, bundled_page_script, view_module
 from mcpframe.kit.web.host_page import bundle_module

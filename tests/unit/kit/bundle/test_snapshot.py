@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from starlette.requests import Request
 
-from mcpframe.kit.bundle.output.assets import asset
+from mcpframe.kit.bundle.assembly.assets import asset
 from mcpframe.kit.bundle.pyodide.job import program_text
 from mcpframe.kit.bundle.snapshot import build_browser, build_site, snapshot_page
-from mcpframe.kit.bundle.snapshot import snapshot as snapshots
+from mcpframe.kit.bundle.snapshot import camera as snapshots
 from mcpframe.kit.bundle.snapshot.boot import boot_of
 
 NOTHING = {"error": None, "asked": None, "tasks": 0, "written": [], "opened": [], "modules": []}

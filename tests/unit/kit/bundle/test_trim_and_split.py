@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from mcpframe.kit.bundle.packages.deferred_modules import index_of, module_name, needs_deferred, split
-from mcpframe.kit.bundle.packages.trim import native_libraries, trim_wheel
+from mcpframe.kit.bundle.assembly.layers import module_name, native_libraries, needs_deferred
+from mcpframe.kit.bundle.packages.deferred_modules import index_of, split
+from mcpframe.kit.bundle.packages.trim import trim_wheel
 from mcpframe.kit.bundle.pyodide.archive import pack
 
 

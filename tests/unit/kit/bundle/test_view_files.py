@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import BuildError, ConfigError
-from mcpframe.kit.bundle.author_files import first_paint, sample_call
-from mcpframe.kit.bundle.page.csp import sources_of
-from mcpframe.kit.bundle.page.view_files import FILES, unreachable_views, view_files
+from mcpframe.kit.bundle.assembly.author_files import first_paint, sample_call
+from mcpframe.kit.bundle.assembly.csp import sources_of
+from mcpframe.kit.bundle.assembly.view_files import FILES, unreachable_views, view_files
 from mcpframe.kit.project.project import find_project
 from mcpframe.kit.project.pyproject import AppConfig, CspConfig, read_config
 from mcpframe.views.html import view_html, view_meta

@@ -25,7 +25,7 @@ from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.errors import BuildError, ConfigError
 from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
 from mcpframe.kit.browser import chromium
-from mcpframe.kit.bundle import BuildResult
+from mcpframe.kit.bundle.output_root import BuildResult
 from mcpframe.kit.cli import common_options, output
 from mcpframe.kit.cli.examples import commands_in, examples
 from mcpframe.kit.cli.main import app, main

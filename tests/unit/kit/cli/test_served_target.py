@@ -9,7 +9,7 @@ import pytest
 
 from mcpframe.kit.base.errors import ConfigError
 from mcpframe.kit.base.progress import silent
-from mcpframe.kit.bundle import BuildResult
+from mcpframe.kit.bundle.output_root import BuildResult
 from mcpframe.kit.cli.served_target import addressed
 from mcpframe.kit.web.published import fetch
 

@@ -17,7 +17,7 @@ import pytest
 
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import ConfigError, PortTaken
-from mcpframe.kit.bundle import BuildResult
+from mcpframe.kit.bundle.output_root import BuildResult
 from mcpframe.kit.cli.main import main
 from mcpframe.kit.dev import inspector
 from mcpframe.kit.dev.inspector import Inspecting, serve_inspector

@@ -15,7 +15,7 @@ import pytest
 import watchfiles
 
 from mcpframe.kit.base.errors import BuildError, ConfigError, PortTaken
-from mcpframe.kit.bundle import BuildResult
+from mcpframe.kit.bundle.output_root import BuildResult
 from mcpframe.kit.cli.main import main
 from mcpframe.kit.dev import inspector
 from mcpframe.kit.dev import server as dev

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from mcpframe.kit.bundle.output.header_files import host_files
+from mcpframe.kit.bundle.assembly.header_files import host_files
 from mcpframe.kit.web.bundle_site import BundleSite
 from mcpframe.kit.web.guests import with_ancestors, with_guests
 from tests.support.bundles import write_bundle

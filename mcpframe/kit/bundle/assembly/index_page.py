@@ -10,8 +10,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from mcpframe.kit.base.data import page_dir
-from mcpframe.kit.bundle.output.assets import Asset
-from mcpframe.kit.bundle.page.scripts import inbox_script
+from mcpframe.kit.bundle.assembly.assets import Asset
+from mcpframe.kit.bundle.assembly.page_scripts import inbox_script
 
 
 def relative_url(asset: Asset, folder: str) -> str:

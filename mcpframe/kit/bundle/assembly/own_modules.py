@@ -23,13 +23,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
+from mcpframe.kit.bundle.assembly.page_scripts import loader_script
 from mcpframe.kit.bundle.code.imports import Import, imports_in, syntax_tree
 from mcpframe.kit.bundle.code.public_names import public_names
-from mcpframe.kit.bundle.page.scripts import loader_script
 from mcpframe.kit.bundle.pyodide.job import program_texts
 
 _NAME = "mcpframe"
-_ROOT = Path(__file__).resolve().parents[2]
+_ROOT = Path(__file__).resolve().parents[3]
 _ROOMS = ("frame", "hub", "views")
 _FILES = ("__init__", "hosts", "wire")
 _TABLE = "NAMES: dict[str, dict[str, str]] = {"

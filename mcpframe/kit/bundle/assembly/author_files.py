@@ -18,7 +18,6 @@ from typing import Any
 
 from mcpframe.frame.core.limits import FIRST_PAINT_BYTES
 from mcpframe.kit.base.errors import BuildError, ConfigError
-from mcpframe.kit.bundle.packages.npm import npm_files
 from mcpframe.kit.bundle.pyodide.archive import most_unpacked
 from mcpframe.kit.project.project import Project
 
@@ -47,24 +46,23 @@ def author_files(project: Project, out: Path) -> dict[str, bytes]:
     return _read_all(project, files)
 
 
-def page_files(project: Project, out: Path) -> dict[str, bytes]:
+def page_files(project: Project, out: Path, packages: Mapping[str, bytes] | None = None) -> dict[str, bytes]:
     """Return the files that the page fetches by URL: assets, style sheets and files of npm packages, by path.
 
     Args:
         out: The output folder, which may be inside the project.
+        packages: The files of npm packages.
 
     Raises:
         BuildError: A file cannot be read, or they exceed the limits of `unpacking`.
         ConfigError: A pattern matches nothing, or a file that must not be published.
-        DownloadError: An npm package could not be fetched.
-        HashMismatch: An npm package is not the one that was pinned.
     """
-    declared, packages = _declared(project, out), npm_files(project.config.npm, str(project.file))
+    declared, packages = _declared(project, out), packages or {}
     if both := sorted(declared.keys() & packages.keys()):
         raise ConfigError(
             f"{project.file}: {both[0]} is both a file of the project and one of tool.mcpframe.npm: rename the folder."
         )
-    files = _read_all(project, declared) | packages
+    files = {**_read_all(project, declared), **packages}
     for name in sorted(files):
         for ending in _COMPRESSED:
             if f"{name}{ending}" in files:

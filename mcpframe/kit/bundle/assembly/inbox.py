@@ -15,14 +15,14 @@ from mcpframe.frame.core.events import Send
 from mcpframe.frame.core.origins import ANY, OriginLists
 from mcpframe.frame.dialects.available import dialect, dialects, inner_candidates
 from mcpframe.kit.base.limits import EARLY_MESSAGES
-from mcpframe.kit.bundle.server_import import Inspected, InspectedSetup
+from mcpframe.kit.bundle.assembly.description import ServerDescription, SetupDescription
 from mcpframe.kit.project.pyproject import McpframeConfig
 
 _ANYONE = parse_allowed_origins([ANY])  # openings do not depend on the allowed origins
 
 
 def inbox_data(
-    inspected: Inspected, config: McpframeConfig, about: Mapping[str, str], origins: OriginLists
+    inspected: ServerDescription, config: McpframeConfig, about: Mapping[str, str], origins: OriginLists
 ) -> dict[str, Any]:
     """Return the data of the script.
 
@@ -89,7 +89,7 @@ def _stand_in(candidates: Sequence[Candidate]) -> dict[str, Any] | None:
     return None
 
 
-def _setup_openings(setup: InspectedSetup | None, spoken: Dialect) -> list[dict[str, Any]]:
+def _setup_openings(setup: SetupDescription | None, spoken: Dialect) -> list[dict[str, Any]]:
     from mcpframe.frame.session.setup_phase import Permission
 
     if setup is None:

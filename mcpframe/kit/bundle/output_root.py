@@ -6,15 +6,13 @@ removed.
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mcpframe.frame.core.origins import OriginEntries
 from mcpframe.kit.base.cache import (
     clear_leftovers,
     make_public,
@@ -25,13 +23,14 @@ from mcpframe.kit.base.cache import (
 )
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.base.locking import locked
-from mcpframe.kit.bundle.output.assets import Asset
-from mcpframe.kit.bundle.output.header_files import host_files
+from mcpframe.kit.base.progress import count
+from mcpframe.kit.bundle.assembly.assets import SHARED, Asset, gzipped, packed
+from mcpframe.kit.bundle.assembly.header_files import host_files
+from mcpframe.kit.bundle.assembly.manifest import MANIFEST, manifest_text, read_manifests
+from mcpframe.kit.bundle.pyodide.compile import cache_key, cached
 
-SHARED = "_mcpframe"
-"""The folder of the output root that all its bundles share."""
-
-MANIFEST = "manifest.json"
+Packed = Mapping[str, bytes | None]
+"""Files as gzip, by path; None for files that are sent as they are."""
 
 
 @dataclass(frozen=True)
@@ -72,27 +71,6 @@ class BuildResult:
         return sizes
 
 
-def origins_of(manifest: Mapping[str, Any]) -> OriginEntries:
-    """Return the allowed origins in a bundle's manifest. Manifests of earlier versions have no `dialect_origins`."""
-    own = manifest.get("dialect_origins", {})
-    return OriginEntries(
-        tuple(manifest["allowed_origins"]), {dialect: tuple(entries) for dialect, entries in own.items()}
-    )
-
-
-def read_manifests(out: Path) -> dict[str, dict[str, Any]]:
-    """Return the manifests of all bundles below an output root, by folder."""
-    found = {}
-    for path in sorted(out.glob(f"*/{MANIFEST}")):
-        try:
-            data = json.loads(path.read_text("utf-8"))
-        except (OSError, ValueError):
-            continue  # not a bundle's manifest
-        if isinstance(data, dict) and data.get("mcpframe_manifest"):
-            found[path.parent.name] = data
-    return found
-
-
 def find_current(out: Path, name: str, inputs: str) -> dict[str, Any] | None:
     """Return the manifest of a bundle that was built from the same inputs and is complete; else None."""
     manifest = read_manifests(out).get(name)
@@ -107,13 +85,32 @@ def find_current(out: Path, name: str, inputs: str) -> dict[str, Any] | None:
     return manifest
 
 
-def write_bundle(out: Path, name: str, assets: Iterable[Asset], manifest: Mapping[str, Any]) -> None:
+def compress(assets: Sequence[Asset]) -> Packed:
+    """Return the files of a bundle as gzip: see `packed`. Large ones are cached, and counted for people."""
+    found: dict[str, bytes | None] = {}
+    for done, item in enumerate(assets, 1):
+        found |= packed([item], _cached_gzip)
+        count(done, len(assets))
+    return found
+
+
+def _cached_gzip(item: Asset) -> bytes:
+    if len(item.data) <= 65536:  # too fast for the cache to help
+        return gzipped(item)
+    path = cached("gzip", cache_key("9", item.sha256) + ".gz")
+    if not path.is_file():
+        write_file(path, gzipped(item))
+    return path.read_bytes()
+
+
+def write_bundle(out: Path, name: str, assets: Sequence[Asset], gzips: Packed, manifest: Mapping[str, Any]) -> None:
     """Write a bundle.
 
     Args:
         out: The output root.
         name: The bundle's folder.
         assets: Its files, in its folder or in the shared one.
+        gzips: Its files as gzip, by path.
         manifest: The content of its manifest.json.
 
     Raises:
@@ -127,7 +124,7 @@ def write_bundle(out: Path, name: str, assets: Iterable[Asset], manifest: Mappin
         if target.exists() and not (target / MANIFEST).is_file() and (not target.is_dir() or any(target.iterdir())):
             raise BuildError(f"{target} exists and is not a bundle: move it, or choose another --out.")
         try:
-            _write(out, target, list(assets), manifest)
+            _write(out, target, assets, gzips, manifest)
             _sweep(out)
         except BaseException:
             with suppress(OSError):
@@ -137,23 +134,23 @@ def write_bundle(out: Path, name: str, assets: Iterable[Asset], manifest: Mappin
             raise
 
 
-def _write(out: Path, target: Path, assets: Sequence[Asset], manifest: Mapping[str, Any]) -> None:
+def _write(out: Path, target: Path, assets: Sequence[Asset], gzips: Packed, manifest: Mapping[str, Any]) -> None:
     for asset in assets:
         if asset.path.startswith(f"{SHARED}/"):
-            _publish(out / asset.path, asset)
+            _publish(out / asset.path, asset.data, gzips[asset.path])
     make_public_folder(out)
     with new_folder(target) as folder, writing(target):
         for asset in assets:
             if asset.path.startswith(f"{target.name}/"):
-                _put(folder / asset.path.removeprefix(f"{target.name}/"), asset)
-        (folder / MANIFEST).write_bytes(json.dumps(manifest, indent=2, sort_keys=True).encode() + b"\n")
+                _put(folder / asset.path.removeprefix(f"{target.name}/"), asset.data, gzips[asset.path])
+        (folder / MANIFEST).write_bytes(manifest_text(manifest))
         make_public(folder)
     _head(out)
 
 
-def _publish(path: Path, asset: Asset) -> None:
+def _publish(path: Path, content: bytes, gzip: bytes | None) -> None:
     """Write a file with a hash in its name, unless it exists: then its content is the same."""
-    for file, data in ((path, asset.data), (path.with_name(path.name + ".gz"), asset.packed)):
+    for file, data in ((path, content), (path.with_name(path.name + ".gz"), gzip)):
         if data is None or _is_there(file, len(data)):
             continue
         make_public_folder(file.parent)
@@ -168,11 +165,11 @@ def _is_there(file: Path, size: int) -> bool:
     return found.st_size == size and (os.name != "posix" or found.st_mode & 0o444 == 0o444)
 
 
-def _put(path: Path, asset: Asset) -> None:
+def _put(path: Path, content: bytes, gzip: bytes | None) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(asset.data)
-    if asset.packed is not None:
-        path.with_name(path.name + ".gz").write_bytes(asset.packed)
+    path.write_bytes(content)
+    if gzip is not None:
+        path.with_name(path.name + ".gz").write_bytes(gzip)
 
 
 def _head(out: Path) -> None:

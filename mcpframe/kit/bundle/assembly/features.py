@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from mcpframe.frame.dialects.available import offered_dialects, offers
+from mcpframe.kit.bundle.assembly.packages import Packages
 from mcpframe.kit.bundle.code.imports import imports_named, imports_of
-from mcpframe.kit.bundle.packages.layers import base_packages
-from mcpframe.kit.bundle.packages.lock import Lock
 from mcpframe.kit.bundle.pyodide.archive import unpack
 from mcpframe.kit.project.project import Project
 
@@ -38,7 +37,7 @@ _OF_PROCESSES = frozenset({"_thread", "concurrent", "multiprocessing", "queue", 
 """Modules whose import by an author means that a server of mcp 2.x needs the feature, too: without it they fail."""
 
 
-def code_of(lock: Lock, wheels: Mapping[str, Path], author: Mapping[str, bytes]) -> dict[str, bytes]:
+def code_of(packages: Packages, wheels: Mapping[str, Path], author: Mapping[str, bytes]) -> dict[str, bytes]:
     """Return the Python files in a bundle besides those of the SDK: the author's, and those of wheels.
 
     Args:
@@ -48,59 +47,55 @@ def code_of(lock: Lock, wheels: Mapping[str, Path], author: Mapping[str, bytes])
         The files by path; those of a wheel in a folder of its name.
     """
     code = {path: data for path, data in author.items() if path.endswith(".py")}
-    for name in _further_packages(lock):
+    for name in sorted(packages.further):
         files = unpack(wheels[name])
         code |= {f"{wheels[name].name}/{path}": data for path, data in files.items() if path.endswith(".py")}
     return code
 
 
-def features_of(project: Project, lock: Lock, author: Mapping[str, bytes], code: Mapping[str, bytes]) -> frozenset[str]:
+def features_of(
+    project: Project, packages: Packages, author: Mapping[str, bytes], code: Mapping[str, bytes]
+) -> frozenset[str]:
     """Return those of `FEATURES` that a bundle has."""
     config = project.config
     documents = [each for each in offered_dialects() if each.document_module and offers(config.dialects, each.name)]
     there = {
         "document": config.kind == "server" and bool(documents),
-        "fastmcp": lock.has_fastmcp,
-        "http": has_http_library(lock, code),
-        "mcp1": lock.sdk == 1,
-        "mcp2": lock.sdk > 1,
+        "fastmcp": packages.has_fastmcp,
+        "http": has_http_library(packages, code),
+        "mcp1": packages.sdk == 1,
+        "mcp2": packages.sdk > 1,
         "page": config.kind == "page",
         "persist": bool(config.persist),
         "processes": project.processes,
         "program": project.is_program,
-        "values": not VALUE_PACKAGES.isdisjoint(_further_packages(lock)),
+        "values": not VALUE_PACKAGES.isdisjoint(packages.further),
         "visitor_env": bool(config.visitor_env),
         "worker": config.runs_in == "worker",
-        "world": written_for_a_process(project, lock, author),
+        "world": written_for_a_process(project, packages, author),
     }
     return frozenset(name for name, is_there in there.items() if is_there)
 
 
-def written_for_a_process(project: Project, lock: Lock, author: Mapping[str, bytes]) -> bool:
+def written_for_a_process(project: Project, packages: Packages, author: Mapping[str, bytes]) -> bool:
     """Return whether a server was written for a process: a program, of another SDK, or with pools of threads.
 
     It gets `mcpframe.frame.world`, the environment of a process.
     """
-    if project.is_program or lock.sdk == 1 or lock.has_fastmcp:
+    if project.is_program or packages.sdk == 1 or packages.has_fastmcp:
         return True
     return any(item.module.partition(".")[0] in _OF_PROCESSES for item in imports_of(author))
 
 
-def has_http_library(lock: Lock, code: Mapping[str, bytes]) -> bool:
+def has_http_library(packages: Packages, code: Mapping[str, bytes]) -> bool:
     """Return whether a bundle has an HTTP library that `mcpframe.frame.compat.http` adapts to the page."""
-    return not HTTP_PACKAGES.isdisjoint(_further_packages(lock)) or _imports_http(code)
+    return not HTTP_PACKAGES.isdisjoint(packages.further) or _imports_http(code)
 
 
 def uses_http(files: Mapping[str, bytes]) -> bool:
     """Return whether Python files import an HTTP library."""
     modules = (*HTTP_PACKAGES, "requests", *_HTTP_MODULES)
     return any(item.module in modules or item.module.partition(".")[0] in modules for item in imports_of(files))
-
-
-def _further_packages(lock: Lock) -> list[str]:
-    """Return the names of the packages that only some bundles have."""
-    base = base_packages(lock)
-    return [package.name for package in lock.packages if package.name not in base]
 
 
 def _imports_http(files: Mapping[str, bytes]) -> bool:

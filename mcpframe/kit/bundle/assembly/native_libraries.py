@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from mcpframe.kit.bundle.packages.deferred_modules import module_name
-from mcpframe.kit.bundle.packages.trim import native_libraries
+from mcpframe.kit.bundle.assembly.layers import module_name, native_libraries
 
 _HEAD = 8  # bytes: magic number and version
 _NAME = b"\x08dylink.0"

@@ -16,11 +16,13 @@ import pytest
 
 from mcpframe.kit.base.errors import BuildError, ToolFailed
 from mcpframe.kit.bundle import server_import
-from mcpframe.kit.bundle.packages.layers import PACKAGES_PATH, SERVER_PATH, Layer, Layers
-from mcpframe.kit.bundle.program_places import InPage, NoPlace, Place
+from mcpframe.kit.bundle.assembly.description import ServerDescription
+from mcpframe.kit.bundle.assembly.layers import PACKAGES_PATH, SERVER_PATH, Layer, Layers
+from mcpframe.kit.bundle.assembly.snapshot_file import AUTHOR, SDK
+from mcpframe.kit.bundle.import_places import InPage, NoPlace, Place
 from mcpframe.kit.bundle.pyodide.job import Outcome, ProgramFailed, ProgramTimeout, program_text
-from mcpframe.kit.bundle.snapshot import snapshot as snapshots
-from mcpframe.kit.bundle.snapshot.boot import AUTHOR, SDK, changed
+from mcpframe.kit.bundle.snapshot import camera as snapshots
+from mcpframe.kit.bundle.snapshot.boot import changed
 from mcpframe.kit.bundle.snapshot.build_browser import Chromium, NoBrowser
 from mcpframe.kit.bundle.snapshot.build_site import NoOutcome
 from mcpframe.kit.bundle.snapshot.snapshot_page import PageTimeout, PythonEnded
@@ -49,7 +51,7 @@ class Nowhere:
         raise NoPlace("install a browser")
 
 
-def inspect(*places: Place, **options: Any) -> server_import.Inspected:
+def inspect(*places: Place, **options: Any) -> ServerDescription:
     runtime: Any = SimpleNamespace(version="0")
     given = {"origin": Path("/project"), "kind": "server", "settings": {}, "code": {}, "wheels": {}, **options}
     _, found = server_import.compile_and_inspect("server:server", runtime, LAYERS, places, **given)

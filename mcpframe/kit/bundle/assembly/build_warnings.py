@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 from typing import Any
 
 from mcpframe.frame.core.origins import ANY, OPAQUE, OriginEntries
-from mcpframe.kit.bundle.offered import lists_of, without_hosts, without_use
-from mcpframe.kit.bundle.output.write import origins_of
+from mcpframe.kit.bundle.assembly.manifest import origins_of
+from mcpframe.kit.bundle.assembly.offered import lists_of, without_hosts, without_use
 from mcpframe.kit.project.project import Project
 
 _STYLES = "inline styles"

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 import pytest
 
-from mcpframe.kit.bundle.packages.native import linked, needed
+from mcpframe.kit.bundle.assembly.native_libraries import linked, needed
 
 MAGIC = b"\0asm\x01\0\0\0"
 ENDING = ".cpython-314-wasm32-emscripten.so"

@@ -5,13 +5,11 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
 
-from mcpframe.kit.base.cache import write_file
-from mcpframe.kit.bundle.pyodide.compile import cache_key, cached
-
+SHARED = "_mcpframe"
+"""The folder of the output root that all its bundles share."""
 _HASH_LENGTH = 16
 # Compressed already: a .gz file would save nothing.
 _DENSE = (".whl", ".bin", ".png", ".jpg", ".webp", ".woff2", ".gz")
@@ -32,20 +30,10 @@ class Asset:
     data: bytes
     sha256: str
 
-    @cached_property
-    def packed(self) -> bytes | None:
-        """Its content as gzip, if that saves enough; else None."""
-        return None if self.path.endswith(_DENSE) else _packed(self.data, self.sha256)
-
     @property
     def integrity(self) -> str:
         """Its hash in the form that browsers check (Subresource Integrity)."""
         return _integrity(bytes.fromhex(self.sha256))
-
-    @property
-    def wire_bytes(self) -> int:
-        """The number of bytes that a first visit transfers."""
-        return len(self.packed if self.packed is not None else self.data)
 
 
 def integrity(data: bytes) -> str:
@@ -83,12 +71,15 @@ def _asset(path: str, data: bytes, digest: bytes) -> Asset:
     return Asset(path, data, digest.hex())
 
 
-def _packed(data: bytes, digest: str) -> bytes | None:
-    path: Path = cached("gzip", cache_key("9", digest) + ".gz")
-    if path.is_file():
-        packed = path.read_bytes()
-    else:
-        packed = gzip.compress(data, 9, mtime=0)
-        if len(data) > 65536:  # smaller files compress too fast for the cache to help
-            write_file(path, packed)
-    return packed if len(packed) < len(data) * _WORTH else None
+def gzipped(item: Asset) -> bytes:
+    """Return the content of a file as gzip; the same bytes each time."""
+    return gzip.compress(item.data, 9, mtime=0)
+
+
+def packed(assets: Iterable[Asset], compress: Callable[[Asset], bytes] = gzipped) -> dict[str, bytes | None]:
+    """Return the files of a bundle as gzip, by path; None where that saves too little."""
+    found: dict[str, bytes | None] = {}
+    for item in assets:
+        data = None if item.path.endswith(_DENSE) else compress(item)
+        found[item.path] = data if data is not None and len(data) < len(item.data) * _WORTH else None
+    return found

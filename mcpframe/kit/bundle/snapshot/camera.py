@@ -22,11 +22,12 @@ from typing import Any
 from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.terminal import visible
-from mcpframe.kit.bundle.output.assets import Asset
-from mcpframe.kit.bundle.page.scripts import snapshot_maker_script
+from mcpframe.kit.bundle.assembly.assets import Asset
+from mcpframe.kit.bundle.assembly.page_scripts import snapshot_maker_script
+from mcpframe.kit.bundle.assembly.snapshot_file import AUTHOR, SDK, Snapshot
 from mcpframe.kit.bundle.pyodide.compile import cache_key, cached
 from mcpframe.kit.bundle.pyodide.job import Outcome, program_text
-from mcpframe.kit.bundle.snapshot.boot import AUTHOR, PATIENCE, SDK
+from mcpframe.kit.bundle.snapshot.boot import PATIENCE
 from mcpframe.kit.bundle.snapshot.build_browser import Chromium, NoBrowser
 from mcpframe.kit.bundle.snapshot.build_site import NoOutcome
 from mcpframe.kit.bundle.snapshot.memory import sparse, whole
@@ -39,29 +40,6 @@ _UNMENTIONED = 0.3  # seconds
 _MOST_SHOWN = 500  # characters
 _ENV = {"PYTHONHASHSEED": "0"}
 _PROGRAMS = ("prepare_snapshot", "rehearse")
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """A snapshot.
-
-    Attributes:
-        data: The file to publish, compressed.
-        layer: `AUTHOR` or `SDK`.
-        unpacked: Its uncompressed size, in bytes.
-        build: The id of its Pyodide build.
-        references: The JavaScript objects that the memory refers to, in Pyodide's format.
-        modules: The imported modules.
-        made_with: The name and version of its browser.
-    """
-
-    data: bytes
-    layer: str
-    unpacked: int
-    build: str
-    references: Mapping[str, Any]
-    modules: tuple[str, ...]
-    made_with: str
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,15 @@ from typing import Protocol
 
 from mcpframe.kit.base.errors import ToolFailed
 from mcpframe.kit.base.scratch import scratch
-from mcpframe.kit.bundle.output.assets import Asset
-from mcpframe.kit.bundle.packages.layers import SITE_PACKAGES, Layer, Layers
+from mcpframe.kit.bundle.assembly.assets import Asset
+from mcpframe.kit.bundle.assembly.layers import SITE_PACKAGES, Layer, Layers
 from mcpframe.kit.bundle.pyodide.archive import pack
 from mcpframe.kit.bundle.pyodide.job import ALONE, Mounted, Outcome, ProgramFailed, ProgramTimeout, run_in_pyodide
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
 from mcpframe.kit.bundle.snapshot.boot import PATIENCE
 from mcpframe.kit.bundle.snapshot.build_browser import NoBrowser
 from mcpframe.kit.bundle.snapshot.build_site import NoOutcome
-from mcpframe.kit.bundle.snapshot.snapshot import Camera
+from mcpframe.kit.bundle.snapshot.camera import Camera
 from mcpframe.kit.bundle.snapshot.snapshot_page import PageTimeout, PythonEnded
 
 

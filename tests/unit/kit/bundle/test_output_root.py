@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from mcpframe.kit.base.errors import BuildError, WriteError
-from mcpframe.kit.bundle.output import write as module
-from mcpframe.kit.bundle.output.assets import Asset, asset, hashed
-from mcpframe.kit.bundle.output.write import BuildResult, find_current, read_manifests, write_bundle
+from mcpframe.kit.bundle import output_root as module
+from mcpframe.kit.bundle.assembly.assets import Asset, asset, hashed
+from mcpframe.kit.bundle.assembly.manifest import read_manifests
+from mcpframe.kit.bundle.output_root import BuildResult, Packed, compress, find_current, write_bundle
 
 
 @pytest.fixture(autouse=True)
@@ -21,19 +22,13 @@ def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("MCPFRAME_CACHE", str(tmp_path_factory.mktemp("cache")))
 
 
-def bundle(name: str, text: str = "x", inputs: str = "i") -> tuple[list[Asset], dict[str, Any]]:
+def bundle(name: str, text: str = "x", inputs: str = "i") -> tuple[list[Asset], Packed, dict[str, Any]]:
     assets = [hashed("_mcpframe/a.js", text.encode() * 5000), asset(f"{name}/index.html", f"page {text}".encode())]
-    files = [
-        {
-            "path": a.path,
-            "bytes": len(a.data),
-            "gzip_bytes": None if a.packed is None else len(a.packed),
-            "sha256": a.sha256,
-        }
-        for a in assets
-    ]
+    gzips = compress(assets)
+    sizes = {path: None if data is None else len(data) for path, data in gzips.items()}
+    files = [{"path": a.path, "bytes": len(a.data), "gzip_bytes": sizes[a.path], "sha256": a.sha256} for a in assets]
     manifest = {"mcpframe_manifest": 1, "csp": f"frame-ancestors {name}", "files": files, "inputs": inputs}
-    return assets, {**manifest, "tools": None, "sizes": {"total": 1}, "allowed_origins": []}
+    return assets, gzips, {**manifest, "tools": None, "sizes": {"total": 1}, "allowed_origins": []}
 
 
 def everything(out: Path) -> dict[str, bytes]:
@@ -41,12 +36,12 @@ def everything(out: Path) -> dict[str, bytes]:
 
 
 def test_a_bundle_is_written_with_its_headers(tmp_path: Path) -> None:
-    assets, manifest = bundle("pi")
-    write_bundle(tmp_path, "pi", assets, manifest)
+    assets, gzips, manifest = bundle("pi")
+    write_bundle(tmp_path, "pi", assets, gzips, manifest)
     files = everything(tmp_path)
     assert files["pi/index.html"] == b"page x"
     assert files[assets[0].path] == assets[0].data
-    assert files[assets[0].path + ".gz"] == assets[0].packed
+    assert files[assets[0].path + ".gz"] == gzips[assets[0].path]
     assert b"frame-ancestors pi" in files["_headers"]
     assert read_manifests(tmp_path) == {"pi": manifest}
     assert all(path.stat().st_mode & 0o444 == 0o444 for path in tmp_path.rglob("*"))  # a web server may read it
@@ -81,7 +76,7 @@ def test_a_full_disk_leaves_the_old_bundle(tmp_path: Path, monkeypatch: pytest.M
     write_bundle(tmp_path, "pi", *bundle("pi", "old"))
     before = everything(tmp_path)
 
-    def put(path: Path, asset: Asset) -> None:
+    def put(path: Path, content: bytes, gzip: bytes | None) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(module, "_put", put)
@@ -96,7 +91,7 @@ def test_a_full_disk_leaves_the_old_bundle(tmp_path: Path, monkeypatch: pytest.M
 def test_an_interrupt_leaves_the_old_bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_bundle(tmp_path, "pi", *bundle("pi", "old"))
 
-    def put(path: Path, asset: Asset) -> None:
+    def put(path: Path, content: bytes, gzip: bytes | None) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(module, "_put", put)
@@ -127,8 +122,8 @@ def test_builds_at_the_same_time_wait_for_each_other(tmp_path: Path) -> None:
 
 
 def test_a_bundle_is_current_when_it_is_whole_and_from_the_same_inputs(tmp_path: Path) -> None:
-    assets, manifest = bundle("pi")
-    write_bundle(tmp_path, "pi", assets, manifest)
+    assets, gzips, manifest = bundle("pi")
+    write_bundle(tmp_path, "pi", assets, gzips, manifest)
     assert find_current(tmp_path, "pi", "i") == manifest
     assert find_current(tmp_path, "pi", "other inputs") is None
     assert find_current(tmp_path, "nothing", "i") is None
@@ -144,7 +139,7 @@ def test_files_that_are_not_ours_are_passed_over(tmp_path: Path) -> None:
 
 
 def test_a_result_says_where_its_page_is(tmp_path: Path) -> None:
-    result = BuildResult("pi", tmp_path / "pi", bundle("pi")[1])
+    result = BuildResult("pi", tmp_path / "pi", bundle("pi")[-1])
     assert result.url_path == "pi/"
     assert result.tools is None
 
@@ -153,8 +148,9 @@ def test_a_result_says_where_its_page_is(tmp_path: Path) -> None:
 def test_a_web_server_may_read_everything_whatever_the_umask_is(tmp_path: Path) -> None:
     before = os.umask(0o077)
     try:
-        assets, manifest = bundle("pi")
-        write_bundle(tmp_path / "deep" / "out", "pi", [*assets, asset("pi/npm/a/b.js", b"x" * 5000)], manifest)
+        assets, _, manifest = bundle("pi")
+        more = [*assets, asset("pi/npm/a/b.js", b"x" * 5000)]
+        write_bundle(tmp_path / "deep" / "out", "pi", more, compress(more), manifest)
     finally:
         os.umask(before)
     modes = {path: path.stat().st_mode & 0o777 for path in (tmp_path / "deep", *(tmp_path / "deep").rglob("*"))}
@@ -164,8 +160,8 @@ def test_a_web_server_may_read_everything_whatever_the_umask_is(tmp_path: Path) 
 
 @pytest.mark.skipif("os.name != 'posix'", reason="only POSIX has modes")
 def test_shared_files_that_nobody_may_read_are_written_anew(tmp_path: Path) -> None:
-    assets, manifest = bundle("pi")
-    write_bundle(tmp_path, "pi", assets, manifest)
+    assets, gzips, manifest = bundle("pi")
+    write_bundle(tmp_path, "pi", assets, gzips, manifest)
     (tmp_path / assets[0].path).chmod(0o600)
-    write_bundle(tmp_path, "pi", assets, manifest)
+    write_bundle(tmp_path, "pi", assets, gzips, manifest)
     assert (tmp_path / assets[0].path).stat().st_mode & 0o777 == 0o644

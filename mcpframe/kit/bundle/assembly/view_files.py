@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from mcpframe.kit.bundle.output.assets import Asset, asset
-from mcpframe.kit.bundle.page.csp import sources_of
-from mcpframe.kit.bundle.page.scripts import inline_script
+from mcpframe.kit.bundle.assembly.assets import Asset, asset
+from mcpframe.kit.bundle.assembly.csp import sources_of
+from mcpframe.kit.bundle.assembly.page_scripts import inline_script
 from mcpframe.kit.project.pyproject import AppConfig, CspConfig
 from mcpframe.views.html import Form, view_html, view_meta
 

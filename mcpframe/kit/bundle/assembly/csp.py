@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mcpframe.frame.core.origins import ANY, OPAQUE
-from mcpframe.kit.bundle.output.assets import integrity
+from mcpframe.kit.bundle.assembly.assets import integrity
 from mcpframe.kit.project.pyproject import CspConfig
 from mcpframe.views.html import Sources, page_directives, policy_text, url_origin
 

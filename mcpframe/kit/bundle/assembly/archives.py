@@ -1,0 +1,194 @@
+"""The archives, native libraries and the snapshot of a bundle: the files from which its page starts Python."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mcpframe.kit.base.data import page_dir
+from mcpframe.kit.bundle.assembly.assets import SHARED, Asset, hashed
+from mcpframe.kit.bundle.assembly.index_page import link
+from mcpframe.kit.bundle.assembly.inputs import Inputs
+from mcpframe.kit.bundle.assembly.layers import LIBRARY, SERVER_PATH, STDLIB_PATH, STDLIB_ZIP, Layer, needs_deferred
+from mcpframe.kit.bundle.assembly.native_libraries import linked
+from mcpframe.kit.bundle.assembly.snapshot_file import AUTHOR, DECODER, Snapshot
+from mcpframe.kit.bundle.pyodide.archive import Files, pack
+from mcpframe.kit.bundle.pyodide.version import ABI, PLATFORM, PYTHON_VERSION, VERSION
+
+
+@dataclass(frozen=True)
+class LinkedLibrary:
+    """A native library that the page links before Python runs.
+
+    Attributes:
+        layer: The layer that it is in.
+        needed_as: The name by which other libraries need it; empty for an extension module.
+        path: Its path in the layer.
+        file: Its file.
+    """
+
+    layer: Layer
+    needed_as: str
+    path: str
+    file: Asset
+
+
+@dataclass(frozen=True)
+class Archives:
+    """The files from which a page starts Python.
+
+    Attributes:
+        by_layer: The archive of each layer, by name.
+        libraries: The linked libraries, in order.
+        deferred: The archive of the modules fetched when one of them is imported.
+        at_start: Whether the start imports one of them.
+        decoder: The decoder of the snapshot.
+        image: The snapshot; None if there is none.
+        header: Its entry in the boot config.
+    """
+
+    by_layer: Mapping[str, Asset]
+    libraries: Sequence[LinkedLibrary]
+    deferred: Asset
+    at_start: bool
+    decoder: Asset
+    image: Asset | None
+    header: Mapping[str, Any]
+
+    @property
+    def native(self) -> list[Asset]:
+        """The files of the libraries."""
+        return [library.file for library in self.libraries]
+
+    @property
+    def plain(self) -> list[Asset]:
+        """The archives that a start without a snapshot needs."""
+        return [*self.by_layer.values(), *([self.deferred] if self.at_start else [])]
+
+    def starting(self, layers: Sequence[Layer]) -> list[Asset]:
+        """Return the archives, and the snapshot, that a start needs.
+
+        Args:
+            layers: The author's.
+        """
+        if self.image is None:
+            return self.plain
+        needed = {"none": [], "own": [self.by_layer[layer.name] for layer in layers], "all": self.plain}
+        return [self.image, self.decoder, *needed[self.header["files"]]]
+
+    def in_background(self, layers: Sequence[Layer]) -> list[Asset]:
+        """Return what a page that has started from a snapshot fetches once it serves."""
+        return [
+            *(self.by_layer[layer.name] for layer in layers if not layer.apart),
+            *self.plain[len(self.by_layer) :],
+        ]
+
+
+def archives_of(inputs: Inputs, snapshot: Snapshot | None) -> Archives:
+    """Pack the layers."""
+    name, layers = inputs.project.name, inputs.layers
+    modules = inputs.description.modules
+    libraries = [*_linked(layers.shared, None), *_linked(layers.author, modules or None)]
+    by_layer = {
+        layer.name: hashed(
+            f"{name if layer.name == 'server' else SHARED}/{layer.name}.zip",
+            pack(_emptied(layer.files, {each.path for each in libraries if each.layer is layer})),
+        )
+        for layer in layers.archives
+    }
+    image, header = (None, {}) if snapshot is None else _snapshot(snapshot, inputs, len(libraries))
+    return Archives(
+        by_layer,
+        libraries,
+        hashed(f"{SHARED}/deferred.zip", pack(layers.deferred)),
+        not inputs.project.config.inspect or needs_deferred(modules, layers.deferred),
+        hashed(f"{SHARED}/{DECODER}", (page_dir() / DECODER).read_bytes()),
+        image,
+        header,
+    )
+
+
+def files_config(inputs: Inputs, archives: Archives) -> dict[str, Any]:
+    """Return the part of the boot config with the files from which the page starts Python."""
+    name, layers, scripts, image = inputs.project.name, inputs.layers, inputs.scripts, archives.image
+    return {
+        "pyodide": link(scripts.pyodide, name),
+        "asm": link(scripts.asm, name),
+        "loader": link(scripts.loader, name),  # for workers
+        "wasm": link(scripts.wasm, name),
+        "archives": [
+            {**link(archives.by_layer[layer.name], name), "to": layer.to, "own": layer.own, "apart": layer.apart}
+            for layer in layers.archives
+        ],
+        "libraries": [
+            {
+                **link(each.file, name),
+                "path": f"{each.layer.to}/{each.path}",
+                "own": each.layer.own,
+                "neededAs": each.needed_as or None,
+            }
+            for each in archives.libraries
+        ],
+        "paths": layers.paths,
+        "snapshot": image and {**link(image, name), "decoder": link(archives.decoder, name), **archives.header},
+        "deferred": {**link(archives.deferred, name), "to": LIBRARY, "atStart": archives.at_start},
+        "env": {"PYTHONPATH": STDLIB_PATH},
+        "server_path": SERVER_PATH,
+        "stdlib_zip": STDLIB_ZIP,
+        "lock": {
+            "info": {
+                "abi_version": ABI,
+                "arch": "wasm32",
+                "platform": PLATFORM,
+                "python": PYTHON_VERSION,
+                "version": VERSION,
+            },
+            "packages": {},
+        },
+    }
+
+
+def _linked(layers: Sequence[Layer], modules: Collection[str] | None) -> list[LinkedLibrary]:
+    """Return the libraries to link, in order.
+
+    Args:
+        modules: The modules that the server imports when it starts; None for all.
+    """
+    places = {
+        f"{layer.name}/{path}" if layer.apart else path: (layer, path) for layer in layers for path in layer.libraries
+    }
+    files = {name: layer.files[path] for name, (layer, path) in places.items()}
+    found = []
+    for needed_as, name in linked(files, modules):
+        layer, path = places[name]
+        file = hashed(f"{SHARED}/{path.rpartition('/')[2].partition('.')[0]}.wasm", layer.files[path])
+        found.append(LinkedLibrary(layer, needed_as, path, file))
+    return found
+
+
+def _emptied(files: Files, linked_paths: Collection[str]) -> Files:
+    """Return the files with linked libraries emptied: those are linked before there is a file system."""
+    return {path: b"" if path in linked_paths else data for path, data in files.items()}
+
+
+def _snapshot(snapshot: Snapshot, inputs: Inputs, libraries: int) -> tuple[Asset, dict[str, Any]]:
+    """Return the file of a snapshot, and its entry in the boot config."""
+    layers, own = inputs.layers, snapshot.layer == AUTHOR
+    missing = set(inputs.description.modules) - set(snapshot.modules)
+    shared = {  # the files of the archives that all bundles share, by path below `LIBRARY`
+        f"{layer.to.removeprefix(f'{LIBRARY}/')}/{path}": data
+        for layer in layers.shared
+        for path, data in layer.files.items()
+    }
+    header = {
+        "layer": snapshot.layer,
+        "unpacked": snapshot.unpacked,
+        "build": snapshot.build,
+        "references": dict(snapshot.references),
+        # Libraries that the snapshot has in memory; the others are linked once Python runs.
+        "libraries": libraries if own else len([path for layer in layers.shared for path in layer.libraries]),
+        "files": "none" if own else "all" if needs_deferred(missing, {**layers.deferred, **shared}) else "own",
+        "paths": [] if own else layers.paths,
+    }
+    return hashed(f"{inputs.project.name if own else SHARED}/snapshot.bin", snapshot.data), header

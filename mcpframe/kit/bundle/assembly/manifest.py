@@ -1,0 +1,101 @@
+"""The manifest of a bundle: `manifest.json` in its folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from mcpframe.frame.core.origins import OriginEntries
+from mcpframe.kit.bundle.assembly.assemble import Bundle
+from mcpframe.kit.bundle.assembly.assets import Asset
+from mcpframe.kit.bundle.assembly.csp import header_policy
+from mcpframe.kit.bundle.assembly.inputs import Inputs
+from mcpframe.kit.bundle.assembly.offered import embedders
+from mcpframe.kit.bundle.pyodide.version import PYTHON_VERSION, VERSION
+
+MANIFEST = "manifest.json"
+_FORMAT = 1
+
+
+def manifest_of(inputs: Inputs, bundle: Bundle, packed: Mapping[str, bytes | None]) -> dict[str, Any]:
+    """Return the content of a bundle's manifest.
+
+    Args:
+        packed: Its files as gzip, by path; None for files that are sent as they are.
+    """
+    config, description, boot = inputs.project.config, inputs.description, bundle.boot
+
+    def sent(files: Iterable[Asset]) -> int:
+        return sum(len(packed[item.path] or item.data) for item in files)
+
+    return {
+        "mcpframe_manifest": _FORMAT,
+        "kind": config.kind,
+        "name": inputs.project.name,
+        "server": {"name": description.name, "title": description.title, "version": description.version},
+        "title": boot["title"],
+        "instructions": description.instructions,
+        "entry": inputs.project.entry,
+        "tools": None if description.tools is None else list(description.tools),
+        **{key: boot[key] for key in ("allowed_origins", "dialect_origins") if key in boot},
+        "dialects": boot.get("dialects", []),
+        "app": bundle.app,
+        "visibility": boot["visibility"],
+        "draws": description.draws,
+        "csp": header_policy(
+            bundle.policy, embedders(config.dialects, inputs.origins), opaque=config.options.allow_opaque
+        ),
+        "versions": {
+            "mcpframe": version("mcpframe"),
+            "pyodide": VERSION,
+            "python": PYTHON_VERSION,
+            "packages": dict(inputs.packages.versions),
+        },
+        "patches": dict(inputs.scripts.patches),
+        "lazy": sorted(boot["lazy"]),
+        "sizes": {
+            "total": sum(len(item.data) for item in bundle.assets),
+            "first_visit": sent(bundle.first_visit),
+            "after_start": sent(bundle.after_start),
+            "plain_start": sent(bundle.plain_start),
+        },
+        "snapshot": bundle.snapshot and {"layer": bundle.snapshot.layer, "made_with": bundle.snapshot.made_with},
+        "files": [
+            {
+                "path": item.path,
+                "bytes": len(item.data),
+                "gzip_bytes": None if (gzip := packed[item.path]) is None else len(gzip),
+                "sha256": item.sha256,
+            }
+            for item in sorted(bundle.assets, key=lambda item: item.path)
+        ],
+    }
+
+
+def manifest_text(manifest: Mapping[str, Any]) -> bytes:
+    """Return the file of a manifest."""
+    return json.dumps(manifest, indent=2, sort_keys=True).encode() + b"\n"
+
+
+def origins_of(manifest: Mapping[str, Any]) -> OriginEntries:
+    """Return the allowed origins in a bundle's manifest. Manifests of earlier versions have no `dialect_origins`."""
+    own = manifest.get("dialect_origins", {})
+    return OriginEntries(
+        tuple(manifest["allowed_origins"]), {dialect: tuple(entries) for dialect, entries in own.items()}
+    )
+
+
+def read_manifests(out: Path) -> dict[str, dict[str, Any]]:
+    """Return the manifests of all bundles below an output root, by folder."""
+    found = {}
+    for path in sorted(out.glob(f"*/{MANIFEST}")):
+        try:
+            data = json.loads(path.read_text("utf-8"))
+        except (OSError, ValueError):
+            continue  # not a bundle's manifest
+        if isinstance(data, dict) and data.get("mcpframe_manifest"):
+            found[path.parent.name] = data
+    return found

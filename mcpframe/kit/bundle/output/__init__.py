@@ -1,1 +1,0 @@
-"""The files of a bundle: hashed names, archives, header files of hosts, and the output root."""
