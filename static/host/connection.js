@@ -17,20 +17,7 @@ import { randomId } from "./frames.js";
 import { outlineOf } from "./host-json.js";
 import { DEFAULT_LIMITS, DEFAULT_TIMEOUT, HINT_AFTER, SETUP_TIMEOUT } from "./limits.js";
 import { Alive } from "./liveness.js";
-import {
-  PROTOCOL_VERSION,
-  checkContent,
-  readAccepted,
-  readHandshake,
-  readInbound,
-  readOutbound,
-  readPayload,
-  readSetupComplete,
-  readSetupHandshake,
-  readSetupRequired,
-  speaksOurVersion,
-  unreadableSetup,
-} from "./messages.js";
+import * as messages from "./messages.js";
 import { addressFor } from "./setup.js";
 import { WireReports } from "./wire.js";
 
@@ -46,7 +33,7 @@ const clip = (text) => (text.length > 64 ? `${text.slice(0, 64)}…` : text);
 const wrongVersion = ({ min, max }) =>
   new FrameError(
     "VersionMismatch",
-    `The page speaks version ${min} to ${max} of the postMessage protocol, this host ${PROTOCOL_VERSION}.`,
+    `The page speaks version ${min} to ${max} of the postMessage protocol, this host ${messages.PROTOCOL_VERSION}.`,
   );
 
 export class Connection {
@@ -93,37 +80,37 @@ export class Connection {
   #rules = {
     setup: {
       MCP_SETUP_HANDSHAKE: {
-        shape: readSetupHandshake,
+        shape: messages.readSetupHandshake,
         check: (offer) => this.#checkRepetition(offer),
         awaiting: (offer) => this.#answerSetupHandshake(offer),
         "setting up": (offer) => this.#answerSetupHandshake(offer),
       },
       MCP_SETUP_COMPLETE: {
-        shape: readSetupComplete,
+        shape: messages.readSetupComplete,
         "setting up": (result) => this.#settle(result),
       },
     },
     transport: {
       MCP_TRANSPORT_HANDSHAKE: {
-        shape: readHandshake,
+        shape: messages.readHandshake,
         check: (offer) => this.#checkRepetition(offer),
         awaiting: (offer) => this.#answerHandshake(offer),
         confirming: (offer) => this.#answerHandshake(offer),
         open: () => this.end(new FrameError("PeerGone", "The framed page was reloaded or replaced: it began anew.")),
       },
       MCP_TRANSPORT_ACCEPTED: {
-        shape: readAccepted,
+        shape: messages.readAccepted,
         check: (sessionId) => this.#checkSession(sessionId),
         confirming: () => this.#accepted(),
         open: () => {},
       },
       MCP_MESSAGE: {
-        shape: readPayload,
+        shape: messages.readPayload,
         check: (payload) => this.#exchange.checkReceived(payload),
         open: (payload) => this.#deliver(payload),
       },
       MCP_SETUP_REQUIRED: {
-        shape: readSetupRequired,
+        shape: messages.readSetupRequired,
         open: (request) => this.#host.onsetuprequired?.(request),
       },
     },
@@ -276,7 +263,7 @@ export class Connection {
     let read = { text: null };
     let act;
     try {
-      read = readInbound(data, this.#limits);
+      read = messages.readInbound(data, this.#limits);
       act = this.#actOn(read);
     } catch (error) {
       this.#wire.report("received", origin, { text: read.text, refused: error.message });
@@ -296,7 +283,7 @@ export class Connection {
   /** Check a message of the framed page, and return the action for it. */
   #actOn({ text, message = undefined }) {
     const { type } = message;
-    checkContent(text, message);
+    messages.checkContent(text, message);
     const rules = this.#rules[this.phase];
     const rule = Object.hasOwn(rules, type) && rules[type];
     if (!rule)
@@ -309,7 +296,7 @@ export class Connection {
   }
 
   #answerSetupHandshake(offer) {
-    if (!speaksOurVersion(offer)) return this.end(wrongVersion(offer));
+    if (!messages.speaksOurVersion(offer)) return this.end(wrongVersion(offer));
     if (this.state === "awaiting") {
       const undecided = this.#permissions.undecided(offer.permissions, Boolean(this.#host.onpermissions));
       if (undecided.length) {
@@ -326,7 +313,7 @@ export class Connection {
   }
 
   #answerHandshake(offer) {
-    if (!speaksOurVersion(offer)) return this.end(wrongVersion(offer));
+    if (!messages.speaksOurVersion(offer)) return this.end(wrongVersion(offer));
     if (this.state === "awaiting") {
       this.state = "confirming";
       const { handshake, accept = handshake } = this.#timeout;
@@ -339,7 +326,7 @@ export class Connection {
   }
 
   #checkRepetition(offer) {
-    if ((this.state === "setting up" || this.state === "confirming") && !speaksOurVersion(offer)) {
+    if ((this.state === "setting up" || this.state === "confirming") && !messages.speaksOurVersion(offer)) {
       throw new FrameError("UnexpectedMessage", "A repeated handshake has another version than the first.");
     }
   }
@@ -366,7 +353,8 @@ export class Connection {
    * and a setup that the page considers complete ends.
    */
   #failWhoWaits({ type = undefined, kind, id = undefined }, error) {
-    if (type === "MCP_SETUP_COMPLETE" && this.state === "setting up") return this.#settle(unreadableSetup(error));
+    if (type === "MCP_SETUP_COMPLETE" && this.state === "setting up")
+      return this.#settle(messages.unreadableSetup(error));
     if (type !== "MCP_MESSAGE" || this.state !== "open") return;
     if (kind === "request") {
       const code = error.name === "TooManyPending" ? INTERNAL_ERROR : INVALID_REQUEST;
@@ -383,7 +371,7 @@ export class Connection {
   send(message) {
     let payload;
     try {
-      payload = readOutbound(message, this.#limits);
+      payload = messages.readOutbound(message, this.#limits);
       this.#exchange.sending(payload);
     } catch (error) {
       const data = { type: "MCP_MESSAGE", payload: message };
@@ -412,7 +400,7 @@ export class Connection {
   }
 
   #reply(type) {
-    this.#post({ type, sessionId: this.#host.frameSessionId, protocolVersion: PROTOCOL_VERSION });
+    this.#post({ type, sessionId: this.#host.frameSessionId, protocolVersion: messages.PROTOCOL_VERSION });
   }
 
   #postPayload(payload) {
