@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import anyio
@@ -16,54 +16,23 @@ from playwright.async_api import Frame
 
 from mcpframe.frame.core.places import Framing, Place
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace, PlaywrightWindow
-from tests.contract.outer import PATIENCE, Happening, Outer
+from tests.contract.outer import PATIENCE, Bounds, Connecting, Happening, Outer, SettingUp
 from tests.contract.python_outer import PythonOuter, parsed
 
 
 class JavaScriptOuter(Outer):
     """`FrameTransport` of host.js."""
 
-    async def connect(
-        self,
-        url: str,
-        *,
-        sandbox: str | None = None,
-        opaque: bool = False,
-        deadlines: Mapping[str, float] | None = None,
-        limits: Mapping[str, int] | None = None,
-        unresponsive_after: float | None = None,
-    ) -> None:
-        options = {
-            "url": url,
-            "sandbox": sandbox,
-            "opaque": opaque,
-            "timeout": {name: seconds * 1000 for name, seconds in (deadlines or {}).items()},
-            "limits": {_camel(name): value for name, value in (limits or {}).items()},
-        }
-        if unresponsive_after is not None:
-            options["unresponsiveAfter"] = unresponsive_after * 1000
-        await self.page.evaluate("options => lab.connect(options)", options)
+    async def _connect(self, url: str, options: Connecting) -> None:
+        given = {"url": url, "sandbox": options.sandbox, "opaque": options.opaque, **_bounds(options)}
+        if options.unresponsive_after is not None:
+            given["unresponsiveAfter"] = options.unresponsive_after * 1000
+        await self.page.evaluate("options => lab.connect(options)", given)
 
-    async def set_up(
-        self,
-        url: str,
-        *,
-        popup: bool = False,
-        permissions: Sequence[str] = (),
-        grants: Sequence[str] | None = None,
-        deadlines: Mapping[str, float] | None = None,
-        limits: Mapping[str, int] | None = None,
-    ) -> None:
-        options = {
-            "url": url,
-            "popup": popup,
-            "permissions": list(permissions),
-            "grants": grants,
-            "sandbox": None,
-            "timeout": {name: seconds * 1000 for name, seconds in (deadlines or {}).items()},
-            "limits": {_camel(name): value for name, value in (limits or {}).items()},
-        }
-        await self.page.evaluate("options => lab.setUp(options)", options)
+    async def _set_up(self, url: str, options: SettingUp) -> None:
+        given = {"url": url, "popup": options.popup, "permissions": list(options.permissions), "sandbox": None}
+        given |= {"grants": options.grants, **_bounds(options)}
+        await self.page.evaluate("options => lab.setUp(options)", given)
 
     async def give_up(self) -> None:
         await self.page.evaluate("lab.abort.abort(new DOMException('enough', 'AbortError'))")
@@ -119,6 +88,13 @@ class PlaywrightOuter(PythonOuter):
 
     def _make_place(self, *, popup: bool) -> Place:
         return PlaywrightPlace(self.page, popup=popup)
+
+
+def _bounds(bounds: Bounds) -> dict[str, Any]:
+    return {
+        "timeout": {name: seconds * 1000 for name, seconds in bounds.deadlines.items()},
+        "limits": {_camel(name): value for name, value in bounds.limits.items()},
+    }
 
 
 def _camel(name: str) -> str:

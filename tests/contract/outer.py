@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
 from playwright.async_api import Frame, Page
@@ -38,6 +39,32 @@ class Origins(Protocol):
         """An unrelated origin."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Bounds:
+    """Deadlines in seconds and limits, by the names that `Options` has; what is left out has its default."""
+
+    deadlines: Mapping[str, float] = field(default_factory=dict)
+    limits: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Connecting(Bounds):
+    """The options of a session."""
+
+    sandbox: str | None = None
+    opaque: bool = False
+    unresponsive_after: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettingUp(Bounds):
+    """The options of a setup; `grants` is what the host answers when it is asked for permissions."""
+
+    popup: bool = False
+    permissions: Sequence[str] = ()
+    grants: Sequence[str] | None = None
+
+
 class Outer(ABC):
     """An outer frame with at most one framed page."""
 
@@ -51,31 +78,21 @@ class Outer(ABC):
     async def __aexit__(self, *exception: object) -> None:
         await self.close()
 
-    @abstractmethod
-    async def connect(
-        self,
-        url: str,
-        *,
-        sandbox: str | None = None,
-        opaque: bool = False,
-        deadlines: Mapping[str, float] | None = None,
-        limits: Mapping[str, int] | None = None,
-        unresponsive_after: float | None = None,
-    ) -> None:
-        """Begin a session with the page at `url`; times in seconds, None for the defaults."""
+    async def connect(self, url: str, **options: Any) -> None:
+        """Begin a session with the page at `url`; the options are those of `Connecting`."""
+        await self._connect(url, Connecting(**options))
+
+    async def set_up(self, url: str, **options: Any) -> None:
+        """Begin a setup with the page at `url`; the options are those of `SettingUp`."""
+        await self._set_up(url, SettingUp(**options))
 
     @abstractmethod
-    async def set_up(
-        self,
-        url: str,
-        *,
-        popup: bool = False,
-        permissions: Sequence[str] = (),
-        grants: Sequence[str] | None = None,
-        deadlines: Mapping[str, float] | None = None,
-        limits: Mapping[str, int] | None = None,
-    ) -> None:
-        """Begin a setup with the page at `url`; `grants` is what the host answers when it is asked for permissions."""
+    async def _connect(self, url: str, options: Connecting) -> None:
+        """Begin a session."""
+
+    @abstractmethod
+    async def _set_up(self, url: str, options: SettingUp) -> None:
+        """Begin a setup."""
 
     @abstractmethod
     async def give_up(self) -> None:

@@ -27,7 +27,7 @@ from mcpframe.frame.dialects.sep.roles import OUTER_TRANSPORT
 from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.frame.session.session import Session, WireHook
 from mcpframe.frame.session.setup_phase import Permission, SetupCompleted, SetupRequired, SetupStarted
-from tests.contract.outer import PATIENCE, Happening, Outer
+from tests.contract.outer import PATIENCE, Bounds, Connecting, Happening, Outer, SettingUp
 
 
 class PythonOuter(Outer):
@@ -42,25 +42,17 @@ class PythonOuter(Outer):
         self._wires: list[Wire] | None = None
         self._changed = anyio.Event()
 
-    async def connect(
-        self,
-        url: str,
-        *,
-        sandbox: str | None = None,
-        opaque: bool = False,
-        deadlines: Mapping[str, float] | None = None,
-        limits: Mapping[str, int] | None = None,
-        unresponsive_after: float | None = None,
-    ) -> None:
+    async def _connect(self, url: str, options: Connecting) -> None:
         parts = urlsplit(url)
-        allowed = parse_allowed_origins([] if opaque else [f"{parts.scheme}://{parts.netloc}"], opaque=opaque)
-        waits = {f"{name}_timeout": seconds for name, seconds in (deadlines or {}).items()}
-        if unresponsive_after is not None:
-            waits["unresponsive_after"] = unresponsive_after
-        options = Options(**waits, **(limits or {}))
-        self._window = await self._open_window(url, sandbox)
+        origins = [] if options.opaque else [f"{parts.scheme}://{parts.netloc}"]
+        allowed = parse_allowed_origins(origins, opaque=options.opaque)
+        unresponsive = (
+            {"unresponsive_after": options.unresponsive_after} if options.unresponsive_after is not None else {}
+        )
+        self._window = await self._open_window(url, options.sandbox)
         connection = Connection(
-            [Candidate(OUTER_TRANSPORT, allowed, HostOffer(session_id="a session of its own"))], options=options
+            [Candidate(OUTER_TRANSPORT, allowed, HostOffer(session_id="a session of its own"))],
+            options=_options(options, **unresponsive),
         )
         self.session = Session(connection, self._window, self._note, self._on_wire)
         self._stack.callback(self.session.streams[0].close)
@@ -81,39 +73,28 @@ class PythonOuter(Outer):
     async def _open_window(self, url: str, sandbox: str | None) -> Any:
         """Return the window of the page at an address; it is closed with `_stack`."""
 
-    async def set_up(
-        self,
-        url: str,
-        *,
-        popup: bool = False,
-        permissions: Sequence[str] = (),
-        grants: Sequence[str] | None = None,
-        deadlines: Mapping[str, float] | None = None,
-        limits: Mapping[str, int] | None = None,
-    ) -> None:
-        waits = {f"{name}_timeout": seconds for name, seconds in (deadlines or {}).items()}
-
+    async def _set_up(self, url: str, options: SettingUp) -> None:
         async def decide(requested: tuple[Permission, ...]) -> Sequence[str]:
             wanted = [{**asdict(permission), "phase": list(permission.phase)} for permission in requested]
             self._add({"kind": "asked", "requested": wanted})
-            return grants or ()
+            return options.grants or ()
 
         self.frame = OuterFrame(
             url,
-            permissions=permissions,
-            on_permissions=None if grants is None else decide,
+            permissions=options.permissions,
+            on_permissions=None if options.grants is None else decide,
             on_event=self._note,
-            options=Options(**waits, **(limits or {})),
+            options=_options(options),
         )
-        self._place = self._make_place(popup=popup)
-        self._task = asyncio.create_task(self._set_up())
+        self._place = self._make_place(popup=options.popup)
+        self._task = asyncio.create_task(self._await_setup())
         self._stack.push_async_callback(_cancelled, self._task)
 
     @abstractmethod
     def _make_place(self, *, popup: bool) -> Place:
         """Return where the pages of a setup, and of the session after it, are loaded."""
 
-    async def _set_up(self) -> None:
+    async def _await_setup(self) -> None:
         try:
             async with self.frame.setup(self._place) as setup:
                 result = await setup.result()
@@ -222,6 +203,11 @@ class PythonOuter(Outer):
 
     async def close(self) -> None:
         await self._stack.aclose()
+
+
+def _options(bounds: Bounds, **more: float) -> Options:
+    waits = {f"{name}_timeout": seconds for name, seconds in bounds.deadlines.items()}
+    return Options(**waits, **bounds.limits, **more)
 
 
 async def _cancelled(task: asyncio.Task[None]) -> None:
