@@ -62,5 +62,5 @@ def arguments_of(schema: Mapping[str, Any], values: Mapping[str, str]) -> dict[s
         try:
             arguments[field.name] = int(text) if whole else float(text)
         except ValueError:
-            raise ValueError(f"{field.label}: {text!r} is no {'whole ' if whole else ''}number.") from None
+            raise ValueError(f"{field.label}: {text!r} is not a {'whole ' if whole else ''}number.") from None
     return arguments

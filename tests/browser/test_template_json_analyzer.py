@@ -56,7 +56,7 @@ async def test_a_file_is_chosen_and_answers_come_from_it(host: Host, people: Pat
         assert "$.people[*].age: integer, 2 times; 28 to 36" in summary["content"][0]["text"]
         wrong = await server.call("evaluate_jsonpath", path="people[")
         assert wrong["isError"]
-        assert "no JSONPath" in wrong["content"][0]["text"]
+        assert "not a JSONPath" in wrong["content"][0]["text"]
     async with host.connect() as server:  # as when the host's page is opened again
         assert values(await server.ok("evaluate_jsonpath", path="$..age")) == [36, 28]
 

@@ -73,7 +73,7 @@ async def test_a_wrong_jsonpath_says_what_is_wrong(document):
     await document({})
     result = await call("evaluate_jsonpath", path="$.a[")
     assert result.is_error
-    assert "no JSONPath (RFC 9535)" in result.content[0].text
+    assert "not a JSONPath (RFC 9535)" in result.content[0].text
     assert "unexpected end of query" in result.content[0].text
 
 

@@ -83,7 +83,7 @@ async def test_a_fragment_replaces_what_was_there_and_finds_its_assets(rig: Rig)
 @pytest.mark.parametrize("path", ["absent.html", "../data.json", "/data.json", "", "https://elsewhere.example/x"])
 async def test_what_is_no_asset_is_an_error_that_names_those_there_are(rig: Rig, path: str) -> None:
     for use in (rig.page.show, rig.page.import_module, rig.page.asset_bytes):
-        with pytest.raises(PageError, match=r"no asset of this page \(its assets: data.json, ui/page.html"):
+        with pytest.raises(PageError, match=r"not an asset of this page \(its assets: data.json, ui/page.html"):
             await use(path)
 
 

@@ -286,8 +286,8 @@ VIEW = {"uri": URI, "mimeType": "text/html;profile=mcp-app", "text": "<p>"}
         ([{**VIEW, "uri": "ui://bank/transfer"}], "another resource"),
         ([{**VIEW, "mimeType": "text/html"}], "its type is 'text/html'"),
         ([{**VIEW, "mimeType": None}], "its type is None"),
-        ([{"uri": URI, "mimeType": VIEW["mimeType"], "blob": "?"}], "no text in UTF-8"),
-        ([{"uri": URI, "mimeType": VIEW["mimeType"], "blob": "/w=="}], "no text in UTF-8"),
+        ([{"uri": URI, "mimeType": VIEW["mimeType"], "blob": "?"}], "not a text in UTF-8"),
+        ([{"uri": URI, "mimeType": VIEW["mimeType"], "blob": "/w=="}], "not a text in UTF-8"),
         ([{**VIEW, "text": "x" * (LARGEST_VIEW + 1)}], "16,777,217 characters"),
     ],
 )
@@ -309,7 +309,7 @@ async def test_where_a_view_is_read_from() -> None:
 
 
 async def test_options_that_cannot_be(client: Client) -> None:
-    with pytest.raises(ValueError, match="no permission of a view"):
+    with pytest.raises(ValueError, match="not a permission of a view"):
         AppHost(client, "forecast", sandbox=SANDBOX, permissions=["usb"])
     with pytest.raises(TypeError):
         AppHost(client, "forecast", sandbox=SANDBOX, on_lnik=print)
