@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -155,6 +156,37 @@ WALLS = [
 @pytest.mark.parametrize("wall", WALLS, ids=lambda wall: wall.name)
 def test_wall(wall: Wall) -> None:
     assert wall.broken() == {}
+
+
+ASSEMBLY = "mcpframe.kit.bundle.assembly"
+NOT_IN_PYODIDE = {"fcntl", "multiprocessing", "subprocess", "socket", "ssl", "tarfile", "threading", "urllib.request"}
+LIBRARIES_OF_THE_ASSEMBLY = {"jinja2", "packaging", "pydantic"}
+"""All are in Pyodide's distribution, or pure Python."""
+
+
+def test_the_assembly_of_a_bundle_imports_nothing_that_pyodide_lacks() -> None:
+    """The playground makes bundles with it. What it imports of the frame is in bundles anyway."""
+    modules = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in files(PACKAGE)}
+    modules = {name.removesuffix(".__init__"): path for name, path in modules.items()}
+    waiting = [name for name in modules if name.startswith(ASSEMBLY)]
+    seen: set[str] = set()
+    others: dict[str, set[str]] = {}
+    while waiting:
+        name = waiting.pop()
+        while name not in modules and "." in name:
+            name = name.rpartition(".")[0]
+        if name in seen or name.startswith("mcpframe.frame"):
+            continue
+        seen.add(name)
+        found = imports(modules[name], typing_only=False)
+        waiting += [each for each in found if each.startswith("mcpframe.")] + [name.rpartition(".")[0] or "mcpframe"]
+        external = {each for each in found if not each.startswith("mcpframe")}
+        bad = {each for each in external if each.startswith(tuple(NOT_IN_PYODIDE))}
+        bad |= top(frozenset(external)) - sys.stdlib_module_names - LIBRARIES_OF_THE_ASSEMBLY
+        if bad:
+            others[name] = bad
+    assert others == {}
+    assert "mcpframe.kit.bundle.assembly.assemble" in seen
 
 
 def test_no_room_is_too_large_to_hold() -> None:

@@ -26,7 +26,7 @@ from typing import NamedTuple
 from mcpframe.kit.bundle.assembly.page_scripts import loader_script
 from mcpframe.kit.bundle.code.imports import Import, imports_in, syntax_tree
 from mcpframe.kit.bundle.code.public_names import public_names
-from mcpframe.kit.bundle.pyodide.job import program_texts
+from mcpframe.kit.bundle.pyodide.program_texts import program_texts
 
 _NAME = "mcpframe"
 _ROOT = Path(__file__).resolve().parents[3]

@@ -18,7 +18,8 @@ from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle.assembly.layers import module_name, native_libraries
 from mcpframe.kit.bundle.pyodide.archive import Files, pack
 from mcpframe.kit.bundle.pyodide.compile import cache_key, cached
-from mcpframe.kit.bundle.pyodide.job import Mounted, program_text, run_in_pyodide
+from mcpframe.kit.bundle.pyodide.job import Mounted, run_in_pyodide
+from mcpframe.kit.bundle.pyodide.program_texts import program_text
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
 
 INDEX = "deferred-index.json"

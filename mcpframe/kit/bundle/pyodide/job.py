@@ -9,7 +9,6 @@ import struct
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from mcpframe.kit.base.errors import ToolFailed, ToolTimeout
 from mcpframe.kit.base.node import find_node
 from mcpframe.kit.base.programs import Running, running
 from mcpframe.kit.base.progress import count
+from mcpframe.kit.bundle.pyodide.program_texts import program_text
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
 
 OUTPUT = "/out"
@@ -45,18 +45,6 @@ class Mounted:
     file: Path
     to: str
     libraries: tuple[str, ...] = ()
-
-
-def program_text(name: str) -> str:
-    """Return the source of a program in `in_pyodide`, by its name without `.py`."""
-    return (files("mcpframe.kit.bundle.in_pyodide") / f"{name}.py").read_text("utf-8")
-
-
-def program_texts() -> dict[str, str]:
-    """Return the source of every program in `in_pyodide`, by path in site-packages."""
-    folder = files("mcpframe.kit.bundle.in_pyodide")
-    names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".py"))
-    return {f"mcpframe/kit/bundle/in_pyodide/{name}": program_text(name.removesuffix(".py")) for name in names}
 
 
 def program_sources(name: str) -> tuple[str, str]:

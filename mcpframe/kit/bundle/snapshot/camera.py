@@ -26,7 +26,8 @@ from mcpframe.kit.bundle.assembly.assets import Asset
 from mcpframe.kit.bundle.assembly.page_scripts import snapshot_maker_script
 from mcpframe.kit.bundle.assembly.snapshot_file import AUTHOR, SDK, Snapshot
 from mcpframe.kit.bundle.pyodide.compile import cache_key, cached
-from mcpframe.kit.bundle.pyodide.job import Outcome, program_text
+from mcpframe.kit.bundle.pyodide.job import Outcome
+from mcpframe.kit.bundle.pyodide.program_texts import program_text
 from mcpframe.kit.bundle.snapshot.boot import PATIENCE
 from mcpframe.kit.bundle.snapshot.build_browser import Chromium, NoBrowser
 from mcpframe.kit.bundle.snapshot.build_site import NoOutcome

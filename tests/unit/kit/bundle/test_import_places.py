@@ -20,7 +20,8 @@ from mcpframe.kit.bundle.assembly.description import ServerDescription
 from mcpframe.kit.bundle.assembly.layers import PACKAGES_PATH, SERVER_PATH, Layer, Layers
 from mcpframe.kit.bundle.assembly.snapshot_file import AUTHOR, SDK
 from mcpframe.kit.bundle.import_places import InPage, NoPlace, Place
-from mcpframe.kit.bundle.pyodide.job import Outcome, ProgramFailed, ProgramTimeout, program_text
+from mcpframe.kit.bundle.pyodide.job import Outcome, ProgramFailed, ProgramTimeout
+from mcpframe.kit.bundle.pyodide.program_texts import program_text
 from mcpframe.kit.bundle.snapshot import camera as snapshots
 from mcpframe.kit.bundle.snapshot.boot import changed
 from mcpframe.kit.bundle.snapshot.build_browser import Chromium, NoBrowser
