@@ -89,7 +89,7 @@ async def serve(target: Any, config: BootConfig, port: Any) -> None:
     """
     from mcpframe.frame.browser import workers
     from mcpframe.frame.worker.port import text_of
-    from mcpframe.frame.worker.worker_half import Program
+    from mcpframe.frame.worker.worker_half import WorkerHalf
     from mcpframe.frame.worker.worker_session import running_for
 
     servers = server_module(config.program, target)
@@ -112,7 +112,7 @@ async def serve(target: Any, config: BootConfig, port: Any) -> None:
             config.persist, about.id, (read, write), servers.messages(), program.problem, open_kept, _never_hidden
         )
 
-    program = Program(serve_one, servers.messages(), port.post)
+    program = WorkerHalf(serve_one, servers.messages(), port.post)
     workers.listen(port, program.take)
     facts = {"browser": target.browser} if isinstance(target, Framed) else {}
     port.post(text_of("ready", facts))

@@ -46,7 +46,7 @@ _PATIENCE: Final = 10.0
 _OVER = "The server has ended for WebMCP: its tools are not registered any more."
 
 
-class ToolPlace(Protocol):
+class ToolRegistrar(Protocol):
     """A place to register tools: see `browser.model_context`."""
 
     async def register(
@@ -65,7 +65,7 @@ class Offering:
         registered: the definitions of the tools, by their names there.
     """
 
-    def __init__(self, place: ToolPlace, messages: Messages, serve: Serve, exposed: Sequence[str] = ()) -> None:
+    def __init__(self, place: ToolRegistrar, messages: Messages, serve: Serve, exposed: Sequence[str] = ()) -> None:
         """Create it; entering it registers the tools.
 
         Args:

@@ -30,7 +30,7 @@ Serve = Callable[[Any, Any, Mapping[str, Any], SessionFacts | None], Awaitable[N
 the read stream ends."""
 
 
-class Program:
+class WorkerHalf:
     """The clients of the page, and their streams."""
 
     def __init__(self, serve: Serve, messages: Messages, post: Callable[[str], None]) -> None:
@@ -140,7 +140,7 @@ class Program:
 class _Writer(WriteStream):
     """The write stream of a client."""
 
-    def __init__(self, program: Program, number: int) -> None:
+    def __init__(self, program: WorkerHalf, number: int) -> None:
         self._program = program
         self._number = number
 

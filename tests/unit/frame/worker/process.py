@@ -87,7 +87,7 @@ def _program(entry: str, post: Callable[[str], None]) -> Callable[[str], None]:
     from mcpframe.frame.serving import server as serving
     from mcpframe.frame.serving.framed import SessionFacts
     from mcpframe.frame.storage.values import Storage
-    from mcpframe.frame.worker.worker_half import Program
+    from mcpframe.frame.worker.worker_half import WorkerHalf
     from mcpframe.frame.worker.worker_session import running_for
 
     found: Any = getattr(import_module("tests.unit.frame.worker.servers"), entry)
@@ -96,7 +96,7 @@ def _program(entry: str, post: Callable[[str], None]) -> Callable[[str], None]:
         with running_for(found, about, Storage):
             await serving.serve(found, read, write, experimental=dict(experimental))
 
-    return Program(serve, serving.messages(), post).take
+    return WorkerHalf(serve, serving.messages(), post).take
 
 
 if __name__ == "__main__":

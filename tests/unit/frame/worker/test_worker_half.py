@@ -12,7 +12,7 @@ import pytest
 
 from mcpframe.frame.serving.server import messages
 from mcpframe.frame.worker.port import REPLAY, STALE_SECONDS, read, text_of
-from mcpframe.frame.worker.worker_half import Program
+from mcpframe.frame.worker.worker_half import WorkerHalf
 
 pytestmark = pytest.mark.anyio
 
@@ -22,7 +22,7 @@ class Worker:
 
     def __init__(self) -> None:
         self.posted: list[tuple[str, list[Any]]] = []
-        self.program = Program(self._serve, messages(), self._post)
+        self.program = WorkerHalf(self._serve, messages(), self._post)
         self.closed = anyio.Event()
         self.take("open", 1, {}, None)
 
