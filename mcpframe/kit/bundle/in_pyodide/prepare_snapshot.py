@@ -17,37 +17,20 @@ import sys
 import time
 from contextlib import suppress
 from importlib import import_module
-from importlib.util import find_spec
 from types import FrameType
 from typing import Any
 
 from mcpframe.frame.compat.generators import HARMLESS, are_fresh
 
 SERVER = "/mcpframe/server/"
-OURS = f"/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages/mcpframe/"
+PACKAGES = f"/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
+OURS = f"{PACKAGES}/mcpframe/"
 LIBRARY = re.compile(r"/(?:site-packages|mcpframe/packages)/(\w+)")
 IMPORTS = "mcpframe: imports "
 """Begins a line of standard error for the build: the module that is imported now; no module once all are."""
 LOCALE = frozenset({"LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_TIME", "LC_NUMERIC", "LC_MESSAGES", "TZ"})
-FOR_SOME = (
-    "mcpframe.frame.world",
-    "mcpframe.frame.world.resource_module",
-    "mcpframe.frame.browser.visitor",
-    "mcpframe.frame.results.libraries",
-    "mcpframe.frame.boot.page_files",
-    "mcpframe.frame.boot.document",
-    "mcpframe.frame.browser.model_context",
-    "mcpframe.frame.browser.workers",
-    "mcpframe.frame.boot.in_worker",
-    "mcpframe.frame.serving.held_calls",
-    "mcpframe.frame.serving.asking_program",
-    "mcpframe.frame.worker.job",
-    "mcpframe.frame.worker.pool",
-    "mcpframe.frame.worker.worker_server",
-    "mcpframe.frame.worker.worker_half",
-    "mcpframe.frame.worker.worker_session",
-)
-"""Modules that only some bundles have."""
+ON_DEMAND = frozenset({"mcpframe.frame.serving.other_server", "mcpframe.frame.world.thread_pool"})
+"""Modules for `load` alone: the first adapts the SDK as it is imported, the second needs `multiprocessing`."""
 FIRST_IMPORTS = {
     "pandas": ["numpy.rec"],
     "sympy": [
@@ -189,10 +172,21 @@ async def prepare(settings: str) -> None:
     for dialect in offered_dialects():
         if dialect.host_api:
             import_module(dialect.host_api.partition(":")[0])
-    for name in (*FOR_SOME, *(each.document_module for each in offered_dialects() if each.document_module)):
-        with suppress(ModuleNotFoundError):  # its package is not in every bundle
-            if find_spec(name):
-                import_module(name)
+    for name in sorted(_parts() - ON_DEMAND):
+        import_module(name)
+
+
+def _parts() -> set[str]:
+    """Return the modules of mcpframe that only some bundles have: they declare `BUNDLED_WITH`, or their package does."""
+    paths = [f"{folder}/{name}" for folder, _, names in os.walk(OURS[:-1]) for name in names if name.endswith(".pyc")]
+    declaring = tuple(path.removesuffix("__init__.pyc") for path in paths if b"BUNDLED_WITH" in _content(path))
+    modules = (path.removesuffix(".pyc").removesuffix("/__init__") for path in paths if path.startswith(declaring))
+    return {module.removeprefix(f"{PACKAGES}/").replace("/", ".") for module in modules}
+
+
+def _content(path: str) -> bytes:
+    with open(path, "rb") as file:  # noqa: PTH123  pathlib is not needed otherwise
+        return file.read()
 
 
 def load(entry: str, kind: str, settings: str) -> None:
