@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from mcpframe.kit.bundle.assembly.special import SPECIAL, USERS, Special, Use, is_left_out, modules_of
 from mcpframe.kit.bundle.code.imports import imports_named
-from mcpframe.kit.bundle.packages.left_out import LEFT_OUT, LeftOut, is_left_out, modules_of
 from mcpframe.kit.bundle.packages.lock import OWN, SERVER, Locked
-from mcpframe.kit.bundle.packages.optional_native import OPTIONAL_NATIVE, OptionalNative, is_foreign, pure_wheel
+from mcpframe.kit.bundle.packages.optional_native import is_foreign, pure_wheel
 from mcpframe.kit.bundle.packages.pins import compile_pins
 from mcpframe.kit.bundle.packages.resolve import resolve
 from mcpframe.kit.bundle.packages.wheels import download, wheel_path
@@ -26,7 +26,6 @@ from mcpframe.kit.bundle.pyodide.runtime import ensure_runtime
 from tests.support.suites import newest_first
 
 GENERATIONS = ("mcp>=2", "mcp<2", "fastmcp>=4", "fastmcp<4", "fastmcp<3", "fastmcp<2.13")
-USERS = {who for entry in LEFT_OUT for who in entry.of}
 
 
 @pytest.fixture(scope="module")
@@ -49,13 +48,16 @@ def importing(package: str, files: Mapping[str, bytes]) -> set[str]:
     return {path.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for path in paths}
 
 
-@pytest.mark.parametrize("entry", LEFT_OUT, ids=lambda entry: f"{entry.name} of {entry.of[0]}")
-def test_the_modules_that_are_named_import_it(entry: LeftOut, users: dict[str, list[Mapping[str, bytes]]]) -> None:
-    assert all(users[who] for who in entry.of), "no version of it was looked at"
-    modules = {module for who in entry.of for files in users[who] for module in importing(entry.name, files)}
-    for named in entry.evidence:
+@pytest.mark.parametrize(
+    ("name", "use"),
+    [pytest.param(item.name, use, id=f"{item.name} of {use.of[0]}") for item in SPECIAL for use in item.uses],
+)
+def test_the_modules_that_are_named_import_it(name: str, use: Use, users: dict[str, list[Mapping[str, bytes]]]) -> None:
+    assert all(users[who] for who in use.of), "no version of it was looked at"
+    modules = {module for who in use.of for files in users[who] for module in importing(name, files)}
+    for named in use.evidence:
         assert any(f"{module}.".startswith(f"{named}.") for module in modules), f"{named} is not in {sorted(modules)}"
-    if not entry.evidence:
+    if not use.evidence:
         assert not modules
 
 
@@ -70,8 +72,8 @@ def test_a_bundle_is_without_it(requirement: str) -> None:
     assert not names & {"authlib", "cryptography", "cyclopts", "httpx-sse", "joserfc", "uvicorn", "watchfiles"}
 
 
-@pytest.mark.parametrize("package", OPTIONAL_NATIVE, ids=lambda package: package.name)
-def test_a_package_whose_native_part_is_optional_works_without_it(package: OptionalNative, tmp_path: Path) -> None:
+@pytest.mark.parametrize("package", [item for item in SPECIAL if item.without_native], ids=lambda package: package.name)
+def test_a_package_whose_native_part_is_optional_works_without_it(package: Special, tmp_path: Path) -> None:
     pin = compile_pins([package.name], {}, {}, sdk=None)[package.name]
     [(version, filename, digest)] = download({package.name: (pin.version, pin.hashes)}, foreign={package.name}).values()
     assert is_foreign(filename)
@@ -81,7 +83,7 @@ def test_a_package_whose_native_part_is_optional_works_without_it(package: Optio
     (tmp_path / name).write_bytes(data)
     files = unpack(tmp_path / name)
     assert not any(path.endswith(".so") for path in files)
-    native = [item for item in imports_named(package.evidence, files) if item.optional]
+    native = [item for item in imports_named(package.module or package.name, files) if item.optional]
     assert native, "nothing is imported within try"
-    code = f"import sys; sys.path.insert(0, {str(tmp_path / name)!r}); assert {package.use}"
+    code = f"import sys; sys.path.insert(0, {str(tmp_path / name)!r}); assert {package.without_native}"
     subprocess.run([sys.executable, "-I", "-S", "-c", code], check=True, timeout=60)

@@ -39,6 +39,7 @@ class BootConfig:
         world: whether the author's code was written for a process: see `mcpframe.frame.world`.
         processes: whether the author's code starts processes: see `mcpframe.frame.worker.pool`.
         at_home: whether the home folder is the current one.
+        absent: the packages that a server not written for mcpframe lacks: see `compat.absent`.
         persist: files and folders that are kept for each session: see `persist`.
         visitor_env: the environment variables of a program that its visitor enters: see `serving.asking_program`.
         about: `name`, `version` and `title` of the page, for its host.
@@ -64,6 +65,7 @@ class BootConfig:
     world: bool = False
     processes: bool = False
     at_home: bool = False
+    absent: Mapping[str, Mapping[str, Any]] | None = None
     persist: list[str] = field(default_factory=list)
     visitor_env: list[str] = field(default_factory=list)
     about: Mapping[str, str] = field(default_factory=dict)
@@ -80,7 +82,8 @@ class BootConfig:
     @property
     def environment(self) -> dict[str, Any]:
         """The arguments of `set_environment`."""
-        return {name: getattr(self, name) for name in ("args", "env", "program", "world", "processes", "at_home")}
+        names = ("args", "env", "program", "world", "processes", "at_home", "absent")
+        return {name: getattr(self, name) for name in names}
 
     def offers(self, name: str) -> bool:
         """Return whether the page offers a dialect."""

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from typing import Any
 
 from mcpframe.frame.compat import in_pyodide, sdk
 from mcpframe.frame.compat.resource_addresses import accept_spellings
@@ -22,6 +23,7 @@ def set_environment(
     world: bool = False,
     processes: bool = False,
     at_home: bool = False,
+    absent: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
     """Set the environment of the author's code before it is imported: `sys.argv`, variables, standard streams.
 
@@ -32,9 +34,12 @@ def set_environment(
         world: whether the code was written for a process: see `mcpframe.frame.world`.
         processes: whether the code starts processes: see `mcpframe.frame.worker.pool`.
         at_home: whether the home folder becomes the current one.
+        absent: the arguments of `absent.answer_imports`, for code that was not written for mcpframe.
     """
     if in_pyodide():
         printing.install()
+        if absent is not None:
+            import_module("mcpframe.frame.compat.absent").answer_imports(**absent)
     if world:
         import_module("mcpframe.frame.world").prepare()
     if processes and in_pyodide():

@@ -32,24 +32,6 @@ MODULE = "fastmcp.server.server"
 USERS = frozenset({"fastmcp", "key_value", "jsonschema_path", "openapi_pydantic"})
 """The packages whose imports placeholders answer."""
 
-_HTTP = (
-    "The parts of fastmcp for HTTP and authorization do not work in a browser frame, and serving the frame does not "
-    "need them; if the server uses the package itself, add {0!r} to its requirements."
-)
-_PACKAGES = {
-    "aiofile": "aiofile",
-    "authlib": "authlib",
-    "cryptography": "cryptography",
-    "cyclopts": "cyclopts",
-    "joserfc": "joserfc",
-    "keyring": "keyring",
-    "pyperclip": "pyperclip",
-    "watchfiles": "watchfiles",
-    "yaml": "pyyaml",
-}
-HINTS = {module: _HTTP.format(package) for module, package in _PACKAGES.items()}
-"""Hints for packages that have placeholders, besides those of the SDK."""
-
 
 def set_environment() -> None:
     """Set the variables that it reads at import: a page does not check for updates, and shows no banner."""

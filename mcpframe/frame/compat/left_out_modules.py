@@ -1,8 +1,8 @@
-"""The modules of packages that the author leaves out of the bundle. The build writes this file for each bundle."""
+"""The packages that a bundle leaves out. The build writes this file: see `kit.bundle.assembly.special.advice`."""
 
 from __future__ import annotations
 
 from typing import Final
 
-MODULES: Final[dict[str, str]] = {}
-"""The package of each module."""
+MODULES: Final[dict[str, tuple[str, str]]] = {}
+"""The package of each module, and advice for a page that uses it."""

@@ -14,11 +14,16 @@ from __future__ import annotations
 
 import sys
 from abc import ABCMeta
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
+
+from mcpframe.frame.compat.left_out_modules import MODULES
+
+_ADVICE: Final = "{1} If the server itself needs it, add {0!r} to its requirements (project.dependencies)."
+FIND_SPEC: Final = ("importlib.util", "find_spec")
 
 
 class PlaceholderError(ImportError):
@@ -85,11 +90,14 @@ class PlaceholderFinder(MetaPathFinder, Loader):
         package, _, rest = fullname.partition(".")
         if package not in self._hints:
             return None
-        if rest:  # a missing submodule of a real package is not ours to answer
-            present = isinstance(sys.modules.get(package), PlaceholderModule)
-        else:
-            present = _importing_package() in self._users
+        # A missing submodule of a real package is not ours to answer.
+        present = isinstance(sys.modules.get(package), PlaceholderModule) if rest else self._answers()
         return ModuleSpec(fullname, self, is_package=True) if present else None
+
+    def _answers(self) -> bool:
+        """Return whether the module that imports the package gets a placeholder."""
+        module, *_ = next(importers(), ("",))
+        return module.partition(".")[0] in self._users
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         if spec.name not in self._modules:
@@ -107,12 +115,22 @@ class PlaceholderFinder(MetaPathFinder, Loader):
                 del sys.modules[name]
 
 
-def _importing_package() -> str:
-    """Return the top-level package of the module whose import statement is being answered."""
+def importers() -> Iterator[tuple[str, str, int]]:
+    """Yield the module, the function and the line of each frame above an import that is answered, the innermost first.
+
+    Of the import system's own frames only `FIND_SPEC` is among them.
+    """
     frame = sys._getframe(1)
     while frame.f_back is not None:
         frame = frame.f_back
-        name = str(frame.f_globals.get("__name__", ""))
-        if name != __name__ and not name.startswith(("importlib", "_frozen_importlib")):
-            return name.partition(".")[0]
-    return ""
+        module, function = str(frame.f_globals.get("__name__", "")), frame.f_code.co_name
+        if (module, function) == FIND_SPEC or not module.startswith(_MACHINERY):
+            yield module, function, frame.f_lineno
+
+
+_MACHINERY = (__name__, "importlib", "_frozen_importlib")
+
+
+def advice() -> dict[str, str]:
+    """Return the hints about the packages that every bundle like this one leaves out, by module."""
+    return {module: _ADVICE.format(*about).lstrip() for module, about in MODULES.items()}

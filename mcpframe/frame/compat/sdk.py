@@ -33,7 +33,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 from mcpframe.frame.compat import event_loops, in_pyodide
-from mcpframe.frame.compat.placeholders import PlaceholderFinder
+from mcpframe.frame.compat.placeholders import PlaceholderFinder, advice
 from mcpframe.frame.core.errors import SdkError
 
 if TYPE_CHECKING:
@@ -45,23 +45,6 @@ if TYPE_CHECKING:
     from mcp.server.request_state import RequestStateSecurity
     from mcp.shared.message import SessionMessage
 
-_HTTP = (
-    "MCP's HTTP transports do not work in a browser frame, and serving the frame does not need them; "
-    "if the server uses the package itself, add {0!r} to its requirements."
-)
-_HINTS: Final = {
-    "cryptography": "Leave out request_state_security, or give it a codec= instead of keys=: a key in a page is no "
-    "secret; if the server uses the package itself, add 'cryptography' to its requirements.",
-    "httpx": _HTTP.format("httpx"),
-    "httpx2": _HTTP.format("httpx2"),
-    "httpx_sse": _HTTP.format("httpx-sse"),
-    "jwt": _HTTP.format("pyjwt"),
-    "python_multipart": _HTTP.format("python-multipart"),
-    "sse_starlette": _HTTP.format("sse-starlette"),
-    "starlette": _HTTP.format("starlette"),
-    "uvicorn": _HTTP.format("uvicorn"),
-    "websockets": _HTTP.format("websockets"),
-}
 _MODULES: Final = {1: ("mcp.types", "mcp.server.fastmcp"), 2: ("mcp_types", "mcp.server.mcpserver")}
 """The modules to import of each major version."""
 
@@ -107,22 +90,22 @@ def prepare() -> None:
     if _prepared is not None or not in_pyodide():
         return
     version = major()
-    hints, users, modules = _HINTS, {"mcp"}, list(_MODULES[version])
+    users = {"mcp"}
     if has_fastmcp():
         from mcpframe.frame.compat import fastmcp_package
 
         fastmcp_package.set_environment()
-        hints, users = hints | fastmcp_package.HINTS, users | fastmcp_package.USERS
+        users |= fastmcp_package.USERS
     if find_spec("mcpframe.frame.compat.http"):  # in bundles with HTTP libraries
         import_module("mcpframe.frame.compat.http.hooks").install()
-    finder = PlaceholderFinder(hints, users)
+    finder = PlaceholderFinder(advice(), users)
     sys.meta_path.extend((finder, _RpdsFinder()))
     _run_sync_handlers_inline()  # before the function is imported by name
     _build_schemas_on_use()
     event_loops.keep_one()
     setattr(hashlib, "pbkdf2_hmac", _derived_key)  # noqa: B010
     with _models_built_on_use(), _pydantic_of(version):
-        for module in modules:
+        for module in _MODULES[version]:
             import_module(module)
     finder.withdraw()
     if version == 2:

@@ -22,7 +22,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NoReturn
 
-from mcpframe.frame.compat import absent, in_pyodide
+from mcpframe.frame.compat import in_pyodide
 from mcpframe.frame.compat.sdk import major
 from mcpframe.frame.core.errors import EntryError, ProgramError
 from mcpframe.frame.serving import entries
@@ -71,7 +71,6 @@ def load_entry(entry: str) -> ConsoleScript:
         _replace_input()
         import_module("mcpframe.frame.browser.stack")  # with the snapshot
         import_module(_CONTAINING[major()])
-        absent.answer_imports()
     main = entries.find(entry, lambda _: "the package's console script names it")
     if not callable(main):
         raise EntryError(f"The console script's {entry!r} is of type {type(main).__name__}, and no function.")

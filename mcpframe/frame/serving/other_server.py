@@ -10,7 +10,6 @@ from contextlib import AbstractAsyncContextManager
 from importlib import import_module
 from typing import Any
 
-from mcpframe.frame.compat import absent, in_pyodide
 from mcpframe.frame.compat.sdk import is_of_fastmcp, major
 from mcpframe.frame.serving import entries
 from mcpframe.frame.serving.framed import unwrapped
@@ -23,8 +22,6 @@ BUNDLED_WITH = ("mcp1", "fastmcp")
 _OF_MCP_1 = "a FastMCP or a lowlevel Server of mcp 1.x, which this bundle has"
 _OF_MCP_2 = "a FastMCP of the package fastmcp, a FrameServer, an MCPServer or a lowlevel Server"
 
-if in_pyodide():
-    absent.answer_imports()
 if major() == 1:
     import_module("mcpframe.frame.serving.mcp1_failures").contain()
 

@@ -25,7 +25,7 @@ from mcpframe.kit.bundle.assembly.assets import Asset
 from mcpframe.kit.bundle.assembly.author_files import author_files, first_paint, page_files
 from mcpframe.kit.bundle.assembly.build_warnings import build_warnings, unseen_page_warnings
 from mcpframe.kit.bundle.assembly.description import ServerDescription, SetupDescription
-from mcpframe.kit.bundle.assembly.features import code_of, features_of, written_for_a_process
+from mcpframe.kit.bundle.assembly.features import absent_packages, code_of, features_of, written_for_a_process
 from mcpframe.kit.bundle.assembly.inputs import RUNTIME, Inputs, Scripts, licence_text, runtime_scripts
 from mcpframe.kit.bundle.assembly.layers import Layers
 from mcpframe.kit.bundle.assembly.manifest import manifest_of, origins_of, read_manifests
@@ -33,6 +33,7 @@ from mcpframe.kit.bundle.assembly.offered import check_origins_early, origins_fo
 from mcpframe.kit.bundle.assembly.own_modules import own_files, own_sources
 from mcpframe.kit.bundle.assembly.page_scripts import source_files
 from mcpframe.kit.bundle.assembly.snapshot_file import AUTHOR, SDK
+from mcpframe.kit.bundle.assembly.special import THIRD_PARTY
 from mcpframe.kit.bundle.code.absent_modules import absent_modules
 from mcpframe.kit.bundle.code.console_scripts import entry_code, with_entry
 from mcpframe.kit.bundle.code.entry_object import check_entry_early
@@ -49,7 +50,6 @@ from mcpframe.kit.bundle.packages.layers import (
     packages_of,
     with_sources,
 )
-from mcpframe.kit.bundle.packages.left_out import modules_of
 from mcpframe.kit.bundle.packages.lock import Lock
 from mcpframe.kit.bundle.packages.npm import npm_files
 from mcpframe.kit.bundle.project_lock import ProjectLock
@@ -256,7 +256,10 @@ class Build:
             packages = packages_of(self.lock)
             code = code_of(packages, self.wheels, self.author)
             features = features_of(project, packages, self.author, code)
-            own = own_files(code, features, modules_of((*config.leave_out, *self.lock.left_out)))
+            if not THIRD_PARTY.isdisjoint(features):
+                chosen = (*config.leave_out, *self.lock.left_out)
+                self.project = replace(project, absent=absent_packages(chosen, packages, self.wheels, code))
+            own = own_files(code, features)
             self.layers = build_layers(project, self.lock, self.wheels, self.author, own, self.runtime)
             if self.earlier:
                 self.layers = with_sources(self.layers, self.earlier.get("sources", ()), self.wheels)

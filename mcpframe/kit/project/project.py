@@ -47,6 +47,7 @@ class Project:
         processes: Whether its code starts processes: the bundle has `mcpframe.frame.worker` then.
         package_env: Environment variables that its packages need; those of the configuration take precedence.
         at_home: Whether its working directory is the home folder, as the bundle has no files of the project.
+        absent: The packages that it lacks, if it was not written for mcpframe: see `frame.compat.absent`.
     """
 
     root: Path
@@ -63,6 +64,7 @@ class Project:
     processes: bool = False
     package_env: Mapping[str, str] = field(default_factory=dict)
     at_home: bool = False
+    absent: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def lock_path(self) -> Path:
@@ -89,8 +91,8 @@ class Project:
     def settings(self) -> dict[str, Any]:
         """The environment of the author's code: the arguments of `frame.boot.environment.set_environment`."""
         program = {"program": self.program} if self.program else {}
-        flags = {name: True for name in ("world", "processes", "at_home") if getattr(self, name)}
-        return {"args": list(self.config.args), "env": {**self.package_env, **self.config.env}, **program, **flags}
+        more = {name: value for name in ("world", "processes", "at_home", "absent") if (value := getattr(self, name))}
+        return {"args": list(self.config.args), "env": {**self.package_env, **self.config.env}, **program, **more}
 
     @property
     def settings_for_inspection(self) -> dict[str, Any]:

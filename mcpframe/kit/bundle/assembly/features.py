@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from mcpframe.frame.dialects.available import offered_dialects, offers
 from mcpframe.kit.bundle.assembly.packages import Packages
+from mcpframe.kit.bundle.assembly.special import THIRD_PARTY, advice, modules_of, with_feature
+from mcpframe.kit.bundle.code.guards import handled_imports
 from mcpframe.kit.bundle.code.imports import imports_named, imports_of
 from mcpframe.kit.bundle.pyodide.archive import unpack
 from mcpframe.kit.project.project import Project
@@ -27,10 +30,8 @@ FEATURES = {
     "world": "Its code was written for a process.",
 }
 """All features of bundles, with their meanings."""
-HTTP_PACKAGES = frozenset({"aiohttp", "httpx", "httpx2", "urllib3"})
-"""The HTTP libraries that are packages."""
-VALUE_PACKAGES = frozenset({"altair", "matplotlib", "numpy", "pandas", "pillow", "plotly", "seaborn"})
-"""The libraries whose objects `mcpframe.frame.results` converts."""
+HTTP_PACKAGES = with_feature("http")
+VALUE_PACKAGES = with_feature("values")
 _HTTP_MODULES = ("http.client", "urllib.request")
 """The HTTP libraries of the standard library."""
 _OF_PROCESSES = frozenset({"_thread", "concurrent", "multiprocessing", "queue", "resource", "threading"})
@@ -51,6 +52,25 @@ def code_of(packages: Packages, wheels: Mapping[str, Path], author: Mapping[str,
         files = unpack(wheels[name])
         code |= {f"{wheels[name].name}/{path}": data for path, data in files.items() if path.endswith(".py")}
     return code
+
+
+def absent_packages(
+    chosen: Iterable[str], packages: Packages, wheels: Mapping[str, Path], code: Mapping[str, bytes]
+) -> dict[str, Any]:
+    """Return the arguments of `mcpframe.frame.compat.absent.answer_imports` for a bundle.
+
+    Args:
+        chosen: The packages that its author leaves out, or that have no wheel.
+        wheels: The files of its packages, by name.
+        code: See `code_of`.
+    """
+    left_out = modules_of(chosen)
+    files = {path.rpartition(".whl/")[2]: data for path, data in code.items()}
+    for name in packages.versions.keys() - packages.further:
+        files |= {path: data for path, data in unpack(wheels[name]).items() if path.endswith(".py")}
+    there = {path.partition("/")[0].removesuffix(".py") for path in files}
+    absent = {*left_out, *advice(THIRD_PARTY)} - there
+    return {"left_out": left_out, "handled": handled_imports(files, absent, there)}
 
 
 def features_of(

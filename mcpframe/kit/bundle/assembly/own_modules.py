@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mcpframe.kit.bundle.assembly.page_scripts import loader_script
+from mcpframe.kit.bundle.assembly.special import advice
 from mcpframe.kit.bundle.code.imports import Import, imports_in, syntax_tree
 from mcpframe.kit.bundle.code.public_names import public_names
 from mcpframe.kit.bundle.pyodide.program_texts import program_texts
@@ -64,23 +65,19 @@ class Part(NamedTuple):
     features: frozenset[str]
 
 
-def own_files(
-    code: Mapping[str, bytes], features: Collection[str], left_out: Mapping[str, str] | None = None
-) -> dict[str, bytes]:
+def own_files(code: Mapping[str, bytes], features: Collection[str]) -> dict[str, bytes]:
     """Return mcpframe's files for a page, by path in site-packages, with the metadata that installers need.
 
     Args:
         code: The Python files in the bundle that may import mcpframe, by path.
         features: The features of the bundle: see `features_of`.
-        left_out: The modules that the author leaves out, and their packages.
     """
     paths = module_paths()
     modules = own_modules(code, features)
     files = {path_in_packages(name): paths[name].read_bytes() for name in modules}
     table = ", ".join(f"{name!r}: {homes!r}" for name, homes in public_names().items() if name in modules)
     files[path_in_packages(_NAME)] = paths[_NAME].read_bytes().replace(_TABLE.encode(), (_TABLE + table).encode())
-    if left_out and (path := path_in_packages(_LEFT_OUT)) in files:
-        files[path] = f"MODULES = {dict(sorted(left_out.items()))!r}\n".encode()
+    files[path_in_packages(_LEFT_OUT)] = f"MODULES = {advice(features)!r}\n".encode()
     number = version(_NAME)
     metadata = f"Metadata-Version: 2.1\nName: {_NAME}\nVersion: {number}\n"
     return {**dict(sorted(files.items())), f"{_NAME}-{number}.dist-info/METADATA": metadata.encode()}

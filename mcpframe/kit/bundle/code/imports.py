@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 
 _MOST_PLACES = 5
-_IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
+IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError"})
+_ALL_ERRORS = IMPORT_ERRORS | {"Exception", "BaseException"}
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class _Where:
 def _children(node: ast.AST, where: _Where) -> Iterator[tuple[ast.AST, _Where]]:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
         where = replace(where, optional=True)
-    tried = isinstance(node, ast.Try) and any(_catches_imports(handler) for handler in node.handlers)
+    tried = bool(goes_on_without(node))
     skipped = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
     for name, value in ast.iter_fields(node):
         inside = where
@@ -117,8 +118,17 @@ def _children(node: ast.AST, where: _Where) -> Iterator[tuple[ast.AST, _Where]]:
                 yield child, inside
 
 
-def _catches_imports(handler: ast.ExceptHandler) -> bool:
-    if handler.type is None:
-        return True
-    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return any(isinstance(kind, ast.Name) and kind.id in _IMPORT_ERRORS for kind in kinds)
+def goes_on_without(node: ast.AST) -> frozenset[str]:
+    """Return the exceptions that a statement handles if an import in it fails; a handler that raises handles none."""
+    if isinstance(node, ast.With):
+        calls = [item.context_expr for item in node.items if isinstance(item.context_expr, ast.Call)]
+        kinds = [kind for call in calls if ast.unparse(call.func).endswith("suppress") for kind in call.args]
+        return _names(kinds)
+    handlers = node.handlers if isinstance(node, ast.Try) else []
+    kept = [handler for handler in handlers if not any(isinstance(each, ast.Raise) for each in handler.body)]
+    return frozenset[str]().union(*(_names([handler.type]) if handler.type else _ALL_ERRORS for handler in kept))
+
+
+def _names(kinds: Iterable[ast.expr]) -> frozenset[str]:
+    each = [part for kind in kinds for part in (kind.elts if isinstance(kind, ast.Tuple) else [kind])]
+    return _ALL_ERRORS.intersection(ast.unparse(part).rpartition(".")[2] for part in each)

@@ -177,7 +177,7 @@ async def prepare(settings: str) -> None:
 
 
 def _parts() -> set[str]:
-    """Return the modules of mcpframe that only some bundles have: they declare `BUNDLED_WITH`, or their package does."""
+    """Return the modules of mcpframe that only some bundles have: they or their package declare `BUNDLED_WITH`."""
     paths = [f"{folder}/{name}" for folder, _, names in os.walk(OURS[:-1]) for name in names if name.endswith(".pyc")]
     declaring = tuple(path.removesuffix("__init__.pyc") for path in paths if b"BUNDLED_WITH" in _content(path))
     modules = (path.removesuffix(".pyc").removesuffix("/__init__") for path in paths if path.startswith(declaring))

@@ -25,10 +25,9 @@ from packaging.version import Version
 
 from mcpframe.kit.base.errors import BuildError, KitError
 from mcpframe.kit.base.progress import remark
+from mcpframe.kit.bundle.assembly.special import OPTIONAL_NATIVE, is_left_out, modules_of
 from mcpframe.kit.bundle.code.imports import Import, imports_named, places_of
-from mcpframe.kit.bundle.packages.left_out import is_left_out, modules_of
 from mcpframe.kit.bundle.packages.lock import SERVER, Locked, requirer
-from mcpframe.kit.bundle.packages.optional_native import OPTIONAL_NATIVE_NAMES
 from mcpframe.kit.bundle.packages.pins import Conflict, Pin, ancestors, chain_of, requirers
 from mcpframe.kit.bundle.packages.repairs import Repairs, Without
 from mcpframe.kit.bundle.packages.requirements import Requirements
@@ -231,7 +230,7 @@ class _Search:
         builds = self._requirements.builds
         if builds and (built := builds.wheel(name, pin.version)):
             yield _Candidate(f"{name}=={pin.version}", built)
-        if name in OPTIONAL_NATIVE_NAMES and not (own and self._can_be_fetched(own)):
+        if name in OPTIONAL_NATIVE and not (own and self._can_be_fetched(own)):
             yield _Candidate(f"{name}=={pin.version}", foreign=True)
         stable = [Version(item) for item in missing.versions if _is_as_stable(item, pin.version)]
         versions = sorted((item for item in stable if self._fits(str(item), name)), reverse=True)
@@ -316,7 +315,7 @@ class _Search:
         for name, pin in sorted(self._missing.items()):
             own = self._from_pyodide.get(name)
             if name in self._foreign & needed.keys():
-                is_known = name in OPTIONAL_NATIVE_NAMES
+                is_known = name in OPTIONAL_NATIVE
                 reason = (
                     "that of Pyodide's distribution cannot be reached" if is_known else "it has no wheel for Pyodide"
                 )

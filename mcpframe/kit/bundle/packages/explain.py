@@ -10,11 +10,11 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from mcpframe.kit.base.errors import BuildError
+from mcpframe.kit.bundle.assembly.special import SPECIAL
 from mcpframe.kit.bundle.code.code_limits import look_at
 from mcpframe.kit.bundle.code.imports import imports_named, places_of
 from mcpframe.kit.bundle.packages.choose_wheels import NoWheelFound
 from mcpframe.kit.bundle.packages.layers import base_packages
-from mcpframe.kit.bundle.packages.left_out import LEFT_OUT
 from mcpframe.kit.bundle.packages.lock import Lock
 from mcpframe.kit.bundle.packages.pins import chain_of
 from mcpframe.kit.bundle.packages.wheels import wheel_path
@@ -88,11 +88,13 @@ class _Packages:
 
     def left_out(self) -> Iterator[Explained]:
         """Explain the packages left out of the bundle although others require them."""
-        for entry in LEFT_OUT:
-            for who in entry.of:
-                if entry.name not in self._wanted_by and entry.name in _requirements(self._files.get(who, {})):
-                    what = f"{entry.name} is left out: {who} needs it for {entry.reason}"
-                    yield Explained(what, (*self._chain(who), entry.name), entry.evidence)
+        for item in SPECIAL:
+            if item.name in self._wanted_by:
+                continue
+            for who, use in [(user, each) for each in item.uses for user in each.of]:
+                if item.name in _requirements(self._files.get(who, {})):
+                    what = f"{item.name} is left out: {who} needs it for {use.reason}"
+                    yield Explained(what, (*self._chain(who), item.name), use.evidence)
 
     def limits(self) -> Iterator[Explained]:
         """Explain the uses of features that a page lacks, except in the SDK's packages."""

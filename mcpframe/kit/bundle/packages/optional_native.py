@@ -6,35 +6,11 @@ another platform without its native part.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from packaging.utils import parse_wheel_filename
 
 from mcpframe.kit.bundle.pyodide.archive import Files, pack, unpack
-
-
-@dataclass(frozen=True)
-class OptionalNative:
-    """A package whose native part is optional.
-
-    Attributes:
-        name: The package.
-        evidence: The module that imports its native part within `try`.
-        use: An expression that is true without the native part.
-    """
-
-    name: str
-    evidence: str
-    use: str
-
-
-OPTIONAL_NATIVE = (
-    OptionalNative("markupsafe", "markupsafe", "__import__('markupsafe').escape('<') == '&lt;'"),
-    OptionalNative("msgpack", "msgpack", "__import__('msgpack').unpackb(__import__('msgpack').packb([1])) == [1]"),
-    OptionalNative("pyyaml", "yaml", "__import__('yaml').safe_load('a: [1]') == {'a': [1]}"),
-)
-OPTIONAL_NATIVE_NAMES = frozenset(item.name for item in OPTIONAL_NATIVE)
 
 _NATIVE = (".so", ".pyd", ".dylib", ".a")
 

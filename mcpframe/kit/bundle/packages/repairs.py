@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from mcpframe.kit.bundle.packages.left_out import modules_of, package_of
+from mcpframe.kit.bundle.assembly.special import OPTIONAL_NATIVE, modules_of, package_of
 from mcpframe.kit.bundle.packages.lock import Lock
-from mcpframe.kit.bundle.packages.optional_native import OPTIONAL_NATIVE_NAMES, is_foreign
+from mcpframe.kit.bundle.packages.optional_native import is_foreign
 
 _LACKING = re.compile(
     r"No module named '(\w+)|the package '(\w+)' is not part of the bundle|needs '(\w+)', which is not installed"
@@ -66,7 +66,7 @@ class Repairs:
 
 def _trials(lock: Lock) -> set[tuple[str, Without]]:
     """Return the packages that a bundle does without in a way that may fail."""
-    foreign = {package.name for package in lock.packages if is_foreign(package.filename)} - OPTIONAL_NATIVE_NAMES
+    foreign = {package.name for package in lock.packages if is_foreign(package.filename)} - OPTIONAL_NATIVE
     return {(name, Without.NATIVE_PART) for name in foreign} | {(name, Without.PACKAGE) for name in lock.left_out}
 
 

@@ -14,10 +14,10 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from mcpframe.kit.base.errors import BuildError
+from mcpframe.kit.bundle.assembly.special import USERS
 from mcpframe.kit.bundle.code.imports import imports_named
 from mcpframe.kit.bundle.code.sdk_choice import EARLIER_SDK, FIRST, FIRST_EARLIER, SDK, written_for_earlier
 from mcpframe.kit.bundle.packages.choose_wheels import choose_wheels
-from mcpframe.kit.bundle.packages.left_out import LEFT_OUT
 from mcpframe.kit.bundle.packages.lock import OWN, SERVER, Lock, Locked, requirer
 from mcpframe.kit.bundle.packages.named_package import with_advice, with_newest
 from mcpframe.kit.bundle.packages.pins import INSTALLER, LINUX, Conflict, Pin, compile_pins
@@ -208,7 +208,7 @@ def _undeclared(packages: tuple[Locked, ...]) -> dict[str, str]:
     there = {package.name for package in packages}
     users = _users(packages, *_SDKS)
     found: dict[str, str] = {}
-    for name in sorted(users.keys() - {who for entry in LEFT_OUT for who in entry.of}):
+    for name in sorted(users.keys() - USERS):
         wheel = unpack(wheel_path(users[name]))
         for module, package in _OF_THE_SDK.items():
             if package not in there and imports_named(module, wheel):

@@ -12,6 +12,7 @@ import pytest
 
 from mcpframe.frame.compat.absent import AbsentFinder
 from mcpframe.frame.compat.placeholders import PlaceholderError
+from mcpframe.kit.bundle.code.guards import handled_imports
 
 Loading = Callable[..., ModuleType]
 
@@ -19,13 +20,15 @@ Loading = Callable[..., ModuleType]
 @pytest.fixture
 def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Loading]:
     """Import a module of this source; further ones are beside it."""
-    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, AbsentFinder({"absent": "Add it."}, ())])
     monkeypatch.syspath_prepend(tmp_path)
     before = set(sys.modules)
 
     def write(source: str, **others: str) -> ModuleType:
-        for name, text in {"user": source, **others}.items():
-            (tmp_path / f"{name}.py").write_text(text)
+        files = {f"{name}.py": text.encode() for name, text in {"user": source, **others}.items()}
+        for name, text in files.items():
+            (tmp_path / name).write_bytes(text)
+        handled = handled_imports(files, {"absent"}, {"user", *others})
+        monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, AbsentFinder({"absent": "Add it."}, handled)])
         importlib.invalidate_caches()
         return importlib.import_module("user")
 
@@ -45,13 +48,16 @@ UNGUARDED = {
         "try:\n    import absent as found\n"
         "except ImportError as error:\n    raise RuntimeError('install it') from error"
     ),
+    "in a module of a try for any exception": (
+        "try:\n    from part import absent as found\nexcept Exception:\n    found = None"
+    ),
     "after a try": "try:\n    pass\nexcept ImportError:\n    pass\nimport absent as found",
 }
 
 
 @pytest.mark.parametrize("how", UNGUARDED)
 def test_who_needs_a_package_gets_a_placeholder(load: Loading, how: str) -> None:
-    found = load(UNGUARDED[how]).found
+    found = load(UNGUARDED[how], part="import absent").found
     with pytest.raises(PlaceholderError, match=r"'absent' is not part of the bundle\. Add it\."):
         found.thing() if isinstance(found, ModuleType) else found()
 
@@ -68,6 +74,10 @@ GUARDED = {
         "try:\n    try:\n        import absent\n    finally:\n        pass\n    found = True\n"
         "except ImportError as error:\n    found = False"
     ),
+    "suppress": (
+        "from contextlib import suppress\nfound = False\n"
+        "with suppress(ImportError):\n    import absent\n    found = True"
+    ),
     "in a function": (
         "def get():\n    try:\n        from absent.deep import thing\n    except ImportError:\n        return False\n"
         "    return True\nfound = get()"
@@ -77,6 +87,9 @@ GUARDED = {
         "except ImportError:\n    found = False"
     ),
     "find_spec": "from importlib.util import find_spec\nfound = find_spec('absent') is not None",
+    "try around a module that imports one that needs it": (
+        "try:\n    import further\n    found = True\nexcept ImportError:\n    found = False"
+    ),
     "try around a module that needs it": (
         "try:\n    import part\n    found = True\nexcept ImportError:\n    found = False"
     ),
@@ -85,7 +98,7 @@ GUARDED = {
 
 @pytest.mark.parametrize("how", GUARDED)
 def test_who_can_do_without_finds_it_absent(load: Loading, how: str) -> None:
-    assert load(GUARDED[how], part="import absent").found is False
+    assert load(GUARDED[how], part="import absent", further="import part").found is False
 
 
 def test_another_missing_package_stays_missing(load: Loading) -> None:
