@@ -17,7 +17,7 @@ import weakref
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
-from functools import wraps
+from functools import cache, wraps
 from importlib import import_module
 from typing import Any
 
@@ -55,6 +55,7 @@ class ToolStopped(Exception):
     """An exception of a tool that is not an `Exception`, or is a group, whose own message is not informative."""
 
 
+@cache
 def contain_tools() -> None:
     """Let any exception of a tool end only its call: fastmcp answers only an `Exception`."""
     from mcpframe.frame.core.raised import note
@@ -62,8 +63,6 @@ def contain_tools() -> None:
     tools: Any = import_module("fastmcp.tools")
     kind = getattr(tools, "FunctionTool", None) or import_module("fastmcp.tools.tool").Tool
     original = kind.run
-    if hasattr(original, "mcpframe"):
-        return
 
     async def run(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -77,10 +76,10 @@ def contain_tools() -> None:
                 raise
             raise ToolStopped(reason_of(error)) from error
 
-    run.mcpframe = True  # type: ignore[attr-defined]
     kind.run = run
 
 
+@cache
 def ask_in_every_revision() -> None:
     """Let `Context.elicit` of 4.x ask clients of MCP 2026-07-28, whom its session asks in a way of its own.
 
@@ -88,7 +87,7 @@ def ask_in_every_revision() -> None:
     """
     context: Any = import_module("fastmcp.server.context").Context
     is_modern, elicit = getattr(context, "_is_modern_protocol", None), context.elicit
-    if is_modern is None or hasattr(elicit, "mcpframe"):
+    if is_modern is None:
         return
     eliciting: ContextVar[bool] = ContextVar("mcpframe_eliciting", default=False)
 
@@ -100,7 +99,6 @@ def ask_in_every_revision() -> None:
         finally:
             eliciting.reset(token)
 
-    ask.mcpframe = True  # type: ignore[attr-defined]
     context.elicit = ask
     context._is_modern_protocol = lambda self: not eliciting.get() and is_modern(self)
 

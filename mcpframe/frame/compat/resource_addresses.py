@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from functools import cache, wraps
-from importlib import import_module
 from typing import Any
 from urllib.parse import quote
 
@@ -26,9 +25,8 @@ def encoded(uri: str) -> str:
 @cache
 def accept_spellings() -> None:
     """Let servers of the official SDK find resources under both spellings. Does nothing when repeated."""
-    module = "mcp.server.fastmcp" if sdk.major() == 1 else "mcp.server.mcpserver"
-    manager = import_module(f"{module}.resources").ResourceManager
-    template = import_module(f"{module}.resources").ResourceTemplate
+    resources = sdk.server_part("resources")
+    manager, template = resources.ResourceManager, resources.ResourceTemplate
     get_resource, matches = manager.get_resource, template.matches
 
     @wraps(get_resource)

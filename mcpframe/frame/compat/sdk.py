@@ -59,6 +59,11 @@ def major() -> int:
     return 1 if any(os.path.isdir(f"{folder}/server/fastmcp") for folder in folders) else 2  # noqa: PTH112
 
 
+def server_part(name: str) -> Any:
+    """Return a module of the installed SDK's package for servers, by its name in that."""
+    return import_module(f"{_MODULES[major()][1]}.{name}")
+
+
 def model(name: str) -> Any:
     """Return a model of MCP's types from the installed SDK."""
     return getattr(import_module("mcp.types"), name)

@@ -7,7 +7,6 @@ The official SDK reads a text as JSON unless the parameter is exactly `str`, for
 from __future__ import annotations
 
 from functools import cache, wraps
-from importlib import import_module
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -17,8 +16,7 @@ from mcpframe.frame.compat import sdk
 @cache
 def keep_texts() -> None:
     """Let servers of the official SDK keep such texts. Does nothing when repeated."""
-    module = "mcp.server.fastmcp" if sdk.major() == 1 else "mcp.server.mcpserver"
-    metadata = import_module(f"{module}.utilities.func_metadata").FuncMetadata
+    metadata = sdk.server_part("utilities.func_metadata").FuncMetadata
     read = metadata.pre_parse_json
 
     @wraps(read)

@@ -32,9 +32,8 @@ def convert_results() -> None:
 
     Does nothing when repeated.
     """
-    module = "mcp.server.fastmcp" if sdk.major() == 1 else "mcp.server.mcpserver"
-    _convert_in(import_module(f"{module}.tools.base").Tool, partial(_with_conversion, send=_result_of_mcp))
-    resources = import_module(f"{module}.resources")
+    _convert_in(sdk.server_part("tools.base").Tool, partial(_with_conversion, send=_result_of_mcp))
+    resources = sdk.server_part("resources")
     for cls in (resources.FunctionResource, resources.ResourceTemplate):
         _convert_in(cls, _reading)
 

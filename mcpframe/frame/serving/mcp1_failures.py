@@ -16,6 +16,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
@@ -37,11 +38,10 @@ _MEANT = frozenset({"McpError", "ToolError", "UrlElicitationRequiredError"})
 """Exceptions that an author raises to answer a call, with a message for the client."""
 
 
+@cache
 def contain() -> None:
     """Let an exception of a handler end only its request. Does nothing when repeated."""
     server = import_module("mcp.server.lowlevel.server").Server
-    if getattr(server._handle_request, "mcpframe", False):
-        return
     server._handle_request = _contained(server._handle_request)
     server.call_tool = _explaining(server.call_tool)
     session: Any = import_module("mcp.shared.session")
@@ -77,7 +77,6 @@ def _contained(handle: Callable[..., Any]) -> Callable[..., Any]:
             message._completed = True
             await session._send_response(message.request_id, answer)
 
-    handle_request.mcpframe = True  # type: ignore[attr-defined]
     return handle_request
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 from weakref import WeakSet
 
@@ -20,10 +21,9 @@ BUNDLED_WITH = ("mcp2",)
 _contained: WeakSet[Any] = WeakSet()
 
 
+@cache
 def contain() -> None:
     """Let an exception of a handler end only its request, send the client its message, and let handlers ask."""
-    if hasattr(Server.run, "mcpframe"):
-        return
     run, run_stdio_async = Server.run, MCPServer.run_stdio_async
 
     async def run_contained(self: Server[Any], *args: Any, **options: Any) -> None:
@@ -37,7 +37,6 @@ def contain() -> None:
         _contain(self, self._lowlevel_server)
         await run_stdio_async(self)
 
-    run_contained.mcpframe = True  # type: ignore[attr-defined]
     Server.run = run_contained  # type: ignore[method-assign]
     MCPServer.run_stdio_async = run_stdio_contained  # type: ignore[method-assign]
 

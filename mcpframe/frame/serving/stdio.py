@@ -16,6 +16,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -68,26 +69,24 @@ def stdio_of(files: LineFiles) -> Iterator[None]:
             function.__defaults__ = (None, None)
 
 
+@cache
 def _write_what_can_be_written() -> None:
     name = "JSONRPCMessage" if major() == 1 else "JSONRPCResponse"
     message: Any = getattr(import_module("mcp.types"), name)
-    if not getattr(message.model_dump_json, "mcpframe", False):
-        message.model_dump_json = _writing(message.model_dump_json)
+    message.model_dump_json = _writing(message.model_dump_json)
 
 
+@cache
 def _keep_the_order() -> None:
     """Mark the place of a server's notifications among what it prints, as they reach its output some turns later."""
     name = "send_notification" if major() == 1 else "_notify"
     session: Any = import_module("mcp.server.session").ServerSession
     send = getattr(session, name)
-    if hasattr(send, "mcpframe"):
-        return
 
     async def in_order(self: Any, *args: Any, **options: Any) -> None:
         with message_follows():
             await send(self, *args, **options)
 
-    in_order.mcpframe = True  # type: ignore[attr-defined]
     setattr(session, name, in_order)
 
 
@@ -109,5 +108,4 @@ def _writing(dump: Callable[..., str]) -> Callable[..., str]:
             )
         return text
 
-    model_dump_json.mcpframe = True  # type: ignore[attr-defined]
     return model_dump_json

@@ -39,7 +39,7 @@ ENDS = {
     "SIGKILL": (lambda: os.kill(os.getpid(), 9), "SystemExit: SIGKILL was raised"),
     "SIGTERM": (lambda: signal.raise_signal(signal.SIGTERM), "SystemExit: SIGTERM was raised"),
     "SIGABRT": (lambda: os.kill(0, signal.SIGABRT), "SystemExit: SIGABRT was raised"),
-    "another process": (lambda: os.kill(os.getpid() + 1, 9), "There are no other processes in a page"),
+    "another process": (lambda: os.kill(os.getpid() + 1, 9), "a page has only its own"),
     "os.system": (lambda: os.system("ls"), "A page has no processes: call a Python library"),
     "breakpoint": (lambda: breakpoint(), "A page has no terminal for a debugger: print what"),
     "pdb": (lambda: pdb.Pdb(nosigint=True).run("1"), "A page has no terminal: take what the server needs"),
