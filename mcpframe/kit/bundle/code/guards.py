@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterator, Mapping
+from functools import cache
 
 from mcpframe.kit.bundle.code.imports import IMPORT_ERRORS, goes_on_without, syntax_tree
 
@@ -27,11 +28,15 @@ def handled_imports(code: Mapping[str, bytes], absent: Collection[str], there: C
     handled = {}
     for path, data in sorted(code.items()):
         # Most files are not read, as that takes seconds for large packages.
-        if _NAMED.search(data) or (b"Exception" in data and needs.search(data)):
-            lines = [line for block in _blocks(syntax_tree(data), absent, there) for line in block]
-            if lines:
-                handled[path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")] = lines
+        may_handle = _NAMED.search(data) or (b"Exception" in data and needs.search(data))
+        if may_handle and (lines := _lines(data, frozenset(absent), frozenset(there))):
+            handled[path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")] = list(lines)
     return handled
+
+
+@cache  # for `mcpframe dev`, which builds again and again
+def _lines(data: bytes, absent: frozenset[str], there: frozenset[str]) -> tuple[int, ...]:
+    return tuple(line for block in _blocks(syntax_tree(data), absent, there) for line in block)
 
 
 def _blocks(tree: ast.Module | None, absent: Collection[str], there: Collection[str]) -> Iterator[tuple[int, int]]:
