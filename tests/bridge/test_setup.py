@@ -10,8 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from mcpframe.kit.bridge.chromium import setup_window as setup
 from mcpframe.kit.bridge.run import BridgeOptions, bridge_stdio
+from mcpframe.kit.browser.devtools import browsers
 from mcpframe.kit.browser.devtools.launch import launch
 from tests.bridge.programs import PATIENCE
 
@@ -24,7 +24,7 @@ def test_a_setup_is_remembered(
         assert visible
         return launch(*arguments, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(setup, "launch", unseen)
+    monkeypatch.setattr(browsers, "launch", unseen)
     monkeypatch.setenv("DISPLAY", ":0")
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(isatty=lambda: True))  # so that it ends after the setup
     bridge_stdio(BridgeOptions(server, "a session of mine", tmp_path, PATIENCE, setup=True))

@@ -16,7 +16,7 @@ from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.cli.main import app
 from mcpframe.kit.client.session import one_session
 from mcpframe.kit.publish.bundle_checks.embedding import check_page
-from mcpframe.kit.web.published import fetch, read_manifest
+from mcpframe.kit.servers.published import fetch, read_manifest
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Bundle, Origins, Troubles

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -41,11 +42,13 @@ def for_type_checkers(path: Path) -> frozenset[ast.AST]:
     )
 
 
-def named_by_import_module(node: ast.Call) -> list[str]:
-    """Return the module that a call of `import_module` names as a constant, if it is such a call."""
-    if getattr(node.func, "attr", getattr(node.func, "id", "")) != "import_module":
-        return []
-    return [str(name.value) for name in node.args[:1] if isinstance(name, ast.Constant)]
+@cache
+def named_by_import_module(path: Path) -> frozenset[str]:
+    """Return the dotted names in the texts of a file that calls `import_module`: its arguments, and tables of them."""
+    calls = [node.func for node in nodes(path) if isinstance(node, ast.Call)]
+    if "import_module" not in {getattr(called, "attr", getattr(called, "id", "")) for called in calls}:
+        return frozenset()
+    return frozenset(text.partition(":")[0] for text in texts(path) if re.fullmatch(r"\w+(\.\w+)+(:\w+)?", text))
 
 
 @cache
@@ -65,9 +68,7 @@ def imports(path: Path, *, typing_only: bool = True) -> frozenset[str]:
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, f"{path}: relative import"
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
-        elif isinstance(node, ast.Call):
-            found |= {*named_by_import_module(node)}
-    return frozenset(found)
+    return frozenset(found | named_by_import_module(path))
 
 
 @cache

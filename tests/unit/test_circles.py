@@ -1,4 +1,7 @@
-"""No circle of imports, neither between modules nor between folders; type checking and functions included."""
+"""No circle of imports between modules or rooms, at any depth, and no import of a higher room.
+
+Imports in functions, for type checkers, and by name (`import_module`) count like any other.
+"""
 
 from __future__ import annotations
 
@@ -27,20 +30,16 @@ def modules_of(folder: Path, prefix: str) -> dict[str, Path]:
     return {name: path for name, path in modules.items() if name}
 
 
-def import_graph(modules: Mapping[str, Path], *, by_name: bool = True) -> Graph:
+def import_graph(modules: Mapping[str, Path]) -> Graph:
     """Return for each module the modules of the same set that its file imports, at whatever place in the file.
-
-    Args:
-        modules: The set.
-        by_name: Whether `import_module` with a constant counts. Optional parts are loaded so, by who may do without.
 
     That Python runs the `__init__.py` of the packages around an imported module is left out: one that imports its
     modules passes their names on, and is a circle only where one of them imports the package itself.
     """
-    return {name: set(_imported(name, path, modules, by_name)) - {name} for name, path in modules.items()}
+    return {name: set(_imported(name, path, modules)) - {name} for name, path in modules.items()}
 
 
-def _imported(module: str, path: Path, modules: Mapping[str, Path], by_name: bool) -> Iterator[str]:
+def _imported(module: str, path: Path, modules: Mapping[str, Path]) -> Iterator[str]:
     for node in sources.nodes(path):
         named: list[str] = []
         if isinstance(node, ast.Import):
@@ -55,9 +54,8 @@ def _imported(module: str, path: Path, modules: Mapping[str, Path], by_name: boo
             named = [
                 f"{source}.{alias.name}" if f"{source}.{alias.name}" in modules else source for alias in node.names
             ]
-        elif isinstance(node, ast.Call) and by_name:
-            named = sources.named_by_import_module(node)
         yield from (name for name in named if name in modules)
+    yield from (name for name in sources.named_by_import_module(path) if name in modules)
 
 
 def circles(graph: Graph) -> list[list[str]]:
@@ -88,8 +86,44 @@ def _shortest_circle(graph: Graph, start: str) -> list[str]:
     return []
 
 
+def rooms(modules: Mapping[str, Path]) -> dict[str, Graph]:
+    """Return for each folder its rooms, and the rooms of it that each imports from.
+
+    The rooms of a folder are the folders in it. Its own modules together are one room more, under the folder's name; at
+    the top, each is a room.
+    """
+    folders = {name for name, path in modules.items() if path.name == "__init__.py"}
+    top = min(folders, default="")
+
+    def around(module: str) -> list[str]:
+        parts = module.split(".")
+        above = [".".join(parts[:depth]) for depth in range(1, len(parts) + 1)]
+        return [name for name in above if name in folders or name.rpartition(".")[0] == top]
+
+    found: dict[str, dict[str, set[str]]] = {folder: {} for folder in folders}
+    for module, imported in import_graph(modules).items():
+        for name in imported:
+            mine, other = around(module), around(name)
+            depth = len({*mine} & {*other})
+            folder = mine[depth - 1]
+            mine, other = [*mine, folder], [*other, folder]
+            found[folder].setdefault(mine[depth], set()).add(other[depth])
+            found[folder].setdefault(other[depth], set())
+    return {folder: {room: others - {room} for room, others in graph.items()} for folder, graph in found.items()}
+
+
 PACKAGE = modules_of(sources.PACKAGE, "mcpframe")
 INSPECTOR = modules_of(sources.INSPECTOR, "inspector")
+ORDER = {
+    "mcpframe": "frame . hub views kit wire hosts testing __main__",
+    "mcpframe.frame": (
+        "core dialects waiting storage browser compat session world results host_api hosting webmcp page serving "
+        "worker page_server boot"
+    ),
+    "mcpframe.hub": "core relay serving homes .",
+    "mcpframe.kit": "base browser project web edges bundle servers client bridge hub dev testing publish cli",
+}
+"""The rooms of a folder, the lowest first: each imports from those before it only. `.` is the folder's own modules."""
 
 
 @pytest.mark.parametrize("modules", [PACKAGE, INSPECTOR], ids=["mcpframe", "inspector"])
@@ -97,22 +131,19 @@ def test_no_module_imports_itself_by_way_of_others(modules: dict[str, Path]) -> 
     assert [" -> ".join(circle) for circle in circles(import_graph(modules))] == []
 
 
-def rooms(modules: Mapping[str, Path]) -> Graph:
-    """Return for each folder of modules the folders that it imports from."""
-
-    def room(module: str) -> str:
-        is_folder = modules[module].name == "__init__.py" or module.count(".") == 1
-        return module if is_folder else module.rpartition(".")[0]
-
-    found: dict[str, set[str]] = {room(module): set() for module in modules}
-    for module, imported in import_graph(modules, by_name=False).items():
-        found[room(module)] |= {room(each) for each in imported} - {room(module)}
-    return found
-
-
 @pytest.mark.parametrize("modules", [PACKAGE, INSPECTOR], ids=["mcpframe", "inspector"])
-def test_no_arrow_between_rooms_runs_up(modules: dict[str, Path]) -> None:
-    assert [" -> ".join(circle) for circle in circles(rooms(modules))] == []
+def test_no_room_imports_itself_by_way_of_others(modules: dict[str, Path]) -> None:
+    assert [" -> ".join(circle) for graph in rooms(modules).values() for circle in circles(graph)] == []
+
+
+@pytest.mark.parametrize("folder", ORDER)
+def test_no_arrow_between_rooms_runs_up(folder: str) -> None:
+    height = {f"{folder}.{name}".rstrip("."): at for at, name in enumerate(ORDER[folder].split())}
+    graph = rooms(PACKAGE)[folder]
+    assert graph.keys() == height.keys()
+    assert [
+        f"{room} -> {each}" for room, others in graph.items() for each in others if height[each] > height[room]
+    ] == []
 
 
 def test_a_circle_would_be_noticed(tmp_path: Path) -> None:
@@ -131,3 +162,19 @@ def test_a_circle_would_be_noticed(tmp_path: Path) -> None:
         ["pack.late", "pack.relative", "pack.typed", "pack.late"],
         ["pack.named", "pack.other", "pack.named"],
     ]
+
+
+def test_a_circle_of_rooms_would_be_noticed(tmp_path: Path) -> None:
+    files = {
+        "high/deep/start.py": "from pack.low.deep.used import Name\n",
+        "low/other/loads.py": 'PARTS = {"start": "pack.high.deep.start:Name"}\nimport_module(PARTS["start"])\n',
+        "low/deep/used.py": "import json\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    for folder in {tmp_path, *(path.parent for path in tmp_path.rglob("*")), *tmp_path.glob("*/*/")}:
+        (folder / "__init__.py").touch()
+    graphs = rooms(modules_of(tmp_path, "pack"))
+    assert circles(import_graph(modules_of(tmp_path, "pack"))) == []
+    assert circles(graphs["pack"]) == [["pack.high", "pack.low", "pack.high"]]

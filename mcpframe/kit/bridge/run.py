@@ -19,6 +19,7 @@ from mcpframe.kit.bridge.chromium.setup_window import set_up
 from mcpframe.kit.bridge.chromium.tab import HOST_NAME, FramedPage
 from mcpframe.kit.bridge.target import Target, open_target
 from mcpframe.kit.browser.chromium import ensure_chromium, has_display
+from mcpframe.kit.browser.devtools.browsers import Chromium
 from mcpframe.kit.browser.profile import Profile, default_folder, open_profile
 from mcpframe.kit.edges.link.link import LinkedPage
 from mcpframe.kit.web.serve import serve_folder
@@ -181,11 +182,11 @@ async def _main(work: _Work, serve: Callable[[Pages], Awaitable[None]]) -> None:
             await set_up(work.chromium, work.profile, work.addresses, work.target.key, await what())
             framed = _begun(work)
         window = await asyncio.to_thread(work.shows_window)
-        pages = Pages(work.chromium, work.profile.chromium, work.addresses, what, visible=window)
+        browsers = Chromium(work.chromium, work.profile.chromium, work.addresses, visible=window)
         try:
-            await serve(pages)
+            await serve(Pages(browsers, what))
         finally:
-            await pages.close()
+            await browsers.close()
 
 
 def _begun(work: _Work) -> asyncio.Task[FramedPage]:

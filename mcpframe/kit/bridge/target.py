@@ -18,8 +18,8 @@ from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
 from mcpframe.kit.browser.profile import slug
 from mcpframe.kit.project.project import find_server
-from mcpframe.kit.web.named_server import Built, Named, Published, named_server, server_manifest
-from mcpframe.kit.web.published import allows, fetch, not_offered, read_manifest
+from mcpframe.kit.servers.named_server import Built, Named, Published, named_server, server_manifest
+from mcpframe.kit.servers.published import allows, fetch, not_offered, read_manifest
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -91,7 +91,7 @@ def _published(named: Published, patience: float) -> Target:
 
 
 def _serve_built(bundle: Path) -> Iterator[Target]:
-    from mcpframe.kit.web.bundle_site import BundleSite
+    from mcpframe.kit.servers.bundle_site import BundleSite
     from mcpframe.kit.web.serve import serve_app
 
     is_seen = _is_seen(server_manifest(bundle))
@@ -103,7 +103,7 @@ def _serve_built(bundle: Path) -> Iterator[Target]:
 def _serve_project(path: Path, progress: Progress) -> Iterator[Target]:
     from starlette.responses import PlainTextResponse
 
-    from mcpframe.kit.web.bundle_site import BundleSite
+    from mcpframe.kit.servers.bundle_site import BundleSite
     from mcpframe.kit.web.serve import serve_app
 
     name = host_name(path)

@@ -139,7 +139,7 @@ def _project(
     The project of a package that cannot be locked is removed when the stack ends.
     """
     from mcpframe.kit.project.packaged import default_folder
-    from mcpframe.kit.web.named_server import named_project
+    from mcpframe.kit.servers.named_server import named_project
 
     if package := packages.package_of(word, settings):
         folder = default_folder(package)
@@ -176,7 +176,7 @@ def _print_bundle(result: BuildResult) -> None:
 def _bridged(result: BuildResult) -> str:
     """Return the ways to use the server from any MCP client; empty if it cannot be bridged."""
     from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
-    from mcpframe.kit.web.published import allows, not_offered
+    from mcpframe.kit.servers.published import allows, not_offered
 
     if result.manifest.get("kind") == "page" or not_offered(result.manifest):
         return ""
@@ -189,7 +189,7 @@ def _bridged(result: BuildResult) -> str:
 def _embedders(result: BuildResult) -> str:
     from mcpframe.kit.bundle.assembly.manifest import origins_of
     from mcpframe.kit.bundle.assembly.offered import needs_hosts
-    from mcpframe.kit.web.published import offered_by
+    from mcpframe.kit.servers.published import offered_by
 
     origins, offered = origins_of(result.manifest), offered_by(result.manifest)
     named = [", ".join(origins.common)] if origins.common else []

@@ -194,7 +194,7 @@ def _hint_at_undeclared(arguments: Mapping[str, Any], schema: Mapping[str, Any])
 
 def _check_early(address: str, tool: str, pairs: list[str], given: dict[str, Any] | None, patience: float) -> None:
     """Check the arguments by the server's manifest, before a browser is started; the server may have further tools."""
-    from mcpframe.kit.web.published import fetch, read_manifest
+    from mcpframe.kit.servers.published import fetch, read_manifest
 
     manifest = read_manifest(fetch(address, patience=patience).url, patience=patience) or {}
     for listed in manifest.get("tools") or ():

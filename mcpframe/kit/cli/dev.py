@@ -33,7 +33,7 @@ def dev(
     from mcpframe.kit.dev.inspector import serve_inspector
     from mcpframe.kit.dev.reload_channel import DevChannel
     from mcpframe.kit.dev.server import check_path, serve_dev
-    from mcpframe.kit.web.named_server import named_project
+    from mcpframe.kit.servers.named_server import named_project
 
     packages.apply_settings(str(path), settings, step)
     path = named_project(str(path))

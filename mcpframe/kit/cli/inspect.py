@@ -71,7 +71,7 @@ def inspect(
 
 def _inspect_server(target: str | None, port: int, era: str, open_browser: bool) -> None:
     from mcpframe.kit.dev.inspector import serve_inspector
-    from mcpframe.kit.web.named_server import Built, Published, Sources, named_server
+    from mcpframe.kit.servers.named_server import Built, Published, Sources, named_server
 
     named = None if target is None else named_server(target)
     projects = [named.path] if isinstance(named, Sources) else []

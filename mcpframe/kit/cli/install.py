@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mcpframe.kit.base.user_folders import UserFolders
     from mcpframe.kit.bridge.install.clients import Client
     from mcpframe.kit.bridge.install.config_files import Change
-    from mcpframe.kit.web.named_server import Named
+    from mcpframe.kit.servers.named_server import Named
 
 
 Clients = Annotated[
@@ -78,7 +78,7 @@ def install(
     from mcpframe.kit.bridge.install.config_files import plan
     from mcpframe.kit.bridge.install.environment import needed_variables
     from mcpframe.kit.bridge.target import build_project, check_for_install
-    from mcpframe.kit.web.named_server import Sources
+    from mcpframe.kit.servers.named_server import Sources
 
     opts.check_system("The hub" if hub else "The bridge")
     packages.apply_settings(where or "", settings, step)
@@ -195,7 +195,7 @@ def _write(changes: list[Change]) -> None:
 
 def _found(where: str) -> Named:
     from mcpframe.kit.base.errors import ConfigError, InstallError
-    from mcpframe.kit.web.named_server import named_server
+    from mcpframe.kit.servers.named_server import named_server
 
     try:
         return named_server(where)
@@ -207,7 +207,7 @@ def _bridge_command(named: Named, word: str, session: str | None, profile: Path 
     """Return the command for a client, independent of the working directory, and the server's usual name."""
     from mcpframe.kit.base.programs import python
     from mcpframe.kit.browser.profile import slug
-    from mcpframe.kit.web.named_server import PACKAGE, Built, Published
+    from mcpframe.kit.servers.named_server import PACKAGE, Built, Published
 
     if isinstance(named, Published):
         where = named.url

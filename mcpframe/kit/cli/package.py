@@ -47,7 +47,7 @@ def apply_settings(word: str, settings: Sequence[str] | None, progress: Progress
     Raises:
         BadParameter: There are settings, and the word is not a package.
     """
-    from mcpframe.kit.web.named_server import package_folder
+    from mcpframe.kit.servers.named_server import package_folder
 
     if settings and (name := package_of(word, settings)):
         make_project(name, package_folder(name), settings, progress=progress)
@@ -55,7 +55,7 @@ def apply_settings(word: str, settings: Sequence[str] | None, progress: Progress
 
 def package_of(word: str, settings: Sequence[str] | None = None) -> str:
     """Return the name in `package:NAME`; empty for another word, which raises `BadParameter` if there are settings."""
-    from mcpframe.kit.web.named_server import PACKAGE
+    from mcpframe.kit.servers.named_server import PACKAGE
 
     if word.startswith(PACKAGE):
         return word.removeprefix(PACKAGE)

@@ -41,8 +41,8 @@ def run(
     """
     from mcpframe.kit.dev.inspector import serve_inspector
     from mcpframe.kit.project.project import find_project
+    from mcpframe.kit.servers.named_server import PACKAGE, package_folder
     from mcpframe.kit.testing.shared_browser import build_for_tests
-    from mcpframe.kit.web.named_server import PACKAGE, package_folder
 
     package = package.removeprefix(PACKAGE)
     folder = package_folder(package)

@@ -57,8 +57,8 @@ def _site(target: str) -> tuple[ASGIApp, list[str]]:
     """Return the site of a built folder, or of one bundle, and its pages. Any other folder is served unchanged."""
     from mcpframe.kit.base.errors import ConfigError, ServeError
     from mcpframe.kit.cli.served_target import bundles_of
-    from mcpframe.kit.web.bundle_site import BundleSite
-    from mcpframe.kit.web.named_server import Built, Published, named_server
+    from mcpframe.kit.servers.bundle_site import BundleSite
+    from mcpframe.kit.servers.named_server import Built, Published, named_server
     from mcpframe.kit.web.site import Site
 
     folder = Path(target).expanduser()

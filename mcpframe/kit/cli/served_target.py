@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from mcpframe.kit.base.progress import Progress
-from mcpframe.kit.web.named_server import Built, Published, Sources, named_server, server_manifest
+from mcpframe.kit.servers.named_server import Built, Published, Sources, named_server, server_manifest
 
 
 @contextmanager
@@ -44,7 +44,7 @@ def served_bundles(
         yield [(named.url, None)]
         return
     from mcpframe.kit.browser.chromium import ensure_chromium
-    from mcpframe.kit.web.bundle_site import BundleSite
+    from mcpframe.kit.servers.bundle_site import BundleSite
     from mcpframe.kit.web.serve import serve_at
 
     if isinstance(named, Sources) and not pages:

@@ -27,7 +27,7 @@ from mcpframe.kit.base.errors import NoFramedServer, SetupNotDone, ToolFailed
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.client.enter_setup import HOW, PATIENCE, run_setup
-from mcpframe.kit.web.published import fetch, host_for, not_offered, read_manifest
+from mcpframe.kit.servers.published import fetch, host_for, not_offered, read_manifest
 
 MOST_QUESTIONS = 1000
 """Questions of one call to a client of 2026-07-28, each a request of its own; `mcp.Client` allows 10."""

@@ -24,8 +24,8 @@ from mcpframe.kit.bundle.assembly.header_files import SANDBOX_HEADERS
 from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.dev.reload_channel import DevChannel, WithChannel
 from mcpframe.kit.project.project import find_server
-from mcpframe.kit.web.bundle_site import BundleSite
-from mcpframe.kit.web.named_server import server_manifest
+from mcpframe.kit.servers.bundle_site import BundleSite
+from mcpframe.kit.servers.named_server import server_manifest
 from mcpframe.kit.web.serve import FRAMED_HOST, Served, serve_app, serve_at
 from mcpframe.kit.web.site import Site
 

@@ -64,7 +64,7 @@ class ServedBundle:
 
     def check_offered(self, dialect: str) -> None:
         """Raise `ConfigError` if the bundle does not offer a dialect."""
-        from mcpframe.kit.web.published import not_offered
+        from mcpframe.kit.servers.published import not_offered
 
         if reason := not_offered(self.manifest, dialect):
             raise ConfigError(f"The server {reason}, or call it in this process (the fixture `client`).")

@@ -1,1 +1,1 @@
-"""Serving bundles and pages over HTTP."""
+"""Serving files and pages over HTTP."""

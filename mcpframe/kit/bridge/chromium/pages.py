@@ -1,42 +1,24 @@
-"""Opens a bridge's pages in one Chromium, which is restarted when it has ended."""
+"""Opens the pages of a bridge, each with the server framed in it."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from pathlib import Path
+from collections.abc import Awaitable, Callable
 
 from mcpframe.kit.bridge.chromium.tab import BridgeTab, FramedPage, TabListener
-from mcpframe.kit.browser.devtools.launch import StartedChromium, launch
+from mcpframe.kit.browser.devtools.browsers import Browsers
 
 
 class Pages:
     """Opens pages with the server in them.
 
     Args:
-        chromium: the browser's program.
-        profile: the folder of its profile.
-        addresses: host names that are served on this machine, each with its port.
+        browsers: where they run.
         framed: returns the page to frame; it may build the server first.
-        visible: open them in a window, for a person.
     """
 
-    def __init__(
-        self,
-        chromium: Path,
-        profile: Path,
-        addresses: Mapping[str, int],
-        framed: Callable[[], Awaitable[FramedPage]],
-        *,
-        visible: bool = False,
-    ) -> None:
-        self._chromium = chromium
-        self._profile = profile
-        self._addresses = addresses
+    def __init__(self, browsers: Browsers, framed: Callable[[], Awaitable[FramedPage]]) -> None:
+        self.browsers = browsers
         self._framed = framed
-        self._visible = visible
-        self._browser: StartedChromium | None = None
-        self._starting = asyncio.Lock()
 
     async def open(self, listener: TabListener) -> BridgeTab:
         """Open a page and shake hands with the server in it.
@@ -44,7 +26,7 @@ class Pages:
         Raises:
             BridgeError: there will be no session; the message says why.
         """
-        page = BridgeTab(await self._started(), listener)
+        page = BridgeTab(await self.browsers.open_tab(), listener)
         try:
             await page.load()
             await page.open(await self._framed())
@@ -52,20 +34,3 @@ class Pages:
             await page.close()
             raise
         return page
-
-    async def close(self) -> None:
-        """End the browser."""
-        async with self._starting:
-            if self._browser is not None:
-                await self._browser.close()
-
-    async def _started(self) -> StartedChromium:
-        async with self._starting:
-            if self._browser is not None and self._browser.gone:
-                await self._browser.close()
-                self._browser = None
-            if self._browser is None:
-                self._browser = await launch(
-                    self._chromium, self._profile, addresses=self._addresses, visible=self._visible
-                )
-            return self._browser

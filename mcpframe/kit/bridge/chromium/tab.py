@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from mcpframe.kit.base.errors import BridgeError, BrowserGone, PageFailed
 from mcpframe.kit.bridge.chromium.page_console import LONGEST_EVENT, PageConsole
 from mcpframe.kit.bridge.chromium.watch import Watch
-from mcpframe.kit.browser.devtools.launch import StartedChromium
+from mcpframe.kit.browser.devtools.browsers import OpenTab
 from mcpframe.kit.edges.link.messages import ServerMessage
 
 HOST_NAME = "mcpframe-bridge.localhost"
@@ -83,11 +83,10 @@ class TabListener(Protocol):
 class BridgeTab:
     """A tab with the host page. It frames one server, once."""
 
-    def __init__(self, browser: StartedChromium, listener: TabListener) -> None:
-        self._browser = browser
+    def __init__(self, tab: OpenTab, listener: TabListener) -> None:
         self._listener = listener
-        self._devtools = browser.devtools
-        self._target = ""
+        self._devtools = tab.devtools
+        self._target = tab.target
         self._session = ""
         self._children: set[str] = set()
         self._workers: set[str] = set()
@@ -101,14 +100,13 @@ class BridgeTab:
         self._reports: asyncio.Queue[dict[str, Any] | BridgeError] = asyncio.Queue()
 
     async def load(self) -> None:
-        """Open the tab and load the host page into it.
+        """Load the host page into the tab.
 
         Raises:
             BrowserGone: the browser has ended.
             PageFailed: the host page did not start.
         """
         devtools = self._devtools
-        self._target = await self._new_tab()
         attached = await devtools.command("Target.attachToTarget", targetId=self._target, flatten=True)
         self._session = session = attached["sessionId"]
         devtools.handle(session, self._on_event)
@@ -127,18 +125,6 @@ class BridgeTab:
                     await self._next("hello")
                     return
         raise PageFailed("The bridge's own page did not start in Chromium: reinstall mcpframe.")
-
-    async def _new_tab(self) -> str:
-        opening = asyncio.ensure_future(self._browser.new_tab())
-        try:
-            return await asyncio.shield(opening)
-        except asyncio.CancelledError:
-            opening.add_done_callback(self._close_tab)  # it may still open, and no other code has its id
-            raise
-
-    def _close_tab(self, opened: asyncio.Future[str]) -> None:
-        if not opened.cancelled() and not opened.exception():
-            self._devtools.post("Target.closeTarget", targetId=opened.result())
 
     async def open(self, framed: FramedPage) -> None:
         """Frame a server and shake hands with it.
@@ -210,7 +196,7 @@ class BridgeTab:
         self._devtools.handle(self._session, None)
         for child in self._children | self._workers:
             self._devtools.handle(child, None)
-        if not self._browser.gone:
+        if not self._devtools.closed.done():
             try:
                 async with asyncio.timeout(_GOODBYE_SECONDS):
                     await self._devtools.command("Target.closeTarget", targetId=self._target)

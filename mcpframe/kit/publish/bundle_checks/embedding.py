@@ -12,7 +12,7 @@ from mcpframe.frame.core.origins import ANY, OPAQUE
 from mcpframe.kit.bundle.assembly.manifest import origins_of
 from mcpframe.kit.bundle.assembly.offered import embedders, without_use
 from mcpframe.kit.publish.bundle_checks.findings import HEADERS, Finding, error, warning
-from mcpframe.kit.web.published import offered_by
+from mcpframe.kit.servers.published import offered_by
 
 _LARGE = 15_000_000
 _HOUR = 3600

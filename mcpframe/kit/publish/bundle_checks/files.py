@@ -12,7 +12,7 @@ from urllib.parse import urljoin
 
 from mcpframe.kit.base.progress import count
 from mcpframe.kit.publish.bundle_checks.findings import HEADERS, Finding, error, warning
-from mcpframe.kit.web.published import Fetched, fetch
+from mcpframe.kit.servers.published import Fetched, fetch
 
 _TYPES = {
     "js": ("text/javascript", "application/javascript"),

@@ -16,7 +16,7 @@ from mcpframe.kit.publish.bundle_checks.embedding import check_page
 from mcpframe.kit.publish.bundle_checks.files import check_files
 from mcpframe.kit.publish.bundle_checks.findings import Finding, error, warning
 from mcpframe.kit.publish.bundle_checks.tools import check_tools
-from mcpframe.kit.web.published import fetch, host_for, not_offered, offered_by, read_manifest
+from mcpframe.kit.servers.published import fetch, host_for, not_offered, offered_by, read_manifest
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.bundle.assembly.manifest import MANIFEST
 from mcpframe.kit.publish.view_checks.sample_call import SampleCall, call_of_program, call_to_show
 from mcpframe.kit.publish.view_checks.stage import HOST, SANDBOX, Stage, stage
-from mcpframe.kit.web.published import fetch, not_offered, read_manifest
+from mcpframe.kit.servers.published import fetch, not_offered, read_manifest
 
 Json = Mapping[str, Any]
 Outcome = Literal["draws", "text", "blank"]

@@ -23,7 +23,7 @@ from mcpframe.kit.base.errors import ToolFailed
 from mcpframe.kit.base.server_lists import list_all
 from mcpframe.kit.client.session import one_session
 from mcpframe.kit.publish.view_checks.samples import NoSample, sample
-from mcpframe.kit.web.published import not_offered
+from mcpframe.kit.servers.published import not_offered
 
 Json = Mapping[str, Any]
 

@@ -29,7 +29,7 @@ from mcpframe.kit.base.errors import ToolFailed
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options, set_third_party_storage
 from mcpframe.kit.browser.host_tab import OFF
-from mcpframe.kit.web.bundle_site import BundleSite
+from mcpframe.kit.servers.bundle_site import BundleSite
 from mcpframe.kit.web.serve import serve_app
 
 HOST, SANDBOX = "host.test", "sandbox.test"

@@ -16,7 +16,7 @@ from mcpframe.kit.base.limits import ANSWER_SECONDS
 from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
 from mcpframe.kit.bridge.target import host_name, open_target
 from mcpframe.kit.browser.profile import Remembered, default_folder, open_profile
-from mcpframe.kit.web.published import fetch
+from mcpframe.kit.servers.published import fetch
 from mcpframe.kit.web.serve import serve_folder
 from tests.support.bundles import write_bundle
 

@@ -34,8 +34,8 @@ from mcpframe.kit.bundle.assembly.offered import (
 )
 from mcpframe.kit.project.project import Project, find_project, with_dialects
 from mcpframe.kit.project.pyproject import McpframeConfig
+from mcpframe.kit.servers.published import not_offered, offered_by
 from mcpframe.kit.testing.shared_browser import ServedBundle
-from mcpframe.kit.web.published import not_offered, offered_by
 
 A, B = "https://a.example", "https://b.example"
 ALL = list(offered_names())

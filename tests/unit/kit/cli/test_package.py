@@ -11,7 +11,7 @@ from mcpframe.kit.cli.main import main
 from mcpframe.kit.cli.output import silently
 from mcpframe.kit.cli.package import apply_settings
 from mcpframe.kit.project.project import find_project
-from mcpframe.kit.web.named_server import Sources, named_server
+from mcpframe.kit.servers.named_server import Sources, named_server
 
 SETTINGS = (
     *("args=--root '/my data'", "env.LEVEL=debug", "allowed_origins=https://chat.example", "persist=~/.thing"),

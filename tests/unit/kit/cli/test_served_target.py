@@ -11,7 +11,7 @@ from mcpframe.kit.base.errors import ConfigError
 from mcpframe.kit.base.progress import silent
 from mcpframe.kit.bundle.output_root import BuildResult
 from mcpframe.kit.cli.served_target import addressed
-from mcpframe.kit.web.published import fetch
+from mcpframe.kit.servers.published import fetch
 
 
 def write_page(_: Path, root: Path, **__: object) -> BuildResult:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mcpframe.kit.publish.bundle_checks.files import check_file
-from mcpframe.kit.web.published import Fetched
+from mcpframe.kit.servers.published import Fetched
 
 BODY = b"export {};" * 50_000
 ENTRY = {

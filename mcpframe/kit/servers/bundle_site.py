@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, Response
 
 from mcpframe.kit.bundle.assembly.assets import SHARED
 from mcpframe.kit.bundle.assembly.manifest import MANIFEST
-from mcpframe.kit.web.guests import with_ancestors, with_guests
+from mcpframe.kit.servers.guests import with_ancestors, with_guests
 from mcpframe.kit.web.site import Site
 
 

@@ -15,8 +15,8 @@ from mcpframe.kit.base.errors import ConfigError
 from mcpframe.kit.base.progress import silent
 from mcpframe.kit.bridge.target import open_target
 from mcpframe.kit.cli.served_target import served as served_bundles
-from mcpframe.kit.web.bundle_site import BundleSite
-from mcpframe.kit.web.published import fetch
+from mcpframe.kit.servers.bundle_site import BundleSite
+from mcpframe.kit.servers.published import fetch
 
 LISTED = ["pi/index.html", "pi/server.zip", "pi/assets/a b.txt", "_mcpframe/loader.js", "_mcpframe/runtime/python.wasm"]
 

@@ -11,8 +11,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from mcpframe.kit.bundle.assembly.header_files import host_files
-from mcpframe.kit.web.bundle_site import BundleSite
-from mcpframe.kit.web.guests import with_ancestors, with_guests
+from mcpframe.kit.servers.bundle_site import BundleSite
+from mcpframe.kit.servers.guests import with_ancestors, with_guests
 from tests.support.bundles import write_bundle
 
 CHAT, GUEST = "https://chat.example", "http://mcpframe-bridge.localhost"

@@ -14,7 +14,7 @@ from mcpframe.kit.base.errors import ConfigError, NoFramedServer
 from mcpframe.kit.bundle.assembly.manifest import MANIFEST, read_manifests
 from mcpframe.kit.project.packaged import package_project
 from mcpframe.kit.project.source_file import has_project, is_there, project_file
-from mcpframe.kit.web.published import not_offered
+from mcpframe.kit.servers.published import not_offered
 
 KINDS = "the address of a server's page, a built folder, a project, its Python file, or package:NAME"
 """The kinds of names, for help and errors."""

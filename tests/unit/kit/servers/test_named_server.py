@@ -11,7 +11,7 @@ from mcpframe.frame.core.errors import OriginError
 from mcpframe.kit.base.errors import ConfigError, ScaffoldError
 from mcpframe.kit.cli.main import main
 from mcpframe.kit.project.project import find_project
-from mcpframe.kit.web.named_server import Built, Published, Sources, named_project, named_server
+from mcpframe.kit.servers.named_server import Built, Published, Sources, named_project, named_server
 from tests.support.bundles import write_bundle
 
 SERVER = "from mcpframe import FrameServer\nserver = FrameServer('adder', allowed_origins=['*'])\n"
