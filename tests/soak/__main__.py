@@ -14,7 +14,7 @@ from mcpframe.kit.base.errors import KitError
 from mcpframe.kit.base.progress import step
 from mcpframe.kit.bridge.chromium.pages import Pages
 from mcpframe.kit.bridge.run import BridgeOptions, run_bridge
-from mcpframe.kit.browser.devtools.browsers import Chromium
+from mcpframe.kit.browser.devtools.browsers import LocalChromium
 from mcpframe.kit.edges.http.endpoint import complete
 from tests import soak
 from tests.soak.clients import PATIENCE
@@ -85,7 +85,7 @@ async def _tabs(pages: Pages) -> list[str]:
 
     Chromium answers that it closes a tab before the tab is gone, so those that are closing get time for it.
     """
-    assert isinstance(pages.browsers, Chromium)
+    assert isinstance(pages.browsers, LocalChromium)
     browser = pages.browsers._browser
     if browser is None:
         return []

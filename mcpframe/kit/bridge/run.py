@@ -19,7 +19,7 @@ from mcpframe.kit.bridge.chromium.setup_window import set_up
 from mcpframe.kit.bridge.chromium.tab import HOST_NAME, FramedPage
 from mcpframe.kit.bridge.target import Target, open_target
 from mcpframe.kit.browser.chromium import ensure_chromium, has_display
-from mcpframe.kit.browser.devtools.browsers import Chromium
+from mcpframe.kit.browser.devtools.browsers import LocalChromium
 from mcpframe.kit.browser.profile import Profile, default_folder, open_profile
 from mcpframe.kit.edges.link.link import LinkedPage
 from mcpframe.kit.web.serve import serve_folder
@@ -182,7 +182,7 @@ async def _main(work: _Work, serve: Callable[[Pages], Awaitable[None]]) -> None:
             await set_up(work.chromium, work.profile, work.addresses, work.target.key, await what())
             framed = _begun(work)
         window = await asyncio.to_thread(work.shows_window)
-        browsers = Chromium(work.chromium, work.profile.chromium, work.addresses, visible=window)
+        browsers = LocalChromium(work.chromium, work.profile.chromium, work.addresses, visible=window)
         try:
             await serve(Pages(browsers, what))
         finally:

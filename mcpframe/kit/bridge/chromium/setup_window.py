@@ -10,7 +10,7 @@ from pathlib import Path
 from mcpframe.kit.base.errors import BridgeError
 from mcpframe.kit.base.terminal import visible
 from mcpframe.kit.bridge.chromium.tab import BridgeTab, FramedPage
-from mcpframe.kit.browser.devtools.browsers import Chromium
+from mcpframe.kit.browser.devtools.browsers import LocalChromium
 from mcpframe.kit.browser.profile import Profile, Remembered
 from mcpframe.kit.edges.link.messages import ServerMessage
 
@@ -42,7 +42,7 @@ async def set_up(chromium: Path, profile: Profile, addresses: Mapping[str, int],
     """
     if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         raise BridgeError("There is no screen to show the setup on: run this with --setup in a desktop session.")
-    browsers = Chromium(chromium, profile.chromium, addresses, visible=True)
+    browsers = LocalChromium(chromium, profile.chromium, addresses, visible=True)
     try:
         page = BridgeTab(await browsers.open_tab(), _Quiet())
         await page.load()

@@ -1,4 +1,4 @@
-"""Browsers that open pages, and may lose them: `Browsers`, of which `Chromium` is the one that runs on this machine."""
+"""Browsers that open pages, and may lose them: `Browsers`, of which `LocalChromium` is the one that runs on this machine."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Browsers(Protocol):
         ...
 
 
-class Chromium:
+class LocalChromium:
     """`Browsers` in one Chromium of this machine, which is started for the first tab, and again after it has ended.
 
     Args:

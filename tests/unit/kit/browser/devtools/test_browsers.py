@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mcpframe.kit.browser.devtools import browsers
-from mcpframe.kit.browser.devtools.browsers import Chromium
+from mcpframe.kit.browser.devtools.browsers import LocalChromium
 
 
 class Started:
@@ -51,8 +51,8 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[Started]:
     return all_started
 
 
-def chromium() -> Chromium:
-    return Chromium(Path("chromium"), Path("profile"), {"a.localhost": 80})
+def chromium() -> LocalChromium:
+    return LocalChromium(Path("chromium"), Path("profile"), {"a.localhost": 80})
 
 
 async def test_one_browser_has_all_tabs_until_it_ends(started: list[Started]) -> None:
