@@ -28,7 +28,7 @@ def page(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     """A page: a project, whose build is stood in for, or a built folder."""
     if request.param == "bundle":
         return write_page(tmp_path, tmp_path / "dist").folder
-    monkeypatch.setattr("mcpframe.kit.bundle.build", write_page)
+    monkeypatch.setattr("mcpframe.kit.bundle.pipeline.build", write_page)
     monkeypatch.setenv("MCPFRAME_CACHE", str(tmp_path / "cache"))
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "shop"\n[tool.mcpframe]\nkind = "page"\n')
     (tmp_path / "main.py").write_text("")
