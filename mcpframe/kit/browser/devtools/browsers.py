@@ -1,4 +1,4 @@
-"""Browsers that open pages, and may lose them: `Browsers`, of which `LocalChromium` is the one that runs on this machine."""
+"""Browsers that open pages, and may lose them: `Browsers`; `LocalChromium` is the one of this machine."""
 
 from __future__ import annotations
 

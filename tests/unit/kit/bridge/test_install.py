@@ -167,7 +167,7 @@ def test_a_project_is_built_before_its_entry_is_written(
         if not works:
             raise BuildError("It does not start.")
 
-    monkeypatch.setattr("mcpframe.kit.bundle.build", build)
+    monkeypatch.setattr("mcpframe.kit.bundle.pipeline.build", build)
     monkeypatch.setenv("HTTPS_PROXY", "http://me:secret@proxy.example")
     monkeypatch.setenv("MCPFRAME_CACHE", str(tmp_path / "cache"))
     options = (str(tmp_path / "pi.py"), "--client", "vscode", "--project", str(tmp_path), "--yes")
