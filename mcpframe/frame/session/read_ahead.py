@@ -4,6 +4,7 @@ A page has one thread: while a tool computes, messages wait in the browser. If e
 read, the next one would begin before its cancellation, or a `ping` behind it, has been read. So a request waits for a
 turn of the event loop without further messages, and requests are handed over one at a time: by then the tool of the
 previous one has begun, and messages that arrived while it computed are read before the next one.
+A message's `timeStamp` would not tell whether it waited: in a frame of another site it is the time of delivery.
 
 - A request that is cancelled while it waits is dropped, with its cancellation.
 - A `ping`, and the cancellation of a request that has been handed over, do not wait.
