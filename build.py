@@ -122,15 +122,15 @@ def main(arguments: Sequence[str]) -> int:
             lock()
         elif options.verb == "scripts":
             from mcpframe.kit.base.node import install_locked
-            from mcpframe.kit.publish.host_package import write_host_scripts
-            from mcpframe.kit.publish.page_script import write_page_scripts, write_view_module
+            from tests.release.host_package import write_host_scripts
+            from tests.release.page_script import write_page_scripts, write_view_module
 
             modules = install_locked(ROOT, progress=step)
             for path in (*write_page_scripts(modules), write_view_module(modules), *write_host_scripts(modules)):
                 print(path.relative_to(ROOT))
         elif options.verb == "host":
             from mcpframe.kit.base.node import install_locked
-            from mcpframe.kit.publish.host_package import pack_host_package
+            from tests.release.host_package import pack_host_package
 
             print(pack_host_package(ROOT / "dist", install_locked(ROOT, progress=step)).relative_to(ROOT))
         else:

@@ -14,13 +14,13 @@ import pytest
 from playwright.async_api import BrowserContext, Page, Route
 
 from mcpframe.kit.base.data import static_dir
-from mcpframe.kit.publish.host_package import HUB_SCRIPTS, hub_scripts
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Bundle, Troubles
 from tests.browser.engines import until
 from tests.browser.firefox import ensure_firefox, running
 from tests.browser.mcpb import bring, bundle_peers
+from tests.release.host_package import HUB_SCRIPTS, hub_scripts
 from tests.support.built import built
 
 PLAIN = "<!doctype html><meta charset='utf-8'><title>Without Python</title><link rel='icon' href='data:,'>"

@@ -15,7 +15,7 @@ from mcpframe.kit.base.progress import step
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle.pyodide.archive import pack
 from mcpframe.kit.hub.extension.build import build_extension
-from mcpframe.kit.publish.host_package import pack_host_package
+from tests.release.host_package import pack_host_package
 
 _EARLIER = ("mcpframe-*.whl", "mcpframe-*.tar.gz", "mcpframe-host-*.tgz", "mcpframe-extension-*.zip")
 

@@ -13,8 +13,8 @@ from mcpframe.kit.base.bundled_scripts import HOST, bundled_script
 from mcpframe.kit.base.data import checkout_dir, static_dir
 from mcpframe.kit.base.errors import ToolFailed
 from mcpframe.kit.base.node import find_node, install_locked
-from mcpframe.kit.publish.host_package import CLIENT, client_files, host_file, pack_host_package
 from mcpframe.kit.web.host_page import bundle_module
+from tests.release.host_package import CLIENT, client_files, host_file, pack_host_package
 
 ROOT = checkout_dir()
 

@@ -11,7 +11,7 @@ import pytest
 from mcpframe.kit.base.data import checkout_dir, static_dir
 from mcpframe.kit.base.errors import ToolFailed
 from mcpframe.kit.base.node import find_node, install_locked
-from mcpframe.kit.publish.host_package import write_types
+from tests.release.host_package import write_types
 
 ROOT = checkout_dir()
 TYPES = ROOT / "tests" / "types"

@@ -1,1 +1,1 @@
-"""Publishing: the checks of `mcpframe check`, and the npm package for hosts."""
+"""Publishing: the checks of `mcpframe check`."""

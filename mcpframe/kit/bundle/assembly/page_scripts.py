@@ -1,7 +1,7 @@
 """The scripts of a framed page, from `static`: each is one file when a page loads it, as each request delays the start.
 
 `static/page/loader.js` and the modules it imports are bundled by esbuild into `static/page/bundled/loader.js`; so are
-`inbox-start.js` and `inline.js`. `mcpframe.kit.publish.page_script` writes them; see `kit.base.bundled_scripts`.
+`inbox-start.js` and `inline.js`. `python3 build.py scripts` writes them; see `kit.base.bundled_scripts`.
 """
 
 from __future__ import annotations

@@ -21,8 +21,8 @@ from mcpframe.kit.bundle.assembly.index_page import prefetch_script, render_page
 from mcpframe.kit.bundle.assembly.page_scripts import BUNDLED, loader_script, snapshot_maker_script
 from mcpframe.kit.bundle.assembly.snapshot_file import DECODER
 from mcpframe.kit.project.pyproject import CspConfig
-from mcpframe.kit.publish.page_script import VIEW_MODULE, bundled_page_script, view_module
 from mcpframe.kit.web.host_page import bundle_module
+from tests.release.page_script import VIEW_MODULE, bundled_page_script, view_module
 
 NOTHING = {"url": "x", "integrity": "x", "bytes": 1}
 

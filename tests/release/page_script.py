@@ -10,13 +10,13 @@ import json
 from pathlib import Path
 
 from mcpframe.kit.base.bundled_scripts import with_record
-from mcpframe.kit.base.data import page_dir, static_dir
+from mcpframe.kit.base.data import checkout_dir, page_dir, static_dir
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle.assembly.assets import integrity
 from mcpframe.kit.bundle.assembly.page_scripts import BUNDLED, BUNDLED_INBOX, SOURCES
 from mcpframe.kit.web.host_page import bundle_module
 
-VIEW_MODULE = Path(__file__).resolve().parents[2] / "views" / "view_text.py"
+VIEW_MODULE = checkout_dir() / "mcpframe" / "views" / "view_text.py"
 """The Python module with the text of a view."""
 _VIEW = ("app/view.html", "app/view.js")
 _WIDTH = 100
