@@ -186,7 +186,7 @@ async def test_of_a_stranger_only_the_origin_is_shown(opened: InspectorPage, ser
     )
     stranger = rows(server).filter(has_text="Unread")
     origin = await opened.page.evaluate("origin")
-    await expect(stranger).to_contain_text(f"{origin}, 3 times: It came from another window")
+    await expect(stranger).to_contain_text(f"{origin}, 3 times: Sent by a window other than the peer")
     await stranger.get_by_role("button").click()
     said = detail(server, "Received: Unread")
     await expect(said).to_contain_text("3 times. Nothing of it was read.")
