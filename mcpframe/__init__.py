@@ -36,9 +36,8 @@ def on_demand(public: str) -> tuple[Callable[[str], object], Callable[[], list[s
             raise AttributeError(f"module {public!r} has no attribute {name!r}")
         try:
             home = import_module(homes()[name])
-            value: object = getattr(home, name, None) or import_module(
-                f"{home.__name__}.{name}"
-            )  # `errors` is a module
+            # `errors` is a module.
+            value: object = getattr(home, name) if hasattr(home, name) else import_module(f"{home.__name__}.{name}")
         except ModuleNotFoundError as error:
             if error.name != "mcp_types":
                 raise

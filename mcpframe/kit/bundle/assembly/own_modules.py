@@ -175,7 +175,7 @@ def _modules_of(name: str) -> tuple[str, ...]:
     if "*" in name:
         pattern = re.compile(re.escape(name).replace(r"\*", r"[\w.]+"))
         return tuple(sorted({module for each, found in names.items() if pattern.fullmatch(each) for module in found}))
-    while name not in names:
+    while name and name not in names:
         name = name.rpartition(".")[0]
     return names[name]
 
