@@ -28,7 +28,7 @@ export function listen({ events: earlier = [], dropped = 0, called, confirmed = 
   let events = [];
   let answer = null; // of a host to the view's call, with its origin, which is pinned
   let others = false; // whether a message of another dialect has come, whose session Python may begin
-  let last = null; // the message of the last event, if it was read
+  let partial = null; // the event with the latest part of a tool's arguments
   let standing = null;
   let failed = false;
   let refused = false; // whether the host was told that its origin is not allowed
@@ -66,13 +66,12 @@ export function listen({ events: earlier = [], dropped = 0, called, confirmed = 
       return;
     }
     const message = readHost(event);
-    if (answer && last?.method === PARTIAL && INPUTS.includes(message?.method)) events.pop(); // the later one has it all
-    if (events.length < most) {
-      events.push(event);
-      last = message;
-    } else {
-      dropped += 1;
+    if (answer && INPUTS.includes(message?.method)) {
+      events = events.filter((each) => each !== partial); // this one has it all
+      partial = message.method === PARTIAL ? event : null;
     }
+    if (events.length < most) events.push(event);
+    else dropped += 1;
     if (message) hear(message, event.origin);
   };
 
@@ -137,7 +136,7 @@ export function listen({ events: earlier = [], dropped = 0, called, confirmed = 
       const replies = confirmed ? [JSON.stringify(view.confirmation)] : [];
       const taken = { events, dropped, called: openings.length > 0, replies, refused };
       events = [];
-      last = null;
+      partial = null;
       return taken;
     },
   };
