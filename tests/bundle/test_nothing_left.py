@@ -15,7 +15,7 @@ import pytest
 
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.browser.chromium import ensure_chromium
-from tests.bundle.conftest import SERVER, Adder, write_project
+from tests.bundle.conftest import SERVER, write_project
 from tests.support.suites import extended
 
 pytestmark = pytest.mark.skipif("not sys.platform.startswith('linux')", reason="only Linux tells who runs, in /proc")
@@ -86,8 +86,8 @@ def has_ended(folder: Path) -> None:
     ],
     ids=["raises", "invalid"],
 )
-def test_a_server_that_does_not_start_is_told_as_ever(adder: Adder, tmp_path: Path, server: str, told: str) -> None:
-    process = started(adder, tmp_path, server)
+def test_a_server_that_does_not_start_is_told_as_ever(tmp_path: Path, server: str, told: str) -> None:
+    process = started(tmp_path, server)
     _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1, said
     [line] = [line for line in said.splitlines() if line.startswith("error: ")]
@@ -103,17 +103,17 @@ def interrupted(process: subprocess.Popen[str], said: str) -> None:
     assert "never retrieved" not in said
 
 
-def test_ctrl_c_while_the_browser_starts(adder: Adder, tmp_path: Path) -> None:
+def test_ctrl_c_while_the_browser_starts(tmp_path: Path) -> None:
     # As a terminal does it: to all programs of the group, which the browser's driver is in.
-    process = started(adder, tmp_path, SERVER, then='kill -s INT -- "-$(cut -d " " -f 5 "/proc/$PPID/stat")"')
+    process = started(tmp_path, SERVER, then='kill -s INT -- "-$(cut -d " " -f 5 "/proc/$PPID/stat")"')
     _, said = process.communicate(timeout=PATIENCE)
     interrupted(process, said)
     has_ended(tmp_path)
 
 
 @pytest.mark.parametrize(("name", "status"), [("SIGTERM", 143), extended("SIGHUP", 129)])
-def test_a_signal_ends_a_server_that_never_returns(adder: Adder, tmp_path: Path, name: str, status: int) -> None:
-    process = started(adder, tmp_path, f"{SERVER}\nwhile True: pass")
+def test_a_signal_ends_a_server_that_never_returns(tmp_path: Path, name: str, status: int) -> None:
+    process = started(tmp_path, f"{SERVER}\nwhile True: pass")
     deadline = time.monotonic() + PATIENCE
     while not (tmp_path / "started").exists():
         assert process.poll() is None
@@ -127,8 +127,8 @@ def test_a_signal_ends_a_server_that_never_returns(adder: Adder, tmp_path: Path,
     has_ended(tmp_path)
 
 
-def test_ctrl_c_while_the_snapshot_is_taken(adder: Adder, tmp_path: Path) -> None:
-    process = started(adder, tmp_path, SERVER)
+def test_ctrl_c_while_the_snapshot_is_taken(tmp_path: Path) -> None:
+    process = started(tmp_path, SERVER)
     assert process.stderr
     for line in process.stderr:
         if line.startswith("Importing"):  # and that is over

@@ -19,12 +19,12 @@ import pytest
 import typer.main
 from rich.console import Console
 
-from mcpframe.kit import bundle
 from mcpframe.kit.base import progress
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.errors import BuildError, ConfigError
 from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
 from mcpframe.kit.browser import chromium
+from mcpframe.kit.bundle import pipeline
 from mcpframe.kit.bundle.output_root import BuildResult
 from mcpframe.kit.cli import common_options, output
 from mcpframe.kit.cli.examples import commands_in, examples
@@ -59,7 +59,7 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         with options["progress"]("Working"):
             return BuildResult("pi", out / "pi", MANIFEST, ("take [care].",))
 
-    monkeypatch.setattr(bundle, "build", build)
+    monkeypatch.setattr(pipeline, "build", build)
     return calls
 
 
@@ -142,7 +142,7 @@ def test_an_error_is_one_sentence_and_status_1(
     def build(*_: object, **__: object) -> BuildResult:
         raise BuildError("It does not start: [this] is why.\nTraceback: …")
 
-    monkeypatch.setattr(bundle, "build", build)
+    monkeypatch.setattr(pipeline, "build", build)
     assert run(monkeypatch, "build") == 1
     told = capsys.readouterr()
     assert told.out == ""
@@ -199,7 +199,7 @@ def test_the_project_of_a_package_that_is_not_there_is_removed_again(
             (path / "mcpframe.lock").write_text("")
         raise BuildError("The requirements cannot be resolved")
 
-    monkeypatch.setattr(bundle, "build", build)
+    monkeypatch.setattr(pipeline, "build", build)
     for package in ("Nope_Nope", "empty", "locked", "locked"):
         assert run(monkeypatch, "build", f"package:{package}") == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "locked"]
@@ -386,7 +386,7 @@ def test_ctrl_c_is_status_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def build(*_: object, **__: object) -> BuildResult:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(bundle, "build", build)
+    monkeypatch.setattr(pipeline, "build", build)
     assert run(monkeypatch, "build") == 130
 
 
@@ -399,7 +399,7 @@ def test_a_full_disk_is_told_wherever_it_is_met(
     def build(*_: object, **__: object) -> BuildResult:
         raise OSError(errno.ENOSPC, "No space left on device", file)
 
-    monkeypatch.setattr(bundle, "build", build)
+    monkeypatch.setattr(pipeline, "build", build)
     assert run(monkeypatch, "build") == 1
     assert capsys.readouterr().err == f"error: {told} some space and run this again.\n"
 
