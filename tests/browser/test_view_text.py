@@ -196,8 +196,13 @@ async def test_a_view_is_initialized_once_and_before_python_runs(
                 await apps.bridge.sendToolInputPartial({ arguments: { number } });
             await apps.bridge.sendToolInput({ arguments });
         }"""
+        pages = [host.view, *([host.view.frame_locator("iframe")] if frames else [])]
+        for page in pages:
+            await page.locator("html").evaluate(WATCHING)
         await host.page.evaluate(sending, CITY)
         await host.call("sendToolResult", RESULT)
+        for page in pages:
+            await page.locator("html").evaluate("() => arrived.then(() => null)")
         release()
         heard: list[Any] = []
         with anyio.fail_after(BOOT_PATIENCE):
@@ -206,6 +211,13 @@ async def test_a_view_is_initialized_once_and_before_python_runs(
     assert [kind for kind, _ in heard] == ["ToolInput", "ToolResult"]  # the page has come late
     assert heard[0][1]["arguments"] == CITY
     assert await host.said("ui/initialize", "ui/notifications/initialized") == [1, 1]
+
+
+WATCHING = """() => {
+    globalThis.arrived = new Promise((done) => {
+        addEventListener("message", ({ data }) => { if (data?.method?.endsWith("tool-result")) done(); });
+    });
+}"""
 
 
 async def test_a_long_result_is_posted_once_and_held_once(host: SandboxHost, viewed: Bundle) -> None:
