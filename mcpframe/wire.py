@@ -1,4 +1,4 @@
-"""What passes between a page and its host: messages and events, for tools that show or record them."""
+"""Messages and events between a page and its host, for tools that show or record them."""
 
 from __future__ import annotations
 

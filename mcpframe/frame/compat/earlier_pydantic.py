@@ -19,7 +19,7 @@ BUNDLED_WITH = ("mcp1",)
 
 @contextmanager
 def as_before() -> Iterator[None]:
-    """Give modules that are imported in this block the earlier behaviour of pydantic."""
+    """Import the modules of this block with the earlier behaviour of pydantic."""
     typing_extra: Any = import_module("pydantic._internal._typing_extra")
     if not hasattr(typing_extra, "eval_type_backport"):
         typing_extra.eval_type_backport = typing_extra.eval_type

@@ -41,7 +41,7 @@ loads = json.JSONDecoder(parse_constant=_no_constant, parse_float=_number).decod
 _MANY_DIGITS = re.compile("[0-9]{309}")
 _STRIDE = 30
 _SAMPLED_DIGITS = re.compile("[0-9]{10}")
-"""What every 30th character of 309 digits contains: a search of all of them slows a call with 10 MB by half."""
+"""Contained in every 30th character of 309 digits: a search of all of them slows a call with 10 MB by half."""
 
 
 def check_text(text: str, *, max_bytes: int, max_nesting: int) -> None:

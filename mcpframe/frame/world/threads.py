@@ -121,7 +121,7 @@ def worker(name: str) -> threading.Thread:
 
 @contextmanager
 def in_place(thread: threading.Thread) -> Iterator[None]:
-    """Give the code of this block the identity of another thread, in this task."""
+    """Run the code of this block with the identity of another thread, in this task."""
     task = _task_here()
     if task is None:  # a callback of the event loop or of the page: there is nothing to tell it from others
         yield
@@ -225,7 +225,7 @@ def _task_here() -> asyncio.Task[Any] | None:
 
 
 def _inherited(coroutine: Coroutine[Any, Any, Any]) -> Coroutine[Any, Any, Any]:
-    """Give a coroutine the identity of the thread that runs it in an event loop of its own."""
+    """Return a coroutine that has the identity of the thread that runs it in an event loop of its own."""
     ident = get_ident()
 
     async def run() -> Any:

@@ -17,7 +17,7 @@ _NOT_TRUSTED = re.compile(
     r"UNABLE_TO_(VERIFY_LEAF|GET_ISSUER)",
     re.IGNORECASE,
 )
-"""What Python, pip, uv and npm print of a certificate that they do not trust."""
+"""Texts that Python, pip, uv and npm print of a certificate that they do not trust."""
 _HOST = re.compile(r"https://([^/\s'\"`)]+)|host='([^']+)'")
 
 
