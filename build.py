@@ -45,6 +45,8 @@ _MOST_TEST_PROCESSES = 4  # each has a browser of its own
 _WITHOUT_SNAPSHOT = [
     f"tests/browser/test_{name}.py" for name in ("features", "author", "contract_bundle", "boot_capability")
 ]
+_COMPILED = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(ROOT / ".cache" / "pycache")}
+"""Hundreds of programs that tests start import the same modules: compiled once, even where the shell forbids it."""
 LOCKS = [ROOT / "requirements" / "bootstrap.txt", ROOT / "requirements" / "dev.txt", ROOT / "pyproject.toml"]
 
 if sys.version_info < (3, 11):  # noqa: UP036  (that is the point)
@@ -88,6 +90,7 @@ def main(arguments: Sequence[str]) -> int:
     passing = ("test", "bench", "conformance", "soak", "survey", "screenshots", "release", "weight")
     if rest and options.verb not in passing:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    os.environ.update(_COMPILED)
     try:
         ensure_environment()
         if Path(sys.prefix).resolve() != VENV.resolve():
