@@ -16,8 +16,11 @@ from mcpframe.kit.web.serve import serve_folder
 from mcpframe.views.html import view_html, view_meta
 from tests.support.built import OWN, SERVERS, built
 from tests.support.host_profiles import allows_frames, allows_scripts, allows_wasm
+from tests.support.suites import extended
 
 ORIGIN = "https://skies.example"
+KINDS = ["claude", "vscode", "default", "two-policies", "no-storage", "opaque"]
+"""Profiles that differ in what a view meets: no frames, no Wasm, neither, two policies, no storage, no origin."""
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +35,10 @@ def draws(profile: HostProfile, csp: dict[str, Any]) -> bool:
     return inline or allows_frames(profile, csp, ORIGIN)
 
 
-async def test_it_draws_in_every_host_that_allows_it_and_is_text_in_others(forecast: tuple[Path, BuildResult]) -> None:
+@pytest.mark.parametrize("names", [KINDS, extended(list(HOST_PROFILES))], ids=["each kind", "every host"])
+async def test_it_draws_in_every_host_that_allows_it_and_is_text_in_others(
+    forecast: tuple[Path, BuildResult], names: list[str]
+) -> None:
     folder, result = forecast
     with serve_folder(folder) as served:
         url = f"{served.origin}/{result.url_path}"
@@ -40,9 +46,10 @@ async def test_it_draws_in_every_host_that_allows_it_and_is_text_in_others(forec
         view = read_view(url, result.manifest)
     assert call.note == ""
     assert call.result["structuredContent"]["place"] == call.arguments["place"]
-    rows = {row.profile: row for row in await check_view(view, call, bundle=result.folder)}
-    assert list(rows) == list(HOST_PROFILES)
-    expected = {name: "draws" if draws(each, view.ui["csp"]) else "text" for name, each in HOST_PROFILES.items()}
+    profiles = [HOST_PROFILES[name] for name in names]
+    rows = {row.profile: row for row in await check_view(view, call, bundle=result.folder, profiles=profiles)}
+    assert list(rows) == names
+    expected = {each.name: "draws" if draws(each, view.ui["csp"]) else "text" for each in profiles}
     assert {name: row.outcome for name, row in rows.items()} == expected, list(rows.values())
     for row in rows.values():
         assert None not in (row.painted, row.initialized, row.drawn), row

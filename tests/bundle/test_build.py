@@ -57,15 +57,15 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.fixture
-def slow_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A browser that computes slowly, and whose files come late and in another order: a snapshot is the same in it."""
+@pytest.fixture(params=[1, extended(2)], ids=["late files", "late files and a slow processor"])
+def slow_machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A browser whose files come late and in another order, and that computes slowly: a snapshot is the same in it."""
     opened, answer = build_browser.Chromium._opened, build_site.JobPage.__call__
     delays = itertools.cycle([0.0, 0.3, 0.0, 0.1, 0.2])
 
     def slow(chromium: build_browser.Chromium) -> Page:
         page = opened(chromium)
-        page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 2})
+        page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": request.param})
         return page
 
     async def late(page: build_site.JobPage, scope: Scope, receive: Receive, send: Send) -> None:
