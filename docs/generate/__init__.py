@@ -34,6 +34,7 @@ from docs.generate import (
     protocol,
     python,
     rooms,
+    static_hosts,
 )
 from mcpframe.frame.dialects.available import spoken_names
 
@@ -145,6 +146,7 @@ _GENERATORS: dict[str, Callable[[str], str]] = {
     "proofs": proofs.proofs,
     "refusals": outcomes.refusals,
     "rooms": rooms.rooms,
+    "static-hosts": static_hosts.static_hosts,
     "sent": _of_dialect("dialect_talk", "sent"),
     "sequence": _of_dialect("dialect_talk", "sequence", messages.sequence),
     "states": _of_dialect("dialects", "states", protocol.states),

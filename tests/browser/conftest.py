@@ -23,8 +23,8 @@ from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, 
 from mcpframe.kit.base.data import checkout_dir, static_dir
 from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.browser.chromium import set_third_party_storage
-from mcpframe.kit.bundle.assembly.header_files import SANDBOX_HEADERS
 from mcpframe.kit.dev.inspector import Inspecting, serve_inspector
+from mcpframe.kit.static_hosts.rules import SANDBOX_HEADERS
 from mcpframe.kit.web.host_page import bundle_client, bundle_module, copy_host_modules
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser import apps_hosts

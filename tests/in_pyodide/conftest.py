@@ -39,7 +39,13 @@ REPOSITORY = HERE.parent.parent
 REQUIREMENTS = ("pytest==9.1.1", "tblib")
 SHIPPED = (
     *("mcpframe/__init__.py", "mcpframe/frame", "mcpframe/hub", "mcpframe/views", "templates"),
-    *("mcpframe/kit/__init__.py", "mcpframe/kit/base", "mcpframe/kit/bundle", "mcpframe/kit/project"),
+    *(
+        "mcpframe/kit/__init__.py",
+        "mcpframe/kit/base",
+        "mcpframe/kit/bundle",
+        "mcpframe/kit/project",
+        "mcpframe/kit/static_hosts",
+    ),
     *("static/page", "static/app", "static/host/host-json.js"),
     *(
         "tests/__init__.py",

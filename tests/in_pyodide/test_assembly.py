@@ -30,7 +30,7 @@ import base64, hashlib, io, json, pickle, sys, zipfile
 zipfile.ZipFile(io.BytesIO(base64.b64decode(LIBRARIES))).extractall("/assembly")
 sys.path.insert(0, "/assembly")
 from mcpframe.kit.bundle.assembly.assemble import assemble
-from mcpframe.kit.bundle.assembly.header_files import host_files
+from mcpframe.kit.static_hosts.known import host_files
 from mcpframe.kit.bundle.assembly.manifest import manifest_of, manifest_text
 inputs = pickle.loads(base64.b64decode(INPUTS))
 bundle = assemble(inputs)

@@ -121,7 +121,9 @@ ORDER = {
         "worker page_server boot"
     ),
     "mcpframe.hub": "core relay serving homes .",
-    "mcpframe.kit": "base browser project web edges bundle servers client bridge hub dev testing publish cli",
+    "mcpframe.kit": (
+        "base static_hosts browser project web edges bundle servers client bridge hub dev testing publish cli"
+    ),
 }
 """The rooms of a folder, the lowest first: each imports from those before it only. `.` is the folder's own modules."""
 

@@ -25,9 +25,9 @@ from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.base.locking import locked
 from mcpframe.kit.base.progress import count
 from mcpframe.kit.bundle.assembly.assets import SHARED, Asset, gzipped, packed
-from mcpframe.kit.bundle.assembly.header_files import host_files
 from mcpframe.kit.bundle.assembly.manifest import MANIFEST, manifest_text, read_manifests
 from mcpframe.kit.bundle.pyodide.compile import cache_key, cached
+from mcpframe.kit.static_hosts.known import host_files
 
 Packed = Mapping[str, bytes | None]
 """Files as gzip, by path; None for files that are sent as they are."""
@@ -174,12 +174,16 @@ def _put(path: Path, content: bytes, gzip: bytes | None) -> None:
 
 def _head(out: Path) -> None:
     """Update the header files for all bundles of the root."""
-    manifests = read_manifests(out)
-    for name, data in host_files({name: manifest["csp"] for name, manifest in manifests.items()}).items():
+    for name, data in host_files(policies(out)).items():
         path = out / name
         clear_leftovers(path)
         if not path.is_file() or path.read_bytes() != data:
             write_file(path, data, public=True)
+
+
+def policies(out: Path) -> dict[str, str]:
+    """Return the Content-Security-Policy of each bundle of an output root, by its folder."""
+    return {name: manifest["csp"] for name, manifest in read_manifests(out).items()}
 
 
 def _sweep(out: Path) -> None:

@@ -39,7 +39,7 @@ from mcpframe.kit.bundle.code.console_scripts import entry_code, with_entry
 from mcpframe.kit.bundle.code.entry_object import check_entry_early
 from mcpframe.kit.bundle.code.page_use import can_run_in_worker, check_worker, starts_processes
 from mcpframe.kit.bundle.import_places import InNode, InPage
-from mcpframe.kit.bundle.output_root import BuildResult, compress, find_current, write_bundle
+from mcpframe.kit.bundle.output_root import BuildResult, compress, find_current, policies, write_bundle
 from mcpframe.kit.bundle.packages.environment import with_environment
 from mcpframe.kit.bundle.packages.fetch import fetch_wheels
 from mcpframe.kit.bundle.packages.layers import (
@@ -69,6 +69,7 @@ from mcpframe.kit.project.project import (
     with_origins,
     with_url,
 )
+from mcpframe.kit.static_hosts.known import limit_warnings
 
 _NO_HOST = "https://host.example"
 _KIT = Path(__file__).resolve().parent.parent
@@ -350,7 +351,7 @@ class Build:
 
     def _result(self, manifest: dict[str, Any], *, unchanged: bool = False) -> BuildResult:
         name, warnings = self.project.name, build_warnings(self.project, manifest, self.page_files)
-        warnings += absent_modules(self.author)
+        warnings += (*absent_modules(self.author), *limit_warnings(policies(self.out)))
         return BuildResult(name, self.out / name, manifest, warnings, unchanged=unchanged, notes=self.lock.notes)
 
     def _inputs(self) -> str:

@@ -125,6 +125,7 @@ def _print_views(report: ViewReport) -> None:
 
 def _print(report: Report) -> None:
     from mcpframe.kit.publish.bundle_checks.findings import HEADERS
+    from mcpframe.kit.static_hosts.known import WITHOUT_HEADERS
 
     out.print(f"[bold]{escape(report.url)}[/]")
     if report.dialects:
@@ -141,7 +142,8 @@ def _print(report: Report) -> None:
     if by_headers:
         out.print(f"[bold]What your web server's headers would mend[/] [dim]({escape(HEADERS)})[/]")
         counts += _print_groups(by_headers, mend=False)
-        out.print("  [dim]A host without headers of your own, such as GitHub Pages, cannot: it works there, too.[/]")
+        without = ", ".join(WITHOUT_HEADERS)
+        out.print(f"  [dim]A host without headers of your own, such as {without}, cannot: it works there, too.[/]")
     out.print(", ".join(f"{counts[kind]} {kind}{'' if counts[kind] == 1 else 's'}" for kind in _COLOURS))
 
 

@@ -20,12 +20,12 @@ from mcpframe.kit.base.cache import cache_dir
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.progress import Progress, labelled, silent
 from mcpframe.kit.base.scratch import scratch
-from mcpframe.kit.bundle.assembly.header_files import SANDBOX_HEADERS
 from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.dev.reload_channel import DevChannel, WithChannel
 from mcpframe.kit.project.project import find_server
 from mcpframe.kit.servers.bundle_site import BundleSite
 from mcpframe.kit.servers.named_server import server_manifest
+from mcpframe.kit.static_hosts.rules import SANDBOX_HEADERS
 from mcpframe.kit.web.serve import FRAMED_HOST, Served, serve_app, serve_at
 from mcpframe.kit.web.site import Site
 

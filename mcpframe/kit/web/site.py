@@ -13,7 +13,8 @@ from starlette.staticfiles import NotModifiedResponse
 from starlette.types import Receive, Scope, Send
 
 from mcpframe.kit.base.errors import ServeError
-from mcpframe.kit.web.site_headers import headers_for, parse
+from mcpframe.kit.static_hosts.headers_file import headers_for, parse
+from mcpframe.kit.static_hosts.known import CONFIGURATION
 
 # The types that browsers require; all others are from the machine's own table (mimetypes).
 _TYPES = {
@@ -29,12 +30,6 @@ _TYPES = {
     ".wasm": "application/wasm",
     ".whl": "application/zip",
     ".zip": "application/zip",
-}
-
-# Configuration files of static hosts, which do not serve them. Names that begin with a dot are never served.
-_PRIVATE = {
-    *("_headers", "_redirects", "vercel.json", "netlify.toml", "nginx.conf"),
-    *("firebase.json", "staticwebapp.config.json"),
 }
 
 
@@ -104,7 +99,7 @@ class Site:
     def _find(self, path: str) -> Path | None:
         """Return the file of a decoded URL path, or the folder if the path lacks its final slash."""
         segments = path.split("/")[1:]
-        if "\0" in path or "\\" in path or any(part.startswith(".") or part in _PRIVATE for part in segments):
+        if "\0" in path or "\\" in path or any(part.startswith(".") or part in CONFIGURATION for part in segments):
             return None
         name = Path(*segments, "index.html") if path.endswith("/") else Path(*segments)
         for root in self._roots:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-HEADERS = "upload the header file that the build wrote for your host (_headers, .htaccess, vercel.json, …)"
+from mcpframe.kit.static_hosts.known import HEADER_FILES
+
+HEADERS = f"upload the header file that the build wrote for your host ({', '.join(HEADER_FILES[:3])}, …)"
 """The remedy for what only the web server's settings can mend."""
 
 Severity = Literal["error", "warning"]
@@ -29,7 +31,7 @@ class Finding:
 
     @property
     def needs_headers(self) -> bool:
-        """Whether the web server has to send other headers, which some hosts, such as GitHub Pages, do not offer."""
+        """Whether the web server has to send other headers, which some hosts do not offer."""
         return HEADERS in self.remedy
 
 

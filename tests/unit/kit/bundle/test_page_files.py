@@ -11,10 +11,10 @@ from mcpframe.kit.bundle.assembly.assemble import author_assets
 from mcpframe.kit.bundle.assembly.assets import Asset
 from mcpframe.kit.bundle.assembly.author_files import author_files, page_files, style_paths
 from mcpframe.kit.bundle.assembly.csp import page_policy
-from mcpframe.kit.bundle.assembly.header_files import host_files
 from mcpframe.kit.project.project import find_project
 from mcpframe.kit.project.pyproject import CspConfig, read_config
-from mcpframe.kit.web.site_headers import headers_for, parse
+from mcpframe.kit.static_hosts.headers_file import headers_for, parse
+from mcpframe.kit.static_hosts.known import host_files
 
 FILES = {
     "page.html": "<p>",

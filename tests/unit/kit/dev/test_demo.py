@@ -10,9 +10,9 @@ import pytest
 
 from mcpframe.kit.base.errors import ToolMissing
 from mcpframe.kit.dev.demo import Answer, is_right
+from mcpframe.kit.static_hosts.headers_file import headers_for, parse
 from mcpframe.kit.web import host_page
 from mcpframe.kit.web.host_page import bundle_client, write_host_page
-from mcpframe.kit.web.site_headers import headers_for, parse
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from mcpframe.kit.bundle.assembly.header_files import host_files
 from mcpframe.kit.servers.bundle_site import BundleSite
 from mcpframe.kit.servers.guests import with_ancestors, with_guests
+from mcpframe.kit.static_hosts.known import host_files
 from tests.support.bundles import write_bundle
 
 CHAT, GUEST = "https://chat.example", "http://mcpframe-bridge.localhost"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mcpframe.kit.base.errors import ServeError
-from mcpframe.kit.web.site_headers import headers_for, parse
+from mcpframe.kit.static_hosts.headers_file import headers_for, parse
 
 RULES = parse(
     """

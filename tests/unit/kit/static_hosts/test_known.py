@@ -1,62 +1,14 @@
-"""The policy of a page, and the header files that say it to static hosts."""
+"""The files for static hosts, and their limits."""
 
 from __future__ import annotations
 
 import json
 
-import pytest
+from mcpframe.kit.static_hosts.headers_file import headers_for, parse
+from mcpframe.kit.static_hosts.known import CONFIGURATION, STATIC_HOSTS, host_files, limit_warnings
+from mcpframe.kit.static_hosts.rules import SANDBOX_HEADERS
 
-from mcpframe.kit.bundle.assembly.csp import header_policy, page_policy
-from mcpframe.kit.bundle.assembly.header_files import SANDBOX_HEADERS, host_files
-from mcpframe.kit.project.pyproject import CspConfig
-from mcpframe.kit.web.site_headers import headers_for, parse
-
-POLICY = header_policy(page_policy(CspConfig()), ["https://chat.example"], opaque=False)
-
-
-def directives(policy: str) -> dict[str, list[str]]:
-    return {name: sources for name, *sources in (part.split() for part in policy.split(";"))}
-
-
-def test_a_page_may_do_nothing_that_is_not_listed() -> None:
-    found = directives(page_policy(CspConfig()))
-    assert found["default-src"] == ["'none'"]
-    assert found["script-src"] == ["'self'", "'wasm-unsafe-eval'"]
-    assert found["connect-src"] == ["'self'"]
-    assert found["style-src"] == ["'self'"]
-    assert found["base-uri"] == found["form-action"] == found["frame-src"] == found["worker-src"] == ["'none'"]
-    assert "'unsafe-inline'" not in page_policy(CspConfig())
-
-
-def test_a_public_address_is_named_beside_the_page_itself() -> None:
-    found = directives(page_policy(CspConfig(), url="https://tools.example/a/", frames=True))
-    for name in ("script-src", "style-src", "connect-src", "img-src", "font-src", "media-src"):
-        assert found[name][:2] == ["'self'", "https://tools.example"], name
-    assert found["frame-src"] == ["'self'"]
-
-
-def test_the_authors_list_is_added() -> None:
-    csp = CspConfig(connect_src=["https://api.example"], frame_src=["https://f.example"], unsafe_eval=True)
-    found = directives(page_policy(csp))
-    assert found["connect-src"] == ["'self'", "https://api.example"]
-    assert found["frame-src"] == ["https://f.example"]
-    assert "'unsafe-eval'" in found["script-src"]
-
-
-@pytest.mark.parametrize(
-    ("origins", "opaque", "ancestors"),
-    [
-        (["https://b.example", "https://a.example"], False, ["'self'", "https://a.example", "https://b.example"]),
-        (["*"], False, None),  # which would match no scheme of an editor on the desktop
-        # Nothing matches an ancestor of opaque origin: tests/browser/test_view_text.py would notice.
-        (["https://a.example"], True, None),
-        (["null"], True, None),
-        (["*", "null"], False, None),
-    ],
-)
-def test_who_may_frame_a_page(origins: list[str], opaque: bool, ancestors: list[str] | None) -> None:
-    made = directives(header_policy("default-src 'none'", origins, opaque=opaque))
-    assert made.get("frame-ancestors") == ancestors
+POLICY = "default-src 'none'; frame-ancestors 'self' https://chat.example"
 
 
 def test_netlify_and_cloudflare() -> None:
@@ -124,3 +76,17 @@ def test_nginx_lets_nobody_keep_an_error() -> None:
 
 def test_the_same_bundles_give_the_same_files() -> None:
     assert host_files({"a": POLICY, "b": POLICY}) == host_files({"b": POLICY, "a": POLICY})
+
+
+def test_a_host_that_would_not_read_all_rules_is_named() -> None:
+    [cloudflare] = [host for host in STATIC_HOSTS if host.most_rules]
+    sizes = {count: {f"server-{number}": POLICY for number in range(count)} for count in range(1, 100)}
+    rules = {count: len(parse(host_files(policies)["_headers"].decode())) for count, policies in sizes.items()}
+    first = next(count for count, number in rules.items() if number > cloudflare.most_rules)
+    assert limit_warnings(sizes[first - 1]) == ()
+    [warning] = limit_warnings(sizes[first])
+    assert warning.startswith(f"{cloudflare.title} reads {cloudflare.most_rules} rules of _headers, and the {first} ")
+
+
+def test_every_file_that_is_written_is_one_that_its_host_does_not_serve() -> None:
+    assert host_files({"pi": POLICY}).keys() <= CONFIGURATION

@@ -1,4 +1,4 @@
-"""The header rules of a `_headers` file, in the format that Netlify and Cloudflare Pages share.
+"""A `_headers` file, in the format that Netlify and Cloudflare Pages share: written by a build, and read by `serve`.
 
 A line without indentation is a path pattern; the indented `Name: value` lines below it are its headers. `*` stands for
 any text, `:name` for one path segment. All rules that match a path apply, in order; a header that is set twice gets
@@ -11,6 +11,30 @@ import re
 from dataclasses import dataclass
 
 from mcpframe.kit.base.errors import ServeError
+from mcpframe.kit.static_hosts.rules import (
+    EVERYWHERE,
+    FRESH,
+    HASHED_PREFIXES,
+    IMMUTABLE,
+    SANDBOX,
+    SANDBOX_HEADERS,
+    Pages,
+)
+
+
+def headers_text(pages: Pages) -> str:
+    """Return the text of the file for an output root."""
+    lines = ["# Netlify, Cloudflare Pages. Written by mcpframe."]
+    lines += ["/*", *(f"  {name}: {value}" for name, value in EVERYWHERE.items())]
+    lines += ["/_mcpframe/*", f"  Cache-Control: {IMMUTABLE}"]
+    lines += [f"{SANDBOX}*", *(f"  {name}: {value}" for name, value in SANDBOX_HEADERS.items())]
+    for name, headers in pages.items():
+        lines += [f"/{name}/*", *(f"  {header}: {value}" for header, value in headers.items())]
+        for file in ("", "index.html", "manifest.json", "app.html", "app-inline.html", "app-inline.js"):
+            lines += [f"/{name}/{file}", f"  Cache-Control: {FRESH}"]
+        for prefix in HASHED_PREFIXES:
+            lines += [f"/{name}/{prefix}*", f"  Cache-Control: {IMMUTABLE}"]
+    return "\n".join(lines) + "\n"
 
 
 @dataclass(frozen=True)
