@@ -7,7 +7,7 @@ import json
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from playwright.async_api import Browser, BrowserContext, Page
@@ -19,6 +19,7 @@ from tests.browser.conftest import Bundle, Origins, Troubles, new_profile, watch
 from tests.browser.test_contract_messages import UNSPELLABLE
 from tests.contract.playing import POLL, held
 
+LOADER = "**/loader.*.js"
 REPLY = {"type": "MCP_TRANSPORT_HANDSHAKE_REPLY", "sessionId": "the host's", "protocolVersion": "1.0"}
 ACCEPTED = {"type": "MCP_TRANSPORT_ACCEPTED", "sessionId": "the host's"}
 INITIALIZE = {
@@ -142,17 +143,23 @@ async def test_a_page_that_may_not_embed_it_cannot(
     assert await host.page.evaluate("heard") == []
 
 
-async def test_a_host_of_a_wrong_origin_is_not_heard(context: BrowserContext, origins: Origins, bare: Bundle) -> None:
+async def test_a_host_of_a_wrong_origin_is_not_heard(
+    context: BrowserContext, troubles: Troubles, origins: Origins, bare: Bundle
+) -> None:
     """Where a web server doesn't send the header that keeps strangers from framing it, the gate still holds."""
-    host = await framing(context, origins.stranger, bare)
-    await host.hears("MCP_TRANSPORT_HANDSHAKE")
-    await host.say(REPLY)
-    await host.say(mcp(INITIALIZE))
-    so_far = len(await host.page.evaluate("heard"))
-    await host.hears("MCP_TRANSPORT_HANDSHAKE", so_far + 2)
+    async with held(context, LOADER) as release:
+        host = await framing(context, origins.stranger, bare)
+        await host.hears("MCP_TRANSPORT_HANDSHAKE")
+        await host.say(REPLY, mcp(INITIALIZE))  # before Python runs
+        release()
+    await host.hears("MCP_TRANSPORT_HANDSHAKE", 2)
+    await host.say(REPLY, mcp(INITIALIZE))
+    so_far = len(await host.hears("MCP_TRANSPORT_HANDSHAKE"))
+    await host.hears("MCP_TRANSPORT_HANDSHAKE", so_far + 1)
     refusal = {"type": "mcpframe-origin-refused", "origin": origins.stranger}
     assert await host.heard_types() == {"MCP_TRANSPORT_HANDSHAKE", refusal["type"]}
     assert await host.hears(refusal["type"]) == [refusal]  # once
+    await troubles.said("is not heard")
 
 
 async def test_a_host_of_opaque_origin_is_not_heard(context: BrowserContext, origins: Origins, bare: Bundle) -> None:
@@ -191,15 +198,39 @@ async def test_a_host_of_opaque_origin_is_not_heard(context: BrowserContext, ori
     assert kinds.count("mcpframe-origin-refused") == 1
 
 
-async def test_a_sibling_of_the_allowed_origin_is_not_heard(host: Host, origins: Origins) -> None:
-    sibling = await framed(host.page, f"{origins.host}/page.html?sibling")
-    forged = {**REPLY, "sessionId": "the sibling's"}
-    await sibling.evaluate(
-        "texts => texts.forEach((text) => say(text, parent.frames[0]))",
-        [json.dumps(forged), json.dumps(mcp(INITIALIZE))],
-    )
+@pytest.mark.parametrize(("when", "origin"), [("before Python runs", "host"), ("in Python", "stranger")])
+async def test_no_other_window_is_heard(
+    context: BrowserContext, troubles: Troubles, origins: Origins, bare: Bundle, when: str, origin: str
+) -> None:
+    """The page around the host, siblings of each origin, one of which is gone, and the bundle's own page."""
+    top = await context.new_page()
+    await top.goto(f"{getattr(origins, origin)}/page.html?top")
+    middle = await framed(top, f"{origins.host}/page.html?host")
+    async with held(context, LOADER) as release:
+        await middle.evaluate("url => embed(url)", bare.url)
+        bundle = newest_frame(middle)
+        host = Host(cast(Page, middle), bare)  # of a page, what frames have, too
+        await host.hears("MCP_TRANSPORT_HANDSHAKE")
+        if when == "in Python":
+            release()
+            await host.hears("MCP_TRANSPORT_HANDSHAKE", 2)
+        siblings = [
+            await framed(middle, f"{each}/page.html?sibling")
+            for each in (origins.host, origins.bundle, origins.stranger)
+        ]
+        forged = [json.dumps(message) for message in ({**REPLY, "sessionId": "theirs"}, mcp(INITIALIZE))]
+        routes = [(top.main_frame, "frames[0].frames[0]"), (bundle, "self")]
+        for attacker, target in [*routes, *((sibling, "parent.frames[0]") for sibling in siblings)]:
+            posting = f"texts => texts.forEach((text) => {target}.postMessage(JSON.parse(text), '*'))"
+            await attacker.evaluate(posting, forged)
+        gone, *left = siblings
+        await middle.evaluate("document.querySelectorAll('iframe')[1].remove()")  # its events have no source then
+        release()
+    await host.hears("MCP_TRANSPORT_HANDSHAKE", 2)
     await host.works()
-    assert await sibling.evaluate("heard") == []
+    assert gone.is_detached()
+    for attacker in (top.main_frame, *left):
+        assert await attacker.evaluate("heard") == []
 
 
 @pytest.mark.extended

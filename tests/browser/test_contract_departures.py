@@ -2,6 +2,7 @@
 
 from playwright.async_api import BrowserContext, Page
 
+from tests.browser.by_hand import loaded
 from tests.browser.conftest import Origins, Troubles
 from tests.browser.outers import both_kinds  # noqa: F401  a fixture
 from tests.contract.departures import *  # noqa: F403  the tests for every window
@@ -28,8 +29,10 @@ async def test_a_navigation_elsewhere_ends_the_session_and_tells_the_new_page_no
     outer: Outer, origins: Origins
 ) -> None:
     frame = await open_by_hand(outer, origins)
-    await frame.goto(f"{origins.stranger}/page.html?elsewhere")
+    elsewhere = f"{origins.stranger}/page.html?elsewhere"
+    await frame.evaluate("url => { setTimeout(() => location.replace(url)) }", elsewhere)
     await fails_and_closes(outer, "navigated away")
+    await loaded(frame, elsewhere)
     await say(frame, HANDSHAKE)
     assert await frame.evaluate("heard") == []
 

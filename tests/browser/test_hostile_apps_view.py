@@ -14,7 +14,7 @@ from playwright.async_api import Browser, BrowserContext
 
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.apps_hosts import Hand
-from tests.browser.by_hand import framed
+from tests.browser.by_hand import framed, newest_frame
 from tests.browser.conftest import Bundle, Origins, Troubles, new_profile, watched
 from tests.contract.playing import POLL
 from tests.hostile.mcp_apps import CHANGED, DAMAGED, FORGED, GOOD, ODD_CONTEXTS, RESULT, TEXTS, answer, answer_without
@@ -22,6 +22,7 @@ from tests.hostile.values import UNSPEAKABLE, Record, texts
 from tests.support.suites import extended
 
 Json = dict[str, Any]
+SENT = "heard.map(({ data }) => data.method).filter(Boolean)"
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +75,7 @@ async def running(hand: Hand) -> None:
 
 async def sent(hand: Hand) -> list[str]:
     """The methods of what the view has sent."""
-    methods: list[str] = await hand.run("heard.map(({ data }) => data.method).filter(Boolean)")
+    methods: list[str] = await hand.run(SENT)
     return methods
 
 
@@ -127,54 +128,46 @@ async def test_styles_that_break_out_style_nothing(hand: Hand, record_property: 
 # Strangers
 
 
-async def test_siblings_are_not_heard(hand: Hand, origins: Origins) -> None:
-    siblings = [
-        await framed(hand.page, f"{origin}/page.html?sibling")
-        for origin in (origins.bundle, origins.host, origins.stranger)
-    ]
-
-    async def forge() -> None:
-        for sibling in siblings:
-            await sibling.evaluate("texts => texts.forEach((text) => say(text, parent.frames[0]))", texts(FORGED))
-
-    await forge()
-    assert set(await sent(hand)) == {"ui/initialize"}
-    await opens(hand)
-    await forge()
-    assert (await hand.tool(1, "told"))["context"]["theme"] == "dark"
-    assert ["forged"] not in [list(value) for _, value in (await hand.tool(2, "told"))["heard"]]
-    assert [await sibling.evaluate("heard") for sibling in siblings] == [[], [], []]
-
-
-async def test_the_view_s_own_page_is_not_heard(hand: Hand, origins: Origins, record_property: Record) -> None:
-    frame = hand.page.frames[1]
-    await frame.evaluate("texts => texts.forEach((text) => postMessage(JSON.parse(text), '*'))", texts(FORGED))
-    await opens(hand)
-    await frame.evaluate("texts => texts.forEach((text) => postMessage(JSON.parse(text), '*'))", texts(FORGED))
-    assert (await hand.tool(1, "told"))["context"]["theme"] == "dark"
-    record_property("lines", 2 * len(FORGED))
-
-
 @pytest.mark.parametrize("origin", [extended("host"), "stranger"])
-async def test_the_page_around_the_host_is_not_heard(
+async def test_no_other_window_is_heard(
     profile: BrowserContext, troubles: Troubles, origins: Origins, bare: Bundle, origin: str, record_property: Record
 ) -> None:
+    """Siblings of each origin, the page around the host, and the view's own page; before its session and in it."""
     top = await profile.new_page()
     await top.goto(f"{getattr(origins, origin)}/page.html?top")
-    await top.evaluate("url => embed(url)", f"{origins.host}/apps_by_hand.html")
-    (middle,) = top.main_frame.child_frames
-    await middle.wait_for_url(f"{origins.host}/apps_by_hand.html")
+    middle = await framed(top, f"{origins.host}/apps_by_hand.html")
     await middle.wait_for_function("() => typeof hand === 'object'", polling=POLL)
     await middle.evaluate("url => embed(url)", bare.url)
     await middle.evaluate("() => hand.hears(({ method }) => method === 'ui/initialize')")
-    await top.evaluate("texts => texts.forEach((text) => say(text, frames[0].frames[0]))", texts(FORGED))
+    view = newest_frame(middle)
+    siblings = [
+        await framed(middle, f"{origin}/page.html?sibling")
+        for origin in (origins.bundle, origins.host, origins.stranger)
+    ]
+    routes = [(top.main_frame, "frames[0].frames[0]"), (view, "self")]
+    routes += [(sibling, "parent.frames[0]") for sibling in siblings]
+
+    async def forge() -> None:
+        for attacker, target in routes:
+            posting = f"texts => texts.forEach((text) => {target}.postMessage(JSON.parse(text), '*'))"
+            await attacker.evaluate(posting, texts(FORGED))
+
+    async def told() -> Json:
+        answer = await middle.evaluate("() => hand.ask(1, 'tools/call', { name: 'told', arguments: {} })")
+        content: Json = answer["result"]["structuredContent"]
+        return content
+
+    await forge()
+    assert set(await middle.evaluate(SENT)) == {"ui/initialize"}
     await middle.evaluate("answer => say(answer)", GOOD)
     await middle.evaluate("() => hand.hears(({ method }) => method === 'ui/notifications/initialized')")
-    await top.evaluate("texts => texts.forEach((text) => say(text, frames[0].frames[0]))", texts(FORGED))
-    answer = await middle.evaluate("() => hand.ask(1, 'tools/call', { name: 'told', arguments: {} })")
-    assert answer["result"]["structuredContent"]["context"]["theme"] == "dark"
-    assert await top.evaluate("heard") == []
-    record_property("lines", 2 * len(FORGED))
+    await forge()
+    heard = await told()
+    assert heard["context"]["theme"] == "dark"
+    assert ["forged"] not in [list(value) for _, value in heard["heard"]]
+    for attacker in (top.main_frame, *siblings):
+        assert await attacker.evaluate("heard") == []
+    record_property("lines", 2 * len(FORGED) * len(routes))
 
 
 async def test_a_page_that_may_not_embed_it_is_told_nothing_more(

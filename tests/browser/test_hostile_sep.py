@@ -11,7 +11,6 @@
 After each of them a good call works, and nothing was posted to a wrong origin. `damage.py` has the fields.
 """
 
-import json
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import Any
@@ -24,17 +23,15 @@ from playwright.async_api import BrowserContext, Page, Route
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
-from tests.browser.by_hand import framed, loaded
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Bundle, Origins
-from tests.browser.test_contract_bundle import ACCEPTED, INITIALIZE, REPLY, bare, framing, mcp
+from tests.browser.test_contract_bundle import ACCEPTED, REPLY, bare, framing, mcp
 from tests.contract.damaged import *  # noqa: F403  the tests for every window
 from tests.contract.damaged import LIMITS
 from tests.contract.outer import Outer
-from tests.contract.playing import POLL, say
+from tests.contract.playing import say
 from tests.hostile.sep import damaged, example
 from tests.hostile.values import UNCLONEABLE, UNSPEAKABLE, Record
-from tests.support.suites import extended
 
 __all__ = ["bare"]  # the fixture
 
@@ -103,19 +100,6 @@ async def test_a_redirect_within_the_origin_works(context: BrowserContext, outer
     await context.route("**/moved.html", redirecting(f"{origins.bundle}/page.html?inner"))
     await outer.open(f"{origins.bundle}/moved.html")
     assert (await outer.call(still="here"))["result"] == {"still": "here"}
-
-
-async def test_a_page_that_sends_itself_elsewhere_ends_its_session(outer: Outer, origins: Origins) -> None:
-    await outer.open(f"{origins.bundle}/page.html?inner")
-    frame = await outer.inner()
-    await outer.send({"jsonrpc": "2.0", "id": "pending", "method": "silence"})
-    elsewhere = f"{origins.stranger}/page.html?inner"
-    await frame.evaluate("url => { setTimeout(() => { location.replace(url) }) }", elsewhere)
-    answer = (await outer.next("received"))["payload"]
-    assert (answer["id"], answer["error"]["code"]) == ("pending", -32000)
-    assert (await outer.next("closed"))["error"] == "PeerGone"
-    await loaded(frame, elsewhere)
-    assert await frame.evaluate("heard") == []
 
 
 # Many at once
@@ -255,43 +239,6 @@ async def test_damaged_setup_replies_set_nothing_up_in_a_bundle(
     await host.say(example("MCP_SETUP_HANDSHAKE_REPLY"))
     assert len(await host.hears("MCP_SETUP_COMPLETE")) == 1
     record_property("lines", len(lines) + 1)
-
-
-@pytest.mark.parametrize("origin", [extended("host"), "stranger"])
-async def test_the_parent_of_the_parent_is_not_heard_by_a_bundle(
-    context: BrowserContext,
-    origins: Origins,
-    bare: Bundle,
-    origin: str,
-) -> None:
-    page = await context.new_page()
-    await page.goto(f"{getattr(origins, origin)}/page.html?top")
-    middle = await framed(page, f"{origins.host}/page.html?middle")
-    await middle.evaluate("url => embed(url)", bare.url)
-    await middle.wait_for_function("() => heard.length", timeout=BOOT_PATIENCE * 1000, polling=POLL)
-    texts = [json.dumps(message) for message in ({**REPLY, "sessionId": "the top's"}, mcp(INITIALIZE))]
-    await page.evaluate("texts => texts.forEach((text) => say(text, frames[0].frames[0]))", texts)
-    await middle.evaluate("text => say(text, frames[0])", json.dumps(REPLY))
-    await middle.wait_for_function(
-        "() => heard.some(({ data }) => data.type === 'MCP_TRANSPORT_ACCEPTED')",
-        timeout=BOOT_PATIENCE * 1000,
-        polling=POLL,
-    )
-    accepted = [m["data"] for m in await middle.evaluate("heard") if m["data"].get("type") == "MCP_TRANSPORT_ACCEPTED"]
-    assert accepted == [ACCEPTED]
-    assert await page.evaluate("heard") == []
-
-
-async def test_a_message_of_its_own_page_is_not_heard_by_a_bundle(
-    context: BrowserContext, origins: Origins, everything: Bundle
-) -> None:
-    host = await framing(context, origins.host, everything)
-    await host.hears("MCP_TRANSPORT_HANDSHAKE")
-    (frame,) = host.page.main_frame.child_frames
-    for message in ({**REPLY, "sessionId": "its own"}, mcp(INITIALIZE)):
-        await frame.evaluate("text => window.postMessage(JSON.parse(text), '*')", json.dumps(message))
-    await host.works()
-    assert await host.hears("MCP_TRANSPORT_ACCEPTED") == [ACCEPTED]
 
 
 async def test_a_host_that_reloads_gets_a_new_session_of_a_new_bundle(

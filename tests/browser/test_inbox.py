@@ -28,6 +28,7 @@ from tests.browser.conftest import Bundle, Origins, Troubles
 from tests.browser.test_contract_bundle import (
     ACCEPTED,
     INITIALIZE,
+    LOADER,
     REPLY,
     Host,
     bare,  # noqa: F401  a fixture
@@ -42,7 +43,6 @@ from tests.support.suites import extended
 
 HANDSHAKE = "MCP_TRANSPORT_HANDSHAKE"
 FLOOD = 20_000
-LOADER = "**/loader.*.js"
 
 
 @pytest.fixture
@@ -133,37 +133,6 @@ async def test_a_flood_from_a_stranger_costs_nothing_but_a_call(
     if answer == "before":
         assert len(await host.hears(HANDSHAKE)) == 1
     assert await sibling.evaluate("heard") == []
-
-
-async def test_a_sibling_of_the_allowed_origin_is_not_heard_early(
-    host: Host, release: Release, origins: Origins
-) -> None:
-    sibling = await framed(host.page, f"{origins.host}/page.html?sibling")
-    await sibling.evaluate("text => say(text, parent.frames[0])", json.dumps({**REPLY, "sessionId": "the sibling's"}))
-    await host.page.evaluate("document.querySelectorAll('iframe')[1].remove()")  # the event has no source then
-    release()
-    await host.hears(HANDSHAKE, 2)
-    await host.works()
-
-
-async def test_a_host_of_a_wrong_origin_is_not_heard_early(
-    context: BrowserContext,
-    troubles: Troubles,
-    origins: Origins,
-    bare: Bundle,  # noqa: F811
-    release: Release,
-) -> None:
-    host = await framing(context, origins.stranger, bare)
-    await host.hears(HANDSHAKE)
-    await host.say(REPLY)
-    await host.say(mcp(INITIALIZE))
-    release()
-    refusal = {"type": "mcpframe-origin-refused", "origin": origins.stranger}
-    assert await host.hears(refusal["type"]) == [refusal]
-    await host.hears(HANDSHAKE, 3)
-    assert await host.heard_types() == {HANDSHAKE, refusal["type"]}
-    assert await host.hears(refusal["type"]) == [refusal]  # once
-    await troubles.said("is not heard")
 
 
 async def test_a_reload_before_python_runs_begins_anew(host: Host, release: Release) -> None:
