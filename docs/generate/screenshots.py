@@ -53,7 +53,7 @@ def take_inspector_pictures() -> None:
     ):
         origins = {"host": f"http://localhost:{host.port}", "tools": f"http://localhost:{tools.port}"}
         with step("Building a conversation with a view"):
-            build_conversation(folder, work, **origins)
+            build_conversation(folder, work, tools=origins["tools"], host=origins["host"])
         options = launch_options(ensure_chromium(install=True, progress=step), off=OFF)
         for scheme in SCHEMES:
             # A profile on disk: in a private one, frames of another site store nothing, and a setup would be lost.

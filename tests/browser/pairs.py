@@ -11,7 +11,6 @@ from playwright.async_api import Frame, FrameLocator, Locator, Page
 
 from mcpframe.kit.base.data import templates_dir
 from mcpframe.kit.bundle.pipeline import build
-from tests.support.built import SNAPSHOTS
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class Pair:
     copilot: str
 
 
-def build_dashboard(folder: Path, work: Path, *, copilot: str, frame_src: str, snapshot: bool = SNAPSHOTS) -> None:
+def build_dashboard(folder: Path, work: Path, *, copilot: str, frame_src: str, snapshot: bool) -> None:
     """Build the dashboard for a copilot.
 
     Args:
@@ -47,14 +46,14 @@ def build_dashboard(folder: Path, work: Path, *, copilot: str, frame_src: str, s
     assert build(project, folder, snapshot=snapshot).warnings == ()
 
 
-def build_copilot(folder: Path, dashboard_origins: list[str], *, snapshot: bool = SNAPSHOTS) -> None:
+def build_copilot(folder: Path, dashboard_origins: list[str], *, snapshot: bool) -> None:
     """Build the copilot for dashboards of these origins."""
     assert (
         build(templates_dir() / "copilot", folder, allowed_origins=dashboard_origins, snapshot=snapshot).warnings == ()
     )
 
 
-def build_conversation(folder: Path, work: Path, *, tools: str, host: str) -> None:
+def build_conversation(folder: Path, work: Path, *, tools: str, host: str, snapshot: bool = True) -> None:
     """Build the template `conversation`, and `forecast`, of which it shows the views.
 
     Args:
@@ -62,6 +61,7 @@ def build_conversation(folder: Path, work: Path, *, tools: str, host: str) -> No
         work: where to put copies of the templates, with the lines changed that a person changes.
         tools: the origin of the forecast.
         host: the origin of the conversation.
+        snapshot: as for the dashboard.
     """
     server = f"{tools}/forecast/"
     project = shutil.copytree(templates_dir() / "conversation", work / "conversation")
@@ -70,7 +70,7 @@ def build_conversation(folder: Path, work: Path, *, tools: str, host: str) -> No
     text = config.read_text("utf-8")
     assert '"http://localhost:8001"' in text
     config.write_text(text.replace("http://localhost:8001", tools), "utf-8")
-    assert build(project, folder, snapshot=SNAPSHOTS).warnings == ()
+    assert build(project, folder, snapshot=snapshot).warnings == ()
     project = shutil.copytree(templates_dir() / "forecast", work / "forecast")
     config = project / "pyproject.toml"
     text = config.read_text("utf-8")
@@ -80,7 +80,7 @@ def build_conversation(folder: Path, work: Path, *, tools: str, host: str) -> No
     text = code.read_text("utf-8")
     assert '"http://localhost:8001/forecast/"' in text
     code.write_text(text.replace("http://localhost:8001/forecast/", server), "utf-8")
-    result = build(project, folder, snapshot=SNAPSHOTS)
+    result = build(project, folder, snapshot=snapshot)
     assert any(server in warning for warning in result.warnings)  # no other machine reaches it
 
 

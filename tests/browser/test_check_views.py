@@ -14,11 +14,13 @@ from mcpframe.kit.publish.view_checks.run import Row, ViewText, check_view, read
 from mcpframe.kit.publish.view_checks.sample_call import SampleCall, call_to_show
 from mcpframe.kit.web.serve import serve_folder
 from mcpframe.views.html import view_html, view_meta
+from tests.browser.test_view_sizes import URL as SIZED
+from tests.browser.test_views_of_servers import ADDRESS as FORECAST
 from tests.support.built import OWN, SERVERS, built
 from tests.support.host_profiles import allows_frames, allows_scripts, allows_wasm
 from tests.support.suites import extended
 
-ORIGIN = "https://skies.example"
+ORIGIN = "https://tools.example"
 KINDS = ["claude", "vscode", "default", "two-policies", "no-storage", "opaque"]
 """Profiles that differ in what a view meets: no frames, no Wasm, neither, two policies, no storage, no origin."""
 
@@ -26,7 +28,7 @@ KINDS = ["claude", "vscode", "default", "two-policies", "no-storage", "opaque"]
 @pytest.fixture(scope="module")
 def forecast() -> tuple[Path, BuildResult]:
     """The template with a view, built for its public address."""
-    return built("forecast", allowed_origins=OWN, url=f"{ORIGIN}/python/forecast/")
+    return built("forecast", allowed_origins=OWN, url=FORECAST)
 
 
 def draws(profile: HostProfile, csp: dict[str, Any]) -> bool:
@@ -68,9 +70,8 @@ async def test_a_view_that_never_starts_is_blank(forecast: tuple[Path, BuildResu
 
 
 async def test_a_view_that_is_cut_off_fails() -> None:
-    url = f"{ORIGIN}/sized/"
-    _, result = built(SERVERS / "sized", allowed_origins=ANY_VIEW, url=url)
-    view = ViewText(view_html(url), view_meta(url)["ui"], url)
+    _, result = built(SERVERS / "sized", allowed_origins=ANY_VIEW, url=SIZED)
+    view = ViewText(view_html(SIZED), view_meta(SIZED)["ui"], SIZED)
     for layout, hidden in (("margins", 16), ("content", 0)):
         call = SampleCall({"name": "show"}, {"layout": layout}, {"content": [{"type": "text", "text": "drawn"}]})
         [row] = await check_view(view, call, bundle=result.folder, profiles=[HOST_PROFILES["claude"]])

@@ -14,6 +14,7 @@ from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Troubles
 from tests.browser.outers import PATIENCE
 from tests.browser.pairs import build_conversation
+from tests.support.built import opened_often
 
 BOOT = BOOT_PATIENCE * 1000
 
@@ -35,11 +36,12 @@ class Site:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder, work = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("work")
     with serve_folder(folder) as served:
         site = Site(served.port)
-        build_conversation(folder, work, tools=site.origin("tools"), host=site.origin("host"))
+        snapshot = opened_often(request.config)
+        build_conversation(folder, work, tools=site.origin("tools"), host=site.origin("host"), snapshot=snapshot)
         yield site
 
 

@@ -26,6 +26,7 @@ from tests.browser.conftest import PAGES, Troubles
 from tests.browser.outers import PATIENCE
 from tests.browser.pairs import Chat, build_copilot, build_dashboard
 from tests.contract.playing import POLL
+from tests.support.built import opened_often
 
 BOOT = BOOT_PATIENCE * 1000
 expect.set_options(timeout=PATIENCE * 1000)  # Playwright's own 5 s are little where the machine is busy
@@ -68,7 +69,7 @@ class Site:
 
 
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """The pair, as the dashboard's README says."""
     folder = tmp_path_factory.mktemp("pair")
     with ExitStack() as stack:
@@ -83,8 +84,9 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
         site = Site(port, deploy)
         work = tmp_path_factory.mktemp("project")
-        build_dashboard(folder, work, copilot=site.copilot, frame_src=site.origin("copilot"))
-        build_copilot(folder, [site.origin("dashboard"), site.origin("host")])
+        snapshot = opened_often(request.config)
+        build_dashboard(folder, work, copilot=site.copilot, frame_src=site.origin("copilot"), snapshot=snapshot)
+        build_copilot(folder, [site.origin("dashboard"), site.origin("host")], snapshot=snapshot)
         (folder / "stranger.html").write_text(STRANGER)
         (folder / "moved").mkdir()
         (folder / "moved" / "index.html").write_text(MOVED)

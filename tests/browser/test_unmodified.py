@@ -15,7 +15,7 @@ from mcpframe.kit.project.packaged import PackageOptions, package_project
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import Era, McpClient, PythonClient, TypeScriptClient
 from tests.browser.conftest import Bundle, Origins, Troubles
-from tests.support.built import SNAPSHOTS
+from tests.support.built import opened_often
 from tests.support.suites import except_for, extended
 from tests.support.wheels import use_index, write_unmodified
 
@@ -24,7 +24,9 @@ HANDSHAKE, NEWEST = "2025-11-25", "2026-07-28"
 
 
 @pytest.fixture(scope="module")
-def bundles(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Bundle]]:
+def bundles(
+    request: pytest.FixtureRequest, origins: Origins, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, Bundle]]:
     """The bundles, side by side."""
     folder, index = tmp_path_factory.mktemp("bundles"), tmp_path_factory.mktemp("index")
     write_unmodified(index)
@@ -36,7 +38,9 @@ def bundles(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Itera
             project = package_project(
                 f"unmodified-{name}", at, options=PackageOptions(args=args, allowed_origins=[origins.host])
             )
-            snapshot = SNAPSHOTS and name == "shopping"  # for the others it would cost more than it saves
+            snapshot = (
+                opened_often(request.config) and name == "shopping"
+            )  # for the others it would cost more than it saves
             built[name] = build(project, folder, snapshot=snapshot)
     with serve_folder(folder) as served:
         yield {
@@ -76,11 +80,13 @@ def text_of(result: dict[str, Any]) -> str:
     return str(result["content"][0]["text"])
 
 
-async def test_a_shopping_list(client: McpClient, bundles: dict[str, Bundle], troubles: Troubles) -> None:
+async def test_a_shopping_list(
+    client: McpClient, bundles: dict[str, Bundle], troubles: Troubles, pytestconfig: pytest.Config
+) -> None:
     await client.open(bundles["shopping"].url)
     assert client.version == HANDSHAKE
     boot = (await client.capabilities())["experimental"][BOOT_CAPABILITY]
-    assert boot["start"] == ("snapshot" if SNAPSHOTS else "plain")
+    assert boot["start"] == ("snapshot" if opened_often(pytestconfig) else "plain")
     assert text_of(await client.call("add_item", item=" Brot & Käse ")) == "1 on the list."
     await client.set_log_level("info")
     assert (await client.call("show_list"))["structuredContent"] == {"result": ["Brot & Käse"]}

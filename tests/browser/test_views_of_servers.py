@@ -22,7 +22,7 @@ from tests.browser.test_view_text import SandboxHost, policy, sandbox
 from tests.support.built import OWN
 
 FORECAST = templates_dir() / "forecast"
-ADDRESS = "https://tools.example/forecast/"
+ADDRESS = "https://tools.example/python/forecast/"
 
 
 @pytest.fixture(scope="module")

@@ -79,6 +79,14 @@ def built(
         return root, build(folder, root, allowed_origins=allowed_origins, taking=taking, **options)
 
 
+def opened_often(config: pytest.Config) -> bool:
+    """Return whether the pages of a module's own bundle are opened so often that its snapshot saves more than it costs.
+
+    In the default suite two or three are.
+    """
+    return SNAPSHOTS and bool(config.getoption("all"))
+
+
 @pytest.fixture(scope="module")
 def one_browser() -> Iterator[None]:
     """Let the builds of a module share a browser, as the authors of tests trust each other."""
