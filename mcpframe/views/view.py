@@ -128,7 +128,9 @@ def _has_scheme(source: str) -> bool:
 
 def _of_url(url: str, form: Form, first_paint: str, height: int) -> tuple[str, str, dict[str, Any]]:
     if (size := len(first_paint.encode())) > FIRST_PAINT_BYTES:
-        raise ViewError(f"first_paint has {size} bytes: it is part of the view's text, so keep it below 6 KB.")
+        raise ViewError(
+            f"first_paint has {size:,} bytes: it is part of the view's text, so keep it below {FIRST_PAINT_BYTES:,}."
+        )
     if not 0 <= height <= FIRST_PAINT_HEIGHT:
         raise ViewError(f"height={height}: write 1 to {FIRST_PAINT_HEIGHT} pixels.")
     try:

@@ -24,8 +24,8 @@ from pytest_pyodide.server import DefaultHandler
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.bundle.assembly.layers import SITE_PACKAGES
 from mcpframe.kit.bundle.assembly.special import advice
+from mcpframe.kit.bundle.packages.compile_layers import compiled_wheels
 from mcpframe.kit.bundle.packages.fetch import fetch_wheels
-from mcpframe.kit.bundle.packages.layers import compiled_wheels
 from mcpframe.kit.bundle.packages.lock import Lock, inputs_hash, read_lock, write_lock
 from mcpframe.kit.bundle.packages.resolve import resolve
 from mcpframe.kit.bundle.pyodide.archive import pack
@@ -126,7 +126,7 @@ def dist_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             name = path.relative_to(REPOSITORY).as_posix()
             if path.is_file() and "__pycache__" not in path.parts and name != NOT_SHIPPED:
                 files[f"repo/{name}"] = path.read_bytes()
-    files["repo/mcpframe/frame/compat/left_out_modules.py"] = f"MODULES = {advice(())!r}".encode()  # as a build does
+    files["repo/mcpframe/frame/compat/placeholder_advice.py"] = f"MODULES = {advice(())!r}".encode()  # as a build does
     (folder / "python.zip").write_bytes(pack(files))
     return folder
 

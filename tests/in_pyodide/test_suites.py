@@ -8,7 +8,7 @@ from tests.support.suites import except_for
 
 SUITES = {
     "tests/in_pyodide/inside/test_sdk.py": 30,
-    "tests/unit/frame/compat/test_absent.py": 18,
+    "tests/unit/frame/compat/test_third_party_placeholders.py": 18,
     "tests/unit/frame/serving/test_failures.py": 200,
     "tests/unit/frame/serving/test_lifespan.py": 30,
     "tests/unit/frame/compat/test_process.py": 10,

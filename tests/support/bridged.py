@@ -18,8 +18,8 @@ from mcpframe.frame.serving.server import serve
 from mcpframe.kit.edges.http.endpoint import PATH, BridgeApp, Spare, serve_until_cancelled
 from mcpframe.kit.edges.http.sessions import Sessions
 from mcpframe.kit.edges.http.stateless import StatelessRequests
-from mcpframe.kit.edges.link.link import Link, OpenPage
 from mcpframe.kit.edges.link.messages import ServerMessage
+from mcpframe.kit.edges.link.reopening_link import OpenPage, ReopeningLink
 from mcpframe.kit.web.serve import bind
 
 JSON = dict[str, Any]
@@ -62,7 +62,7 @@ def make_server() -> MCPServer[Any]:
 class ServerPage:
     """A page whose server runs in this process. What a test says in the server's place goes the same way."""
 
-    def __init__(self, link: Link, server: MCPServer[Any]) -> None:
+    def __init__(self, link: ReopeningLink, server: MCPServer[Any]) -> None:
         """Serve the link's client."""
         self.link = link
         self.heard: list[JSON] = []
@@ -139,7 +139,7 @@ class Place:
             for message in page.heard
         )
 
-    async def open_page(self, link: Link) -> ServerPage:
+    async def open_page(self, link: ReopeningLink) -> ServerPage:
         """Open a page."""
         await asyncio.sleep(0)
         page = ServerPage(link, make_server())

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from mcpframe.hub.core.frames import FrameNumbers
+from mcpframe.hub.core.frame_numbers import FrameNumbers
 from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.relay.page_relay import OWN_WINDOW, PageRelay
 from tests.support.fake_hub import HubWorld, hub_world

@@ -39,7 +39,7 @@ class BootConfig:
         world: whether the author's code was written for a process: see `mcpframe.frame.world`.
         processes: whether the author's code starts processes: see `mcpframe.frame.worker.pool`.
         at_home: whether the home folder is the current one.
-        absent: the packages that a server not written for mcpframe lacks: see `compat.absent`.
+        absent: the packages that a server not written for mcpframe lacks: see `compat.third_party_placeholders`.
         persist: files and folders that are kept for each session: see `persist`.
         visitor_env: the environment variables of a program that its visitor enters: see `serving.asking_program`.
         about: `name`, `version` and `title` of the page, for its host.

@@ -39,7 +39,7 @@ def set_environment(
     if in_pyodide():
         printing.install()
         if absent is not None:
-            import_module("mcpframe.frame.compat.absent").answer_imports(**absent)
+            import_module("mcpframe.frame.compat.third_party_placeholders").answer_imports(**absent)
     if world:
         import_module("mcpframe.frame.world").prepare()
     if processes and in_pyodide():

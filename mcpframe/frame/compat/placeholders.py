@@ -7,7 +7,7 @@ that works in an annotation, an `except` clause, an `isinstance` or a list of ba
 with advice when it is called or one of its attributes is used.
 
 Only the modules of the named users get placeholders. For any other library that probes with `try: import cryptography`
-the package is absent, which is correct. (`absent` answers the others, in bundles of third-party servers.)
+the package is absent, which is correct. (In bundles of third-party servers, `third_party_placeholders` answers others.)
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, Final, NoReturn
 
-from mcpframe.frame.compat.left_out_modules import MODULES
+from mcpframe.frame.compat.placeholder_advice import MODULES
 
 _ADVICE: Final = "{1} If the server itself needs it, add {0!r} to its requirements (project.dependencies)."
 FIND_SPEC: Final = ("importlib.util", "find_spec")

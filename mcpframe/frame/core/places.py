@@ -1,8 +1,8 @@
 """The place of a framed page: `Framing` describes the page, a `Place` creates a `FramedWindow` for it.
 
-A place is a function from a `Framing` to a `FramedWindow`: `browser/frames.py` has the browser's, `mcpframe.kit` has
-Playwright's, tests have a fake one. Every phase gets a fresh window, because changing only the hash of a URL does not
-load the page again.
+A place is a function from a `Framing` to a `FramedWindow`: `browser/frame_places.py` has the browser's, `mcpframe.kit`
+has Playwright's, tests have a fake one. Every phase gets a fresh window, because changing only the hash of a URL does
+not load the page again.
 """
 
 from __future__ import annotations

@@ -34,23 +34,23 @@ def fitted(host: Any, *, drawn: bool) -> Iterator[None]:
 
     Args:
         host: the host API; None in a dialect without one.
-        drawn: see `view.follow_size`.
+        drawn: see `fitting.follow_size`.
     """
     if host is None:
         yield
         return
-    from mcpframe.frame.browser import view
+    from mcpframe.frame.browser import fitting
 
-    dress = view.Dress()
+    appearance = fitting.HostAppearance()
 
-    def dressed(context: HostContext) -> None:
+    def apply(context: HostContext) -> None:
         area = context.safe_area
         insets = (area.top, area.right, area.bottom, area.left) if area else None
-        dress.apply(theme=context.theme, variables=context.variables, fonts=context.fonts, insets=insets)
+        appearance.apply(theme=context.theme, variables=context.variables, fonts=context.fonts, insets=insets)
 
-    dressed(host.context)
-    host.watch_context(dressed)
-    stop = view.follow_size(host.report_size, drawn=drawn)
+    apply(host.context)
+    host.watch_context(apply)
+    stop = fitting.follow_size(host.report_size, drawn=drawn)
     try:
         yield
     finally:

@@ -147,7 +147,7 @@ class OuterFrame:
         from mcpframe.frame.session import setup_phase
 
         if in_pyodide():
-            from mcpframe.frame.browser.frames import absolute
+            from mcpframe.frame.browser.frame_places import absolute
 
             url = absolute(url)
         self.url, origin = parse_address(url)

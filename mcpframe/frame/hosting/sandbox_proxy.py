@@ -36,10 +36,10 @@ def parse_sandbox_proxy(sandbox: str | None) -> tuple[str, str]:
         StateError: if there is no sandbox proxy.
     """
     if in_pyodide():
-        from mcpframe.frame.browser import frames
+        from mcpframe.frame.browser import frame_places
 
-        address, origin = parse_address(frames.absolute(sandbox) if sandbox else frames.sandbox_address())
-        if origin == frames.own_origin():
+        address, origin = parse_address(frame_places.absolute(sandbox) if sandbox else frame_places.sandbox_address())
+        if origin == frame_places.own_origin():
             raise OriginError(f"{address} is of this page's own origin: serve the sandbox on another one.")
         return address, origin
     if sandbox is None:

@@ -41,7 +41,7 @@ def find_place(target: Any, *, popup: bool = False) -> Place:
     if isinstance(target, Popup) and not popup:
         raise StateError("A popup has no sandbox: pass a selector or an element for an iframe.")
     if in_pyodide():
-        from mcpframe.frame.browser.frames import place_of
+        from mcpframe.frame.browser.frame_places import place_of
 
         return place_of(target)
     if callable(target):

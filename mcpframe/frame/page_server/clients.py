@@ -103,7 +103,7 @@ async def iframe_client(
         StateError: if there is no such place.
     """
     if in_pyodide():
-        from mcpframe.frame.browser.frames import absolute
+        from mcpframe.frame.browser.frame_places import absolute
 
         url = absolute(url)
     address, origin = parse_address(url)
@@ -196,7 +196,7 @@ async def _session(
 
 def _place_of(place: Any) -> Place:
     if in_pyodide():
-        from mcpframe.frame.browser.frames import iframe_place
+        from mcpframe.frame.browser.frame_places import iframe_place
 
         if (own := iframe_place(place)) is not None:
             return own

@@ -12,7 +12,7 @@ import logging
 from mcpframe.frame.waiting.changes import Changes, within
 from mcpframe.frame.waiting.clock import Clock
 from mcpframe.hub.core.errors import TabLoadError
-from mcpframe.hub.core.frames import page_tab
+from mcpframe.hub.core.frame_numbers import page_tab
 from mcpframe.hub.core.interfaces import Tabs
 from mcpframe.hub.core.names import UNKNOWN, domain_of
 from mcpframe.hub.core.options import HubOptions

@@ -37,7 +37,7 @@ from mcpframe.hub.core.errors import (
     UnknownTool,
 )
 from mcpframe.hub.core.first_tabs import FirstTabs
-from mcpframe.hub.core.frames import page_tab
+from mcpframe.hub.core.frame_numbers import page_tab
 from mcpframe.hub.core.interfaces import UNNAMED, Caller, CallRequest, KeyValues, OnProgress, Tabs, TabTransport
 from mcpframe.hub.core.messages import ToolCall, ToolList
 from mcpframe.hub.core.names import UNKNOWN, ToolKey, ToolNames, address_for, domain_of, origin_of

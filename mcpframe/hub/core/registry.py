@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mcpframe.hub.core.cached_tools import DomainToolStorage
-from mcpframe.hub.core.frames import page_tab
+from mcpframe.hub.core.frame_numbers import page_tab
 from mcpframe.hub.core.names import TabNumbers, ToolKey, ToolNames
 from mcpframe.hub.core.tool_texts import described, label, titled
 from mcpframe.hub.core.tools import PageTool

@@ -47,7 +47,7 @@ from mcpframe.frame.dialects.mcp_b.messages import TAB_CHANNEL
 from mcpframe.frame.dialects.mcp_b.roles import client
 from mcpframe.frame.waiting.clock import Clock
 from mcpframe.hub.core import limits
-from mcpframe.hub.core.frames import FrameNumbers, frame_number, frame_tab
+from mcpframe.hub.core.frame_numbers import FrameNumbers, frame_number, frame_tab
 from mcpframe.hub.core.names import domain_of, origin_of
 from mcpframe.hub.core.transport import PortTransport
 from mcpframe.hub.relay.document_tools import DocumentTools, relay_tools

@@ -21,7 +21,7 @@ from mcpframe.kit.bridge.target import Target, open_target
 from mcpframe.kit.browser.chromium import ensure_chromium, has_display
 from mcpframe.kit.browser.devtools.browsers import LocalChromium
 from mcpframe.kit.browser.profile import Profile, default_folder, open_profile
-from mcpframe.kit.edges.link.link import LinkedPage
+from mcpframe.kit.edges.link.reopening_link import LinkedPage
 from mcpframe.kit.web.serve import serve_folder
 
 # The host page may frame any server, and loads only its own files.

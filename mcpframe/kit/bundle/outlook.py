@@ -7,7 +7,7 @@ from dataclasses import replace
 from mcpframe.kit.base.progress import count
 from mcpframe.kit.bundle.assembly.features import HTTP_PACKAGES, uses_http
 from mcpframe.kit.bundle.code.code_limits import Outlook, look_at
-from mcpframe.kit.bundle.packages.layers import base_packages
+from mcpframe.kit.bundle.packages.compile_layers import base_packages
 from mcpframe.kit.bundle.packages.lock import Lock
 from mcpframe.kit.bundle.packages.wheels import wheel_path
 from mcpframe.kit.bundle.pyodide.archive import unpack, unpacking

@@ -34,15 +34,13 @@ from mcpframe.kit.bundle.assembly.own_modules import own_files, own_sources
 from mcpframe.kit.bundle.assembly.page_scripts import source_files
 from mcpframe.kit.bundle.assembly.snapshot_file import AUTHOR, SDK
 from mcpframe.kit.bundle.assembly.special import THIRD_PARTY
-from mcpframe.kit.bundle.code.absent_modules import absent_modules
 from mcpframe.kit.bundle.code.console_scripts import entry_code, with_entry
 from mcpframe.kit.bundle.code.entry_object import check_entry_early
+from mcpframe.kit.bundle.code.missing_stdlib import missing_stdlib_warnings
 from mcpframe.kit.bundle.code.page_use import can_run_in_worker, check_worker, starts_processes
 from mcpframe.kit.bundle.import_places import InNode, InPage
 from mcpframe.kit.bundle.output_root import BuildResult, compress, find_current, policies, write_bundle
-from mcpframe.kit.bundle.packages.environment import with_environment
-from mcpframe.kit.bundle.packages.fetch import fetch_wheels
-from mcpframe.kit.bundle.packages.layers import (
+from mcpframe.kit.bundle.packages.compile_layers import (
     build_layers,
     compiled,
     is_compiled,
@@ -50,6 +48,8 @@ from mcpframe.kit.bundle.packages.layers import (
     packages_of,
     with_sources,
 )
+from mcpframe.kit.bundle.packages.environment import with_environment
+from mcpframe.kit.bundle.packages.fetch import fetch_wheels
 from mcpframe.kit.bundle.packages.lock import Lock
 from mcpframe.kit.bundle.packages.npm import npm_files
 from mcpframe.kit.bundle.project_lock import ProjectLock
@@ -351,7 +351,7 @@ class Build:
 
     def _result(self, manifest: dict[str, Any], *, unchanged: bool = False) -> BuildResult:
         name, warnings = self.project.name, build_warnings(self.project, manifest, self.page_files)
-        warnings += (*absent_modules(self.author), *limit_warnings(policies(self.out)))
+        warnings += (*missing_stdlib_warnings(self.author), *limit_warnings(policies(self.out)))
         return BuildResult(name, self.out / name, manifest, warnings, unchanged=unchanged, notes=self.lock.notes)
 
     def _inputs(self) -> str:

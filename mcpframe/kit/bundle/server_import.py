@@ -19,7 +19,7 @@ from mcpframe.kit.bundle.assembly.layers import PACKAGES_PATH, SERVER_PATH, Laye
 from mcpframe.kit.bundle.assembly.view_files import unreachable_views
 from mcpframe.kit.bundle.code.start_errors import Code, Raised, explain
 from mcpframe.kit.bundle.import_places import NoPlace, Place
-from mcpframe.kit.bundle.packages.layers import compiled, is_compiled, with_sources
+from mcpframe.kit.bundle.packages.compile_layers import compiled, is_compiled, with_sources
 from mcpframe.kit.bundle.pyodide.compile import cache_key, cached
 from mcpframe.kit.bundle.pyodide.job import Outcome, ProgramFailed, ProgramTimeout, program_sources
 from mcpframe.kit.bundle.pyodide.runtime import Runtime

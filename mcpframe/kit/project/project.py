@@ -47,7 +47,7 @@ class Project:
         processes: Whether its code starts processes: the bundle has `mcpframe.frame.worker` then.
         package_env: Environment variables that its packages need; those of the configuration take precedence.
         at_home: Whether its working directory is the home folder, as the bundle has no files of the project.
-        absent: The packages that it lacks, if it was not written for mcpframe: see `frame.compat.absent`.
+        absent: The packages that it lacks, if not written for mcpframe: see `compat.third_party_placeholders`.
     """
 
     root: Path

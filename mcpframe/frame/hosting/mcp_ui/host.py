@@ -197,7 +197,7 @@ class UiHost:
 def _own_origin(place: Any) -> str:
     """Return the origin of the host's page; outside of a browser, its `Place` provides it."""
     if in_pyodide():
-        from mcpframe.frame.browser.frames import own_origin
+        from mcpframe.frame.browser.frame_places import own_origin
 
         return own_origin()
     return str(getattr(place, "host_origin", ""))

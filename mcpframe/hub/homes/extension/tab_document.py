@@ -11,7 +11,7 @@ from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.core.limits import MESSAGE_BYTES
 from mcpframe.frame.waiting.clock import Clock
 from mcpframe.hub.core import limits
-from mcpframe.hub.core.frames import FrameNumbers
+from mcpframe.hub.core.frame_numbers import FrameNumbers
 from mcpframe.hub.core.names import domain_of
 from mcpframe.hub.core.pieces import Joiner, cut_marked
 from mcpframe.hub.core.transport import PortTransport

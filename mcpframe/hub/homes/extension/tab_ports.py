@@ -13,7 +13,7 @@ import logging
 from collections.abc import Callable
 
 from mcpframe.frame.waiting.clock import Clock
-from mcpframe.hub.core.frames import FrameNumbers
+from mcpframe.hub.core.frame_numbers import FrameNumbers
 from mcpframe.hub.core.names import domain_of, origin_of
 from mcpframe.hub.core.transport import PortTransport, TextPort
 from mcpframe.hub.homes.extension.runtime import ExtensionPort

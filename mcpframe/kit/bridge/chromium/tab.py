@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from mcpframe.kit.base.errors import BridgeError, BrowserGone, PageFailed
+from mcpframe.kit.bridge.chromium.busy_page import BusyWatch
 from mcpframe.kit.bridge.chromium.page_console import LONGEST_EVENT, PageConsole
-from mcpframe.kit.bridge.chromium.watch import Watch
 from mcpframe.kit.browser.devtools.browsers import OpenTab
 from mcpframe.kit.edges.link.messages import ServerMessage
 
@@ -32,8 +32,6 @@ _GOODBYE_SECONDS = 5.0
 _COMPLETE_SECONDS = 10.0
 _PIECE = 4_000_000
 """Characters of a message per command."""
-
-_NO_PAGE = "chrome-error:"
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,7 @@ class BridgeTab:
         self._workers: set[str] = set()
         self._console = PageConsole()
         self._frame = ""  # the framed page's
-        self._watch: Watch | None = None
+        self._watch: BusyWatch | None = None
         self._context = 0
         self._pieces: list[str] = []
         self._documents: set[str] = set()
@@ -140,7 +138,7 @@ class BridgeTab:
         except TimeoutError:
             raise PageFailed("The bridge's own page does not answer: its browser is busy, or hangs.") from None
         self._devtools.post("Network.disable", self._session)
-        self._watch = Watch(self._turn, self._on_blocked, framed.busy)
+        self._watch = BusyWatch(self._turn, self._on_blocked, framed.busy)
 
     async def complete(self) -> None:
         """Make the framed page fetch the deferred files of Python's library now, and not when it is idle.

@@ -85,7 +85,9 @@ def first_paint(project: Project) -> str:
         return ""
     data, key = _read(project.root / name), f"{project.file}: tool.mcpframe.app.first_paint: {name}"
     if len(data) > FIRST_PAINT_BYTES:
-        raise ConfigError(f"{key} has {len(data)} bytes: it is part of a view's text, so keep it below 6 KB.")
+        raise ConfigError(
+            f"{key} has {len(data):,} bytes: it is part of a view's text, so keep it below {FIRST_PAINT_BYTES:,}."
+        )
     try:
         return data.decode()
     except UnicodeDecodeError as error:

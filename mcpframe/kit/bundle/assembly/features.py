@@ -57,7 +57,7 @@ def code_of(packages: Packages, wheels: Mapping[str, Path], author: Mapping[str,
 def absent_packages(
     chosen: Iterable[str], packages: Packages, wheels: Mapping[str, Path], code: Mapping[str, bytes]
 ) -> dict[str, Any]:
-    """Return the arguments of `mcpframe.frame.compat.absent.answer_imports` for a bundle.
+    """Return the arguments of `mcpframe.frame.compat.third_party_placeholders.answer_imports` for a bundle.
 
     Args:
         chosen: The packages that its author leaves out, or that have no wheel.

@@ -34,7 +34,7 @@ _ROOT = Path(__file__).resolve().parents[3]
 _ROOMS = ("frame", "hub", "views")
 _FILES = ("__init__", "hosts", "wire")
 _TABLE = "NAMES: dict[str, dict[str, str]] = {"
-_LEFT_OUT = "mcpframe.frame.compat.left_out_modules"
+_LEFT_OUT = "mcpframe.frame.compat.placeholder_advice"
 _DECLARATION = "BUNDLED_WITH"
 _MODULE_NAME = re.compile(r"mcpframe(\.[\w*]+)*(:\w*)?", re.ASCII)
 _IMPORTED_BY_SCRIPT = re.compile(r'pyimport\("(mcpframe\.[\w.]+)"\)')

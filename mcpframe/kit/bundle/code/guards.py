@@ -1,6 +1,6 @@
 """The lines in which a module handles that an import fails: there a package that is left out of a bundle is absent.
 
-Everywhere else a placeholder answers for it: see `mcpframe.frame.compat.absent`.
+Everywhere else a placeholder answers for it: see `mcpframe.frame.compat.third_party_placeholders`.
 """
 
 from __future__ import annotations

@@ -157,8 +157,8 @@ async def prepare(settings: str) -> None:
 
     import mcpframe.frame.boot.boot
     import mcpframe.frame.browser.dom
+    import mcpframe.frame.browser.fitting
     import mcpframe.frame.browser.storage
-    import mcpframe.frame.browser.view
     import mcpframe.frame.browser.window
     import mcpframe.frame.compat.after_restore
     import mcpframe.frame.page.load

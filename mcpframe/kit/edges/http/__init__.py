@@ -1,1 +1,1 @@
-"""Streamable HTTP on this machine, in both protocol eras, one module each; `headers` checks requests."""
+"""Streamable HTTP on this machine, in both protocol eras, one module each; `request_checks` checks requests."""

@@ -23,11 +23,11 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcpframe.frame.core.origins import parse_allowed_origins
-from mcpframe.kit.edges.http.headers import security, with_cors
 from mcpframe.kit.edges.http.open_requests import OpenRequests
+from mcpframe.kit.edges.http.request_checks import security, with_cors
 from mcpframe.kit.edges.http.sessions import Sessions
 from mcpframe.kit.edges.http.stateless import StatelessRequests
-from mcpframe.kit.edges.link.link import Link, LinkedPage, OpenPage
+from mcpframe.kit.edges.link.reopening_link import LinkedPage, OpenPage, ReopeningLink
 from mcpframe.kit.edges.stdio.lines import LIMITS
 from mcpframe.kit.web.serve import bind, http_settings
 
@@ -40,7 +40,7 @@ class Spare:
 
     def __init__(self, open_page: OpenPage) -> None:
         self._open_page = open_page
-        self._spare: Link | None = None
+        self._spare: ReopeningLink | None = None
 
     async def open(self) -> None:
         """Open a link in advance.
@@ -48,13 +48,13 @@ class Spare:
         Raises:
             BridgeError: the link cannot be opened.
         """
-        self._spare = Link(self._open_page)
+        self._spare = ReopeningLink(self._open_page)
         await self._spare.open()
 
-    def take(self) -> Link:
+    def take(self) -> ReopeningLink:
         """Return a link, which may not be open yet."""
         link, self._spare = self._spare, None
-        return link or Link(self._open_page)
+        return link or ReopeningLink(self._open_page)
 
     async def close(self) -> None:
         """Close the link that was opened in advance."""
@@ -181,7 +181,7 @@ async def run_until_cancelled(
 def complete(open_page: OpenPage) -> OpenPage:
     """Open pages with all files loaded: clients over HTTP allow less time for the first request than over stdio."""
 
-    async def open_complete(link: Link) -> LinkedPage:
+    async def open_complete(link: ReopeningLink) -> LinkedPage:
         page = await open_page(link)
         try:
             await page.complete()

@@ -18,7 +18,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcpframe.frame.core import jsonrpc
-from mcpframe.kit.edges.http.headers import read_body
+from mcpframe.kit.edges.http.request_checks import read_body
 from mcpframe.kit.edges.stdio.lines import LIMITS, Broken, Line, broken
 
 
@@ -37,7 +37,7 @@ def refuse_id(id_: jsonrpc.RequestId) -> Response:
     return refusal(broken(id_, jsonrpc.INVALID_REQUEST, jsonrpc.id_in_use(id_)))
 
 
-def again(line: Line, receive: Receive) -> Receive:
+def replayed(line: Line, receive: Receive) -> Receive:
     """Return an ASGI `receive` with a message that was read already, and after it the client's events."""
     given = False
 
@@ -75,7 +75,7 @@ class CheckedPosts:
             return
         session = request.headers.get(MCP_SESSION_ID_HEADER)
         if session is None or not jsonrpc.is_request(line.message):
-            await self._app(scope, again(line, receive), send)
+            await self._app(scope, replayed(line, receive), send)
             return
         key = session, str(line.message["id"])
         if key in self._open:
@@ -83,6 +83,6 @@ class CheckedPosts:
             return
         self._open.add(key)
         try:
-            await self._app(scope, again(line, receive), send)
+            await self._app(scope, replayed(line, receive), send)
         finally:
             self._open.discard(key)

@@ -29,11 +29,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from mcpframe.frame.core import jsonrpc
-from mcpframe.kit.edges.http.headers import without_events
-from mcpframe.kit.edges.http.posts import again, read_post, refuse_id
+from mcpframe.kit.edges.http.posts import read_post, refuse_id, replayed
+from mcpframe.kit.edges.http.request_checks import without_events
 from mcpframe.kit.edges.http.routing import Asked, request_for
-from mcpframe.kit.edges.link.link import Link
 from mcpframe.kit.edges.link.messages import ServerMessage, Unread
+from mcpframe.kit.edges.link.reopening_link import ReopeningLink
 
 logger = logging.getLogger(__name__)
 
@@ -52,7 +52,9 @@ _GOODBYE_SECONDS = 2.0
 class Sessions:
     """An ASGI application for the requests of this era."""
 
-    def __init__(self, take: Callable[[], Link], settings: TransportSecuritySettings, most: int | None = None) -> None:
+    def __init__(
+        self, take: Callable[[], ReopeningLink], settings: TransportSecuritySettings, most: int | None = None
+    ) -> None:
         self._most = most
         self._take = take
         self._settings = settings
@@ -98,7 +100,7 @@ class Sessions:
                 await line(scope, receive, send)
                 return
             message = line.message
-            receive = again(line, receive)
+            receive = replayed(line, receive)
         if id_ is not None:
             if session is None or session.has_ended:
                 await _error(404, INVALID_REQUEST, "Session not found")(scope, receive, send)
@@ -163,7 +165,7 @@ class _Session:
         has_ended: whether messages of the client are no longer accepted.
     """
 
-    def __init__(self, link: Link, settings: TransportSecuritySettings) -> None:
+    def __init__(self, link: ReopeningLink, settings: TransportSecuritySettings) -> None:
         self.id = uuid.uuid4().hex
         self.transport = StreamableHTTPServerTransport(self.id, security_settings=settings, idle_timeout=IDLE_SECONDS)
         self.scope = anyio.CancelScope()

@@ -2,7 +2,7 @@
 
 Every request is a POST that is answered with JSON, or with an event stream if the server sends other messages before
 its answer or is slow. A client cancels by closing the stream. The checks that the specification requires of the HTTP
-edge are in `headers`; requests that fail them never reach the server.
+edge are in `request_checks`; requests that fail them never reach the server.
 
 Ids of different clients may collide. The bridge therefore replaces the id and the progress token of every request by a
 number that it never uses again, so that an answer, however late, can only reach the client that sent the request.
@@ -28,10 +28,10 @@ from mcpframe.frame.core import payload
 from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR, RequestId, asked_as, cancellation, is_request
 from mcpframe.frame.core.paging import Paging
 from mcpframe.frame.core.requests import Requests
-from mcpframe.kit.edges.http import headers as rules
+from mcpframe.kit.edges.http import request_checks as checks
 from mcpframe.kit.edges.http.routing import SUBSCRIPTION_KEY, Asked, meta_of, request_for
-from mcpframe.kit.edges.link.link import Link
 from mcpframe.kit.edges.link.messages import ServerMessage, Unread
+from mcpframe.kit.edges.link.reopening_link import ReopeningLink
 
 logger = logging.getLogger(__name__)
 
@@ -91,14 +91,14 @@ class _Waiting:
 class StatelessRequests:
     """An ASGI application for the requests of this era."""
 
-    def __init__(self, take: Callable[[], Link], settings: TransportSecuritySettings) -> None:
+    def __init__(self, take: Callable[[], ReopeningLink], settings: TransportSecuritySettings) -> None:
         self._take = take
         self._security = TransportSecurityMiddleware(settings)
-        self._link: Link | None = None
+        self._link: ReopeningLink | None = None
         self._requests: Requests[int, _Waiting] = Requests(itertools.count(1))
 
     @property
-    def link(self) -> Link | None:
+    def link(self) -> ReopeningLink | None:
         """The link to the frame, from the first request on."""
         return self._link
 
@@ -123,17 +123,17 @@ class StatelessRequests:
         """Answer one HTTP request."""
         request = Request(scope, receive)
         response = await self._security.validate_request(request, is_post=request.method == "POST")
-        response = response or _response(rules.check_head(request.method, check_accept_headers(request)))
+        response = response or _response(checks.check_head(request.method, check_accept_headers(request)))
         if response is None:
-            checked = rules.check_body(await request.body(), request.headers.items())
-            if isinstance(checked, rules.Refusal):
+            checked = checks.check_body(await request.body(), request.headers.items())
+            if isinstance(checked, checks.Refusal):
                 response = _response(checked)
             elif not is_request(checked.message):
                 response = Response(status_code=202)  # a client's notifications have no effect in this era
         if response is not None:
             await response(scope, receive, send)
             return
-        assert isinstance(checked, rules.Accepted)
+        assert isinstance(checked, checks.Accepted)
         left = asyncio.create_task(_disconnected(receive))
         answering = asyncio.create_task(self._answer(checked.message, request.headers.items(), scope, receive, send))
         try:
@@ -182,7 +182,7 @@ class StatelessRequests:
     # Towards the client
 
     async def _answer(
-        self, message: Mapping[str, Any], headers: rules.Headers, scope: Scope, receive: Receive, send: Send
+        self, message: Mapping[str, Any], headers: checks.Headers, scope: Scope, receive: Receive, send: Send
     ) -> None:
         refused = _response(await self._check_parameters(message, headers))
         if refused is not None:
@@ -192,23 +192,23 @@ class StatelessRequests:
             server_message = await _next(waiting)
             if server_message is not None and server_message.method is None:
                 answer = server_message.message
-                status = rules.status_of(answer["error"]["code"]) if "error" in answer else 200
+                status = checks.status_of(answer["error"]["code"]) if "error" in answer else 200
                 await Response(server_message.text, status, media_type="application/json")(scope, receive, send)
                 return
             await send({"type": "http.response.start", "status": 200, "headers": _STREAM_HEADERS})
             async for event, more in _events(waiting, server_message):
                 await send({"type": "http.response.body", "body": event, "more_body": more})
 
-    async def _check_parameters(self, message: Mapping[str, Any], headers: rules.Headers) -> rules.Refusal | None:
-        if not rules.needs_schema(message, headers):
+    async def _check_parameters(self, message: Mapping[str, Any], headers: checks.Headers) -> checks.Refusal | None:
+        if not checks.needs_schema(message, headers):
             return None
         try:
             async with asyncio.timeout(_SCHEMA_SECONDS):
                 schema = await self._input_schema(message)
         except TimeoutError:
             error = f"The server has not listed its tools within {_SCHEMA_SECONDS:.0f} seconds: try again later."
-            return rules.Refusal(rules.status_of(INTERNAL_ERROR), INTERNAL_ERROR, error, message["id"])
-        return None if schema is None else rules.check_parameters(schema, message, headers)
+            return checks.Refusal(checks.status_of(INTERNAL_ERROR), INTERNAL_ERROR, error, message["id"])
+        return None if schema is None else checks.check_parameters(schema, message, headers)
 
     async def _input_schema(self, message: Mapping[str, Any]) -> Any:
         """Return a tool's schema from the server's own list; None if it is not there, or the list does not end."""
@@ -282,7 +282,7 @@ def _restored(server_message: ServerMessage, waiting: _Waiting) -> ServerMessage
     )
 
 
-def _response(refusal: rules.Refusal | None) -> Response | None:
+def _response(refusal: checks.Refusal | None) -> Response | None:
     if refusal is None:
         return None
     body = refusal.body()

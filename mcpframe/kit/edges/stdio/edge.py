@@ -12,8 +12,8 @@ from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, Request
 from mcpframe.frame.waiting.changes import Changes
 from mcpframe.frame.waiting.clock import LoopClock
 from mcpframe.kit.base.terminal import visible
-from mcpframe.kit.edges.link.link import Link, OpenPage
 from mcpframe.kit.edges.link.messages import ServerMessage
+from mcpframe.kit.edges.link.reopening_link import OpenPage, ReopeningLink
 from mcpframe.kit.edges.stdio.lines import Broken, broken, messages_of
 from mcpframe.kit.edges.stdio.streams import GRACE_SECONDS, Output, standard_input, standard_output
 
@@ -21,20 +21,20 @@ logger = logging.getLogger(__name__)
 
 
 async def serve_stdio(
-    open_page: OpenPage, *, program: str = "mcpframe bridge", again: str = "It is opened again."
+    open_page: OpenPage, *, program: str = "mcpframe bridge", reopening_note: str = "It is opened again."
 ) -> None:
     """Bridge the standard streams until standard input ends, or standard output is closed.
 
     Args:
         program: the program's name in its messages.
-        again: the note that an ended page is reopened.
+        reopening_note: the note that an ended page is reopened.
 
     Raises:
         BridgeError: the page could not be opened at the start. Requests until then have been answered with an error.
     """
     async with standard_output() as output:
         edge = _LinkEdge(output, program)
-        link = edge.link = Link(open_page, edge, again)
+        link = edge.link = ReopeningLink(open_page, edge, reopening_note)
         reading = asyncio.create_task(edge.read_all(standard_input()))
         opening = asyncio.create_task(link.open())
         try:
@@ -126,7 +126,7 @@ class _LinkEdge(StdioEdge):
     def __init__(self, output: Output, program: str) -> None:
         super().__init__(output)
         self._program = program
-        self.link: Link
+        self.link: ReopeningLink
 
     @property
     def pending(self) -> int:

@@ -2,7 +2,7 @@
 
 Assistants start it, and many give up for good on a server that does not answer. So the client is always served: while
 no browser with the extension runs, by a hub without tools. When the browser starts, ends or reloads the extension, the
-client's setup is repeated to the next hub (`Link`), and the client is notified that the tools have changed.
+client's setup is repeated to the next hub (`ReopeningLink`), and the client is notified that the tools have changed.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from mcpframe.hub.core.interfaces import UNNAMED, Caller, OnProgress
 from mcpframe.hub.serving.port_clients import HubClients
 from mcpframe.hub.serving.server import HubServer
 from mcpframe.kit.base.signals import ended_by_signals
-from mcpframe.kit.edges.link.link import Link, LinkedPage
 from mcpframe.kit.edges.link.messages import ServerMessage
+from mcpframe.kit.edges.link.reopening_link import LinkedPage, ReopeningLink
 from mcpframe.kit.edges.stdio.edge import serve_stdio
 from mcpframe.kit.edges.stdio.lines import Broken, Lines
 from mcpframe.kit.hub.log import hub_log
@@ -59,7 +59,7 @@ def run_connect() -> None:
 async def _main(folder: Path) -> None:
     with ended_by_signals():
         async with Connections(folder).running() as connections:
-            await serve_stdio(connections.open_page, program="mcpframe hub", again="")
+            await serve_stdio(connections.open_page, program="mcpframe hub", reopening_note="")
 
 
 class Connections:
@@ -86,7 +86,7 @@ class Connections:
                 if self._found is not None:
                     self._found.close()
 
-    async def open_page(self, link: Link) -> LinkedPage:
+    async def open_page(self, link: ReopeningLink) -> LinkedPage:
         """Open a page; see `OpenPage`. Always succeeds."""
         client, self._found = self._found or connected(self._folder), None
         if client is None and not self._has_opened:
@@ -130,7 +130,7 @@ class _Page:
 class _Connection(_Page):
     """A session with the hub in the browser."""
 
-    def __init__(self, link: Link, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, link: ReopeningLink, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._link = link
         self._writer = writer
         self._reading = asyncio.create_task(self._read(reader))
@@ -161,7 +161,7 @@ class _Connection(_Page):
 class _StandIn(_Page):
     """A session with a hub without tools, until a browser connects."""
 
-    def __init__(self, link: Link, clients: HubClients, browser: Coroutine[Any, Any, None]) -> None:
+    def __init__(self, link: ReopeningLink, clients: HubClients, browser: Coroutine[Any, Any, None]) -> None:
         self._link = link
         self._clients = clients
         self._port = _LinkPort(link)
@@ -190,7 +190,7 @@ class _LinkPort:
         unanswered: The requests without an answer, by id, except subscriptions, whose end the client has to receive.
     """
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: ReopeningLink) -> None:
         self._link = link
         self.unanswered: dict[RequestId, str] = {}
 

@@ -25,8 +25,8 @@ from mcpframe.kit.edges.link.messages import MOST_UNREAD, ServerMessage
 from mcpframe.kit.edges.stdio.lines import Broken, messages_of
 from mcpframe.kit.edges.stdio.streams import standard_input, standard_output
 from mcpframe.kit.hub.log import hub_log
-from mcpframe.kit.hub.native.frames import NativeFrames, pack
 from mcpframe.kit.hub.native.meeting_place import listening, made_folder, turn
+from mcpframe.kit.hub.native.native_framing import NativeFrames, pack
 from mcpframe.kit.hub.native.sessions import NativeSessions
 from mcpframe.kit.web.serve import bind
 

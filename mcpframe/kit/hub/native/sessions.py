@@ -11,8 +11,8 @@ from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.core.outline import outline
 from mcpframe.hub.core.limits import TO_EXTENSION_CHARACTERS
 from mcpframe.hub.serving.native_clients import Frame, FrameJoiner, begin_of, end_of, frames_of
-from mcpframe.kit.edges.link.link import Link
 from mcpframe.kit.edges.link.messages import ServerMessage
+from mcpframe.kit.edges.link.reopening_link import ReopeningLink
 
 log = logging.getLogger(__name__)
 
@@ -20,7 +20,7 @@ _ENDED = "The hub in the browser has ended the session."
 
 
 class SessionListener(Protocol):
-    """Callbacks for a session; `Link` is one."""
+    """Callbacks for a session; `ReopeningLink` is one."""
 
     def on_message(self, server_message: ServerMessage) -> None:
         """Take a message of the hub."""
@@ -85,7 +85,7 @@ class NativeSessions:
         self._sessions[session.id] = session
         return session
 
-    async def open_page(self, link: Link) -> NativeSession:
+    async def open_page(self, link: ReopeningLink) -> NativeSession:
         return self.begin(link)
 
     def take(self, frame: Mapping[str, Any]) -> None:

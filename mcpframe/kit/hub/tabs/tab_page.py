@@ -17,7 +17,7 @@ from mcpframe.frame.core.errors import MessageTooLarge
 from mcpframe.frame.core.limits import MESSAGE_BYTES
 from mcpframe.frame.waiting.clock import Clock
 from mcpframe.hub.core import limits
-from mcpframe.hub.core.frames import FrameNumbers
+from mcpframe.hub.core.frame_numbers import FrameNumbers
 from mcpframe.hub.core.names import domain_of, origin_of
 from mcpframe.hub.core.pieces import Joiner, cut
 from mcpframe.hub.core.transport import PortTransport

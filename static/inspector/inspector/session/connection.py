@@ -15,7 +15,7 @@ from mcp.client.context import ClientRequestContext
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from inspector.results.output_schemas import Check, show_unchecked
-from inspector.session.asking import elicit, sample
+from inspector.session.elicitation_and_sampling import elicit, sample
 from inspector.session.servers import Server
 from inspector.session.setting_up import SetupGivenUp, ask_for_permissions, reason_of, set_up
 from inspector.session.telling import PlainEnd, not_reached, sentence

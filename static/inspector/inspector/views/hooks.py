@@ -10,7 +10,7 @@ from typing import Any
 import mcp_types as types
 
 from inspector.results.media import file_name
-from inspector.session.asking import sample
+from inspector.session.elicitation_and_sampling import sample
 from inspector.views.activity import Activity
 from inspector.widgets.dialogs import Dialog
 from mcpframe import Page

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mcpframe.hub.core.errors import TabClosed, TabNotFound
-from mcpframe.hub.core.frames import FrameNumbers, frame_number, frame_tab, page_tab
+from mcpframe.hub.core.frame_numbers import FrameNumbers, frame_number, frame_tab, page_tab
 from mcpframe.hub.core.limits import FRAME_QUIET_SECONDS, FRAME_START_SECONDS, KNOWN_FRAMES, PAGE_FRAMES
 from mcpframe.hub.relay.frame import FrameState, is_past_opening
 from tests.support.fake_half import FakeHalf, FakeServer, pages_world

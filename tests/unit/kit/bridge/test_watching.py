@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from mcpframe.kit.bridge.chromium import watch as watching
-from mcpframe.kit.bridge.chromium.watch import Watch
+from mcpframe.kit.bridge.chromium import busy_page
+from mcpframe.kit.bridge.chromium.busy_page import BusyWatch
 
 
 class Page:
@@ -19,7 +19,7 @@ class Page:
         self.asked: asyncio.Queue[asyncio.Future[Any]] = asyncio.Queue()
         self.awaited = True
         self.blocked: asyncio.Future[float] = asyncio.get_running_loop().create_future()
-        self.watch = Watch(self.turn, self.blocked.set_result, limit)
+        self.watch = BusyWatch(self.turn, self.blocked.set_result, limit)
         self.watch.start(lambda: self.awaited)
 
     def turn(self) -> asyncio.Future[Any]:
@@ -36,8 +36,8 @@ class Page:
 
 @pytest.fixture(autouse=True)
 def fast(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watching, "_INTERVAL", 0.01)
-    monkeypatch.setattr(watching, "_AFTER_CANCELLATION", 0.01)
+    monkeypatch.setattr(busy_page, "_INTERVAL", 0.01)
+    monkeypatch.setattr(busy_page, "_AFTER_CANCELLATION", 0.01)
 
 
 async def test_a_page_that_has_turns_is_left_alone_until_nobody_waits() -> None:
@@ -79,9 +79,9 @@ async def test_what_reaches_the_page_only_after_its_cancellation_is_ended_too(mo
     page = Page(3600)
     turn = await page.asked.get()
     page.awaited = False
-    monkeypatch.setattr(watching, "_AFTER_CANCELLATION", 3600)
+    monkeypatch.setattr(busy_page, "_AFTER_CANCELLATION", 3600)
     page.watch.cancelled()
-    monkeypatch.setattr(watching, "_AFTER_CANCELLATION", 0.01)
+    monkeypatch.setattr(busy_page, "_AFTER_CANCELLATION", 0.01)
     turn.set_result(None)
     await page.asked.get()
     assert await page.blocked < 3600

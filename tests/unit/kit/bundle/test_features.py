@@ -16,7 +16,7 @@ from mcpframe.kit.bundle.assembly.features import (
 )
 from mcpframe.kit.bundle.assembly.own_modules import own_modules
 from mcpframe.kit.bundle.assembly.packages import Packages
-from mcpframe.kit.bundle.packages.layers import packages_of
+from mcpframe.kit.bundle.packages.compile_layers import packages_of
 from mcpframe.kit.bundle.packages.lock import Lock, Locked
 from mcpframe.kit.project.project import find_project
 from tests.support.wheels import write_wheel

@@ -19,7 +19,7 @@ from mcpframe.kit.bundle.assembly.author_files import author_files
 from mcpframe.kit.bundle.assembly.features import FEATURES, features_of
 from mcpframe.kit.bundle.assembly.own_modules import module_paths, own_files, own_modules, part_of
 from mcpframe.kit.bundle.code.public_names import public_names
-from mcpframe.kit.bundle.packages.layers import packages_of
+from mcpframe.kit.bundle.packages.compile_layers import packages_of
 from mcpframe.kit.bundle.packages.lock import Lock
 from mcpframe.kit.project.project import find_project
 
@@ -261,7 +261,7 @@ def test_a_page_knows_what_its_sdk_does_without() -> None:
     def known(name: str) -> set[str]:
         files = own_files(*BUNDLES[name])
         found: dict[str, dict[str, object]] = {}
-        exec(files["mcpframe/frame/compat/left_out_modules.py"], found)  # our own file
+        exec(files["mcpframe/frame/compat/placeholder_advice.py"], found)  # our own file
         return set(found["MODULES"])
 
     assert {"cryptography", "httpx2", "jwt", "starlette", "uvicorn"} <= known("plain")

@@ -45,7 +45,7 @@ def test_the_author_s_first_paint(tmp_path: Path) -> None:
     file = tmp_path / "soon.html"
     file.write_text("<p>Gleich …", "utf-8")
     assert first_paint(project) == "<p>Gleich …"
-    for data, word in ((b"x" * 6001, "6 KB"), (b"\xff", "UTF-8")):
+    for data, word in ((b"x" * 6001, "6,000"), (b"\xff", "UTF-8")):
         file.write_bytes(data)
         with pytest.raises(ConfigError, match=word):
             first_paint(project)

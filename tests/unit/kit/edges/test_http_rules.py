@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mcpframe.kit.edges.http.headers import (
+from mcpframe.kit.edges.http.request_checks import (
     Accepted,
     Refusal,
     check_body,

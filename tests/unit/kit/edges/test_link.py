@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from mcpframe.kit.base.errors import BuildError, KitError, PageFailed
-from mcpframe.kit.edges.link.link import Link
 from mcpframe.kit.edges.link.messages import ServerMessage
+from mcpframe.kit.edges.link.reopening_link import ReopeningLink
 from mcpframe.kit.edges.stdio.edge import _LinkEdge
 
 JSON = dict[str, Any]
@@ -20,7 +20,7 @@ JSON = dict[str, Any]
 class FakePage:
     """A page that answers what it is told to answer."""
 
-    def __init__(self, link: Link, *, silent: bool = False) -> None:
+    def __init__(self, link: ReopeningLink, *, silent: bool = False) -> None:
         self.link = link
         self.silent = silent
         self.heard: list[JSON] = []
@@ -54,9 +54,9 @@ class Rig:
         self.got: list[JSON] = []
         self.notes: list[str] = []
         self.failures: list[str | KitError] = []
-        self.link = Link(self.open_page, self)  # type: ignore[arg-type]
+        self.link = ReopeningLink(self.open_page, self)  # type: ignore[arg-type]
 
-    async def open_page(self, link: Link) -> FakePage:
+    async def open_page(self, link: ReopeningLink) -> FakePage:
         await asyncio.sleep(0)
         if self.failures:
             failure = self.failures.pop(0)
@@ -161,7 +161,7 @@ async def test_a_page_that_ends_before_it_has_begun_again_is_waited_for_no_longe
     await rig.settle()
     make = rig.open_page
 
-    async def open_silent(link: Link) -> FakePage:
+    async def open_silent(link: ReopeningLink) -> FakePage:
         page = await make(link)
         page.silent = True
         return page
@@ -297,10 +297,10 @@ async def test_what_others_wait_for_is_not_cut_short_by_a_cancellation(rig: Rig)
 
 async def test_a_request_is_answered_that_arrives_as_the_opening_fails() -> None:
     message = {"jsonrpc": "2.0", "id": 1, "method": "initialize"}
-    attempts: list[Link] = []
+    attempts: list[ReopeningLink] = []
     answered = asyncio.Event()
 
-    async def fail(link: Link) -> FakePage:
+    async def fail(link: ReopeningLink) -> FakePage:
         attempts.append(link)
         if len(attempts) == 1:  # it arrives before anybody is called back
             asyncio.get_running_loop().call_soon(link.send, json.dumps(message), message)
@@ -312,7 +312,7 @@ async def test_a_request_is_answered_that_arrives_as_the_opening_fails() -> None
             answered.set()
 
     rig = Answered()
-    link = Link(fail, rig)
+    link = ReopeningLink(fail, rig)
     with pytest.raises(PageFailed):
         await link.open()
     async with asyncio.timeout(5):
@@ -334,7 +334,7 @@ async def test_an_id_in_use_is_refused_over_stdio(rig: Rig) -> None:
             yield f'{{"jsonrpc":"2.0","id":{id_},"method":"{method}"}}\n'.encode()
 
     edge = _LinkEdge(output := Written(), "test")  # type: ignore[arg-type]
-    edge.link = rig.link = Link(rig.open_page, edge)  # type: ignore[arg-type]
+    edge.link = rig.link = ReopeningLink(rig.open_page, edge)  # type: ignore[arg-type]
     await edge.read_all(lines())
     await rig.settle()
     assert [(message["id"], message["method"]) for message in rig.pages[-1].heard] == [(7, "wait"), (9, "ping")]

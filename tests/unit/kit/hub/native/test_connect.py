@@ -9,8 +9,8 @@ from typing import Any
 
 import anyio
 
-from mcpframe.kit.edges.link.link import Link
 from mcpframe.kit.edges.link.messages import ServerMessage
+from mcpframe.kit.edges.link.reopening_link import ReopeningLink
 from mcpframe.kit.hub.native.connect import Connections
 from mcpframe.kit.hub.native.meeting_place import listening
 
@@ -32,7 +32,7 @@ class Answers:
             return await self._heard.get()
 
 
-def call(link: Link, id_: int) -> None:
+def call(link: ReopeningLink, id_: int) -> None:
     message = {"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": {"name": "add"}}
     link.send(json.dumps(message), message)
 
@@ -42,7 +42,7 @@ async def test_every_answer_of_the_hub_comes_through_or_the_call_fails(tmp_path:
     with listening(tmp_path) as listener:
         async with Connections(tmp_path).running() as connections:
             edge = Answers()
-            link = Link(connections.open_page, edge)
+            link = ReopeningLink(connections.open_page, edge)
             await link.open()
             hub, _ = await asyncio.get_running_loop().sock_accept(listener)
             with hub:
@@ -61,7 +61,7 @@ async def test_a_call_says_whether_it_may_have_run_where_the_connection_ends(tmp
     with listening(tmp_path) as listener:
         async with Connections(tmp_path).running() as connections:
             edge = Answers()
-            link = Link(connections.open_page, edge)
+            link = ReopeningLink(connections.open_page, edge)
             await link.open()
             hub, _ = await asyncio.get_running_loop().sock_accept(listener)
             call(link, 1)

@@ -21,7 +21,7 @@ from mcpframe.hub.core.limits import TO_EXTENSION_CHARACTERS
 from mcpframe.hub.serving.native_clients import FrameJoiner, frames_of
 from mcpframe.kit.cli.main import app
 from mcpframe.kit.hub.extension.identity import EXTENSION_ID
-from mcpframe.kit.hub.native.frames import MOST_IN, MOST_OUT, NativeFrames, pack
+from mcpframe.kit.hub.native.native_framing import MOST_IN, MOST_OUT, NativeFrames, pack
 from mcpframe.kit.hub.native.sessions import NativeSessions
 
 

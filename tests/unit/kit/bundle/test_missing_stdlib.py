@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from mcpframe.kit.bundle.code.absent_modules import ABSENT, absent_modules
+from mcpframe.kit.bundle.code.missing_stdlib import ABSENT, missing_stdlib_warnings
 from tests.support.sources import REPOSITORY
 
 PLATFORM = REPOSITORY / "docs" / "reference" / "platform.md"
@@ -28,7 +28,7 @@ PLATFORM = REPOSITORY / "docs" / "reference" / "platform.md"
     ],
 )
 def test_a_use_is_named_with_its_place_and_what_to_do(code: str, named: list[str]) -> None:
-    [warning] = absent_modules({"pkg/server.py": code.encode(), "notes.md": b"import dbm"})
+    [warning] = missing_stdlib_warnings({"pkg/server.py": code.encode(), "notes.md": b"import dbm"})
     assert "pkg/server.py" in warning
     assert all(each in warning for each in named), warning
     assert "Add it to the server's requirements" not in warning
@@ -47,7 +47,7 @@ def test_a_use_is_named_with_its_place_and_what_to_do(code: str, named: list[str
     ],
 )
 def test_what_works_or_expects_it_is_not(code: str) -> None:
-    assert absent_modules({"pkg/server.py": code.encode(), "grp.py": b""}) == ()
+    assert missing_stdlib_warnings({"pkg/server.py": code.encode(), "grp.py": b""}) == ()
 
 
 def test_the_documentation_lists_exactly_these() -> None:

@@ -9,7 +9,7 @@ import js
 from pyodide.ffi import create_proxy
 
 
-class Dress:
+class HostAppearance:
     """The host's appearance, applied to this page. Omitted parts keep the author's values."""
 
     def __init__(self) -> None:

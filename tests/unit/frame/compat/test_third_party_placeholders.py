@@ -10,8 +10,8 @@ from types import ModuleType
 
 import pytest
 
-from mcpframe.frame.compat.absent import AbsentFinder
 from mcpframe.frame.compat.placeholders import PlaceholderError
+from mcpframe.frame.compat.third_party_placeholders import ThirdPartyFinder
 from mcpframe.kit.bundle.code.guards import handled_imports
 
 Loading = Callable[..., ModuleType]
@@ -28,7 +28,7 @@ def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Loading]:
         for name, text in files.items():
             (tmp_path / name).write_bytes(text)
         handled = handled_imports(files, {"absent"}, {"user", *others})
-        monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, AbsentFinder({"absent": "Add it."}, handled)])
+        monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, ThirdPartyFinder({"absent": "Add it."}, handled)])
         importlib.invalidate_caches()
         return importlib.import_module("user")
 

@@ -23,14 +23,14 @@ def answer_imports(left_out: Mapping[str, str], handled: Mapping[str, Sequence[i
 
     Args:
         left_out: The packages that the author leaves out, by module.
-        handled: See `AbsentFinder`.
+        handled: See `ThirdPartyFinder`.
     """
-    if not any(isinstance(finder, AbsentFinder) for finder in sys.meta_path):
+    if not any(isinstance(finder, ThirdPartyFinder) for finder in sys.meta_path):
         chosen = {module: _CHOSEN.format(package) for module, package in left_out.items()}
-        sys.meta_path.append(AbsentFinder({**advice(), **chosen}, handled))
+        sys.meta_path.append(ThirdPartyFinder({**advice(), **chosen}, handled))
 
 
-class AbsentFinder(PlaceholderFinder):
+class ThirdPartyFinder(PlaceholderFinder):
     """A `PlaceholderFinder` for all modules that do not expect the package to be absent.
 
     A module that another imports where it handles an ImportError does, too.

@@ -46,7 +46,7 @@ class LinkedPage(Protocol):
         """Close the page."""
 
 
-OpenPage = Callable[["Link"], Awaitable[LinkedPage]]
+OpenPage = Callable[["ReopeningLink"], Awaitable[LinkedPage]]
 """Opens a page with the server, which calls the link back about events. Raises KitError."""
 
 
@@ -60,15 +60,17 @@ class Edge(Protocol):
         """Show the user a message."""
 
 
-class Link:
+class ReopeningLink:
     """A connection between one client and one framed server."""
 
-    def __init__(self, open_page: OpenPage, edge: Edge | None = None, again: str = "It is opened again.") -> None:
+    def __init__(
+        self, open_page: OpenPage, edge: Edge | None = None, reopening_note: str = "It is opened again."
+    ) -> None:
         """Create a link; its page is opened by `open` or the first `send`. The edge may be set later, before `send`.
 
-        `again` is the note that an ended page is reopened.
+        `reopening_note` says that an ended page is reopened.
         """
-        self._again = again
+        self._reopening_note = reopening_note
         self.edge = edge
         self._open_page = open_page
         self._page: LinkedPage | None = None
@@ -166,18 +168,18 @@ class Link:
         if self.edge is not None and not self._closing:
             self.edge.note(text)
 
-    def on_gone(self, reason: str, again: Mapping[jsonrpc.RequestId, str] | None = None) -> None:
+    def on_gone(self, reason: str, repeatable: Mapping[jsonrpc.RequestId, str] | None = None) -> None:
         """Answer the open requests with an error, and reopen the page.
 
         Args:
-            again: open requests that have certainly had no effect, by id, as JSON text: the next page gets them.
+            repeatable: open requests that have certainly had no effect, by id, as JSON text: the next page gets them.
         """
         if self._closing:
             return
         page, self._page = self._page, None
-        self.on_note(f"{reason} {self._again}".rstrip())
+        self.on_note(f"{reason} {self._reopening_note}".rstrip())
         self._repeated.fail_all(lambda: PageFailed(reason))
-        kept = {id_: text for id_, text in (again or {}).items() if id_ in self._asked}
+        kept = {id_: text for id_, text in (repeatable or {}).items() if id_ in self._asked}
         for id_ in kept:
             del self._asked[id_]
         self._fail_everybody(reason)

@@ -17,7 +17,7 @@ _AFTER_CANCELLATION = 5.0
 """Seconds for which a page may keep computing when no client waits for its answer."""
 
 
-class Watch:
+class BusyWatch:
     """Checks that one page has turns of its event loop while a client waits.
 
     Args:
@@ -36,7 +36,7 @@ class Watch:
         self._task: asyncio.Task[None] | None = None
 
     def start(self, awaited: Callable[[], bool]) -> None:
-        """Watch while `awaited` returns true. Does nothing if the page is watched already."""
+        """BusyWatch while `awaited` returns true. Does nothing if the page is watched already."""
         if self._limit > 0 and (self._task is None or self._task.done()):
             self._cancelled.clear()
             self._awaited = awaited

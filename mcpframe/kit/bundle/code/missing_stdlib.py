@@ -23,7 +23,7 @@ _HAD = frozenset({"resource"})
 """Those that a bundle has of `mcpframe.frame.world`, if its author's code imports them."""
 
 
-def absent_modules(author: Mapping[str, bytes]) -> tuple[str, ...]:
+def missing_stdlib_warnings(author: Mapping[str, bytes]) -> tuple[str, ...]:
     """Return a warning for each missing module, and for `hashlib.scrypt`, with the first place of its use.
 
     Args:

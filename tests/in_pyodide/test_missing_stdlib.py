@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 
-from mcpframe.kit.bundle.code.absent_modules import ABSENT
+from mcpframe.kit.bundle.code.missing_stdlib import ABSENT
 from tests.in_pyodide.test_event_loops import SERVE
 
 
-def test_the_absent_modules_are_those_that_a_build_warns_of(selenium):
+def test_the_missing_modules_are_those_that_a_build_warns_of(selenium):
     code = """
 import importlib, importlib.util, json, sys, warnings
 warnings.simplefilter("ignore")
