@@ -168,7 +168,7 @@ async def test_a_person_sets_it_up_and_the_tools_find_what_was_entered(
     ("button", "code", "message", "shown"),
     [
         extended("cancel", "USER_CANCELLED", "The setup was cancelled.", None),
-        ("deny", "AUTH_FAILED", "Wrong password", None),
+        extended("deny", "AUTH_FAILED", "Wrong password", None),
         ("crash", "CONFIG_ERROR", "no such thing", "LookupError: no such thing"),
         extended("slow", "TIMEOUT", "The setup was not completed in time.", "TimeoutError"),
     ],

@@ -47,7 +47,7 @@ def framed(url: str) -> OuterFrame:
 @pytest.mark.parametrize(
     ("how", "reason"),
     [
-        ("exit", "exit status 3"),
+        extended("exit", "exit status 3"),
         extended("abort", "it was aborted"),
         extended("read", "out of bounds"),
         extended("stack", "call stack"),

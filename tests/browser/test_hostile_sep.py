@@ -4,7 +4,7 @@
     every message type, every field: missing, null, wrong       refused, reported, and nothing else
     every message type, too large, too deep, prototype keys     refused, reported, and nothing else
     what is not a JSON object, or cannot be cloned                 nothing, or refused
-    a redirect to another origin before the session             not heard, told nothing; the deadline ends it
+    a redirect to another origin before the session             not heard, told nothing
     a redirect within the origin                                works
     two hosts, two frames, fifty frames at once                 each gets its own answers
 
@@ -69,14 +69,14 @@ async def test_a_redirect_elsewhere_before_the_session_is_told_nothing(
     context: BrowserContext, outer: Outer, origins: Origins
 ) -> None:
     await context.route("**/moved.html", redirecting(f"{origins.stranger}/page.html?inner"))
-    await outer.connect(f"{origins.bundle}/moved.html", deadlines={"handshake": TIME_TO_LOAD})
+    await outer.connect(f"{origins.bundle}/moved.html")
     refused = await outer.next("refused")
     assert refused["error"] == "UnexpectedOrigin"
     assert origins.stranger in refused["message"]
     frame = await outer.inner()
     for message in (REPLY | {"type": "MCP_TRANSPORT_ACCEPTED"}, example("MCP_MESSAGE"), example("MCP_SETUP_HANDSHAKE")):
         await say(frame, message)
-    assert (await outer.next("closed"))["error"] == "HandshakeTimeout"
+    assert await outer.rest() == []
     assert await frame.evaluate("heard") == []
 
 

@@ -49,7 +49,7 @@ async def test_an_address_that_cannot_be_framed_is_said_beside_it_and_kept(inspe
 async def test_a_page_that_is_no_server_is_told_of_and_can_be_tried_again(
     inspector: InspectorPage, origins: Origins
 ) -> None:
-    await inspector.wait_for_at_most(5)  # long enough for what it says meanwhile to be seen
+    await inspector.wait_for_at_most(3)  # long enough for what it says meanwhile to be seen
     await inspector.add(f"{origins.stranger}/page.html")
     view = inspector.page.get_by_role("region", name="page.html", exact=True)
     told = view.get_by_role("alert")

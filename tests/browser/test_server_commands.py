@@ -134,7 +134,12 @@ def test_what_a_server_prints_its_progress_and_its_pictures(run: Run, chatty: Pa
     assert out == f"Said\n[image, image/png, 3 bytes: saved as {picture}]\n"
     assert picture.read_bytes() == b"PNG"
     assert {r"hello \x1b[31mhost", "chat: 50% half", "chat: 100%"} <= set(err.splitlines())
-    _, _, err = run("call", str(chatty), "chat", "--era", era, "--log", "none")
+
+
+@pytest.mark.extended
+def test_what_a_server_prints_is_left_out_on_request(run: Run, chatty: Path) -> None:
+    code, _, err = run("call", str(chatty), "chat", "--log", "none")
+    assert code == 0
     assert "hello" not in err
 
 
@@ -297,7 +302,7 @@ def test_a_browser_that_is_killed_in_mid_call(tmp_path: Path) -> None:
     assert err == "error: The browser has ended while the server was used: run this again.\n"
 
 
-@pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
+@pytest.mark.parametrize("era", [extended("legacy"), "2026-07-28"])
 def test_a_tool_asks_on_the_terminal(bundle_of: BundleOf, era: str) -> None:
     bundle = str(bundle_of("everything").folder / "everything")
     arguments = ["-m", "mcpframe", "call", bundle, "book", "train=the night train", "--era", era]

@@ -192,7 +192,7 @@ KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 @pytest.mark.parametrize(
     ("during", "how"),
     [
-        ("Compiling", signal.SIGINT),
+        extended("Compiling", signal.SIGINT),
         extended("Taking a snapshot", signal.SIGINT),  # `test_nothing_left.py` has it
         ("Writing", KILL),
         extended("Compiling", KILL),

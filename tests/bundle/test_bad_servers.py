@@ -98,7 +98,7 @@ def project_of(script: str, tmp_path: Path, lock: Path, table: str = "") -> Path
     [
         extended("http", 0, r"serves HTTP \(run_streamable_http_async\)"),
         ("chooses", 1, r'serves HTTP \(run_sse_async\).*TRANSPORT = "stdio" in \[tool.mcpframe.env\]'),
-        ("asks", 0, "reads its standard input"),
+        extended("asks", 0, "reads its standard input"),
         extended("password", 1, "reads its standard input"),
         extended("variable", 1, "environment variable WEATHER_KEY, which is not set.*public"),
         ("exits", 1, r"exited with status 1 before it served(.|\n)*Set WEATHER_KEY first\n.*WEATHER_KEY = "),
@@ -108,7 +108,7 @@ def project_of(script: str, tmp_path: Path, lock: Path, table: str = "") -> Path
         extended("listens", 2, "opens a network connection"),
         extended("runs", 1, "runs another program"),
         extended("library", 1, "loads the native library libfoo.so.1"),
-        ("threads", 1, "returned without serving MCP.*it starts a thread"),
+        extended("threads", 1, "returned without serving MCP.*it starts a thread"),
         extended("returns", None, "returned without serving MCP"),
         extended("group", 1, "RuntimeError: the database is missing"),
         extended("lists", None, "answers tools/list with an error: no tools today"),
@@ -128,8 +128,8 @@ def test_what_keeps_a_program_from_serving_is_an_error_of_the_build(
 
 @pytest.mark.parametrize(("script", "line"), [("waits", 1), extended("sleeps", 2)])
 def test_a_program_that_never_serves_has_a_deadline(script: str, line: int, tmp_path: Path, lock: Path) -> None:
-    project = project_of(script, tmp_path, lock, "import_timeout = 20")
-    with pytest.raises(BuildError, match=r"its program (runs, but|waits for) .* 10 seconds") as caught:
+    project = project_of(script, tmp_path, lock, "import_timeout = 12")
+    with pytest.raises(BuildError, match=r"its program (runs, but|waits for) .* 6 seconds") as caught:
         build(project, tmp_path / "out", snapshot=False)
     assert f"weather/{script}.py, line {FIRST + line}" in str(caught.value)
     assert "import_timeout" in str(caught.value)

@@ -316,7 +316,7 @@ def test_what_a_page_does_not_have_is_a_build_error_that_says_what_to_do(
 @pytest.mark.parametrize(
     ("server", "told"),
     [
-        ("server = 3\n", "is of type int"),
+        extended("server = 3\n", "is of type int"),
         extended("from mcp.server.fastmcp import FastMCP\n", "has no 'server'"),  # built with mcp 1.x, which has it
         extended(
             "import numpy\nserver = 3\n", "needs 'numpy', which is not installed. Add it to the server's requirements"
