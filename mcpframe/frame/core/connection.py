@@ -12,8 +12,8 @@ knows no dialect. It implements the parts that all of them share:
   and their traffic is noise. A candidate that ends earlier, by a version mismatch or its deadline, is `Withdrawn`; the
   end of the last one closes the connection with the most informative of their errors. A lone candidate is adopted from
   the start.
-- Pinning: the same message fixes the peer's exact origin. From then on every message is posted to it, and none of
-  another origin is accepted.
+- Pinning: the same message fixes the peer's exact origin (`Machine.pin`, which the roles' actions call). From then on
+  every message is posted to it, and none of another origin is accepted.
 - Refusals: a page that is created with `names_refusal` tells a peer of another origin, once, that it is not allowed; a
   host that is told so ends. See `refusal.py`.
 - Limits and deadlines, as data: `Connection.deadline` is the time at which to call `tick`.

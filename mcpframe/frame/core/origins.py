@@ -174,7 +174,7 @@ def parse_origin(value: object) -> str:
     shown_port = "" if port is None or port == _DEFAULT_PORTS.get(scheme) else f":{port}"
     origin = f"{scheme}://{host}{shown_port}"
     if origin != value:
-        raise OriginError(f"{value!r} is not exactly an origin; write '{origin}'.")
+        raise OriginError(f"{value!r} is not written as browsers report this origin: write '{origin}'.")
     return origin
 
 

@@ -48,7 +48,7 @@ def find_place(target: Any, *, popup: bool = False) -> Place:
         place: Place = target
         return place
     raise StateError(
-        f"{target!r} is a place in a browser's page: outside of one pass a PlaywrightPlace (mcpframe.kit.testing)."
+        f"{target!r} is a place only in a browser's page: elsewhere, pass a PlaywrightPlace (mcpframe.kit.testing)."
     )
 
 

@@ -6,10 +6,10 @@
 
 `1` is the version of this format and of the database. A session may have several pages, in several processes. Each
 change of the database is a transaction; the lock orders changes that consist of several steps. localStorage is only
-read and emptied: a process sees other processes' writes to it late, even under a lock, so that a value in it may hide a
-newer one. In its keys the session id's `%` and `:` are written `%25` and `%3A`, so that no id is a prefix of another; a
-value that is still there takes precedence. All servers of an origin share these places: sessions are distinguished by
-their id, which hosts make unguessable.
+read and emptied. Another process's writes to localStorage arrive late, even under a lock. So an old value there could
+hide a newer one in the database. In its keys the session id's `%` and `:` are written `%25` and `%3A`, so that no id is
+a prefix of another; a value that is still there takes precedence. All servers of an origin share these places: sessions
+are distinguished by their id, which hosts make unguessable.
 
 There is no storage in a page of opaque origin (sandboxed without `allow-same-origin`), in a page that another site
 frames while the browser blocks third-party storage (as private windows do), and in CPython. Values are then kept in

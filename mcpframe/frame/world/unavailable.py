@@ -1,8 +1,8 @@
 """Features of a process that a page lacks: sockets, processes, signals from outside, limits.
 
 Sockets and processes immediately raise the error types that programs expect, with advice. Pyodide's sockets would
-connect to nothing. A handler of a signal is accepted, but no signal arrives. The module `resource`, which Pyodide
-lacks, is `limits`; `multiprocessing.pool`, which needs processes, is `thread_pool`.
+connect to nothing. A handler of a signal is accepted, but no signal arrives. Our module for `resource`,
+which Pyodide lacks, is `resource_module`; for `multiprocessing.pool`, which needs processes, `thread_pool`.
 """
 
 from __future__ import annotations

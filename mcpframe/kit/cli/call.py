@@ -144,7 +144,7 @@ def _stdin() -> str:
     try:
         return sys.stdin.buffer.read().decode("utf-8")
     except UnicodeDecodeError:
-        raise CallError("--args - reads JSON in UTF-8: what is on stdin is not.") from None
+        raise CallError("`--args -` reads JSON from standard input, and this input is not UTF-8: convert it.") from None
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
     {"channel": "mcp-default", "type": "mcp", "direction": "client-to-server", "payload": …}
 
-A payload is a JSON-RPC message, or one of the signals, which are texts.
+A payload is a JSON-RPC message, or one of the signals, which are texts. `codec.py` recognizes the envelope.
 
 Source: the seed "MCP-B Protocol Specification"; the envelope is that of npm's `@mcp-b/transports`.
 """

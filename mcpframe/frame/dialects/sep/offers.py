@@ -27,7 +27,8 @@ class HostOffer:
     """The session id for the inner frame, and the host's decisions about permissions.
 
     Attributes:
-        session_id: the id of the session; not empty.
+        session_id: the id of the session; not empty. Each host creates it: `OuterFrame` (frame/hosting/outer.py),
+            host.js (`randomId` in static/host/frames.js), and the bridge (kit/browser/profile.py), which remembers it.
         granted: the names of granted permissions; None if the host leaves them to the iframe.
         declined: the names of declined permissions.
         asks: whether the host can decide on further ones; if not, only required ones count as undecided.

@@ -294,5 +294,5 @@ class _Users:
 
 def _own_place() -> TabBrowser:
     if not in_pyodide():
-        raise StateError("Tabs are in a browser: outside of one pass AppHub a `place`.")
+        raise StateError("AppHub finds its tab only in a browser: elsewhere, pass it a `place`.")
     return app_tab.ThisTab()

@@ -2,6 +2,9 @@
 
 The page's half is `static/bridge/bridge.js`. It reports events through a binding. A framed page of the same process
 could call the binding, too, so only calls from the host page's own context are accepted.
+
+A page that crashes, is closed, or computes without a pause (`busy_page`), and a Chromium that ends, are noticed here
+and reported to `TabListener.on_gone`; `kit/edges/link/reopening_link.py` then opens the next page.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Choose versions whose wheels run in Pyodide, going back to earlier ones if the newest have none.
 
 uv does not know Pyodide's newest tags, and pip evaluates the markers of this machine: uv chooses versions, pip fetches
-their wheels. For a package without a wheel these are tried, in this order, each as a constraint of the next round:
+their wheels, by the tags in `wheels`. For a package without a wheel these are tried, in this order, each as a
+constraint of the next round:
 
 0. if that is allowed, the version itself, built from its sources (`source_builds`) if it has nothing else;
 1. for some packages (`optional_native`), the version without its native part, if Pyodide's own cannot be reached;

@@ -229,9 +229,8 @@ def _explain(error: ToolFailed, *, locked: bool) -> None:
     if "DO NOT MATCH THE HASHES" in error.output:
         match = _OTHER_FILE.search(error.output)
         which = f" of {match[1]} {match[2]}" if match else ""
-        message = (
-            f"uv and pip find different files{which}: two indexes, or an index and a folder of wheels, have one each"
-        )
+        same = f"{match[1]} {match[2]}" if match else "the same version"
+        message = f"Two of your sources (indexes or folders of wheels) have different files for {same}"
         remedy = f"give yours a version of its own{f', such as {match[2]}+local' if match else ''}"
         if locked:
             message = f"The wheel{which} on the package index does not have its locked hash"

@@ -167,7 +167,10 @@ class PyodidePackages:
                 found.add(name)
                 waiting += map(canonicalize_name, self._packages.get(name, {}).get("depends", ()))
         if unknown := found - self._packages.keys():
-            raise BuildError(f"{self.source} does not have {_listed(unknown)}: packages without native code need none.")
+            raise BuildError(
+                f"{self.source} has no {_listed(unknown)}. Name only packages with native code here; the others come "
+                "from the package index."
+            )
         entries = [self._packages[name] for name in sorted(found)]
         files = [Wanted(entry["file_name"], entry["sha256"], folder / entry["file_name"]) for entry in entries]
         self.fetch(item for item in files if not (item.target.is_file() and sha256_of(item.target) == item.sha256))

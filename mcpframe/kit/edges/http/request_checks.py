@@ -1,4 +1,4 @@
-"""The headers of Streamable HTTP, without I/O: hosts and origins, CORS, and the checks of requests of 2026-07-28.
+"""The checks of requests over Streamable HTTP, without I/O: hosts and origins, CORS, and headers of 2026-07-28.
 
 The SDK has the rules of the envelope and its headers in `mcp.shared.inbound`. This module applies them in the order of
 the SDK's own HTTP entry, and turns a rejection into a status and a JSON-RPC error.

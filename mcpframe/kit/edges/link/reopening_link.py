@@ -3,6 +3,8 @@
 Messages pass unchanged. After a crash, the open requests are answered with an error, and the state that the client has
 set up (until 2025-11-25) is repeated to the next page: `initialize`, `notifications/initialized`, the log level and the
 subscribed resources. From 2026-07-28 on there is nothing to repeat.
+
+The page itself reports its end (`on_gone`): see `kit/bridge/chromium/tab.py`.
 """
 
 from __future__ import annotations

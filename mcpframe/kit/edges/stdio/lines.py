@@ -42,7 +42,7 @@ class Lines:
 
     Args:
         max_bytes: the longest line. Of a longer one only both ends are kept.
-        max_nesting: as in `frame.payload`.
+        max_nesting: the deepest nesting of arrays and objects: see `frame.core.payload.check_text`.
     """
 
     def __init__(self, *, max_bytes: int = LIMITS.max_message_bytes, max_nesting: int = LIMITS.max_nesting) -> None:
@@ -96,8 +96,8 @@ def read_message(line: bytes, *, max_bytes: int, max_nesting: int) -> Line | Bro
     """Read one JSON-RPC message.
 
     Args:
-        max_bytes: as in `frame.payload`.
-        max_nesting: as in `frame.payload`.
+        max_bytes: the most bytes, and
+        max_nesting: the deepest nesting: see `frame.core.payload.check_text`.
     """
     try:
         text = line.decode("utf-8")

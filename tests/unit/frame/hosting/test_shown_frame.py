@@ -100,5 +100,5 @@ def test_what_is_not_framed_is_neither_shown_nor_resized() -> None:
 def test_a_popup_is_a_place_only_for_pages_that_need_no_sandbox() -> None:
     with pytest.raises(StateError, match="no sandbox"):
         find_place(POPUP)
-    with pytest.raises(StateError, match="outside of one"):
+    with pytest.raises(StateError, match="pass a PlaywrightPlace"):
         find_place("#view")
