@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from uv import find_uv_bin
@@ -47,13 +48,25 @@ def use_wheel(packages: Packages) -> None:
 
 
 def _walk(mcpframe: Path, work: Path) -> None:
-    project, view = work / "adder", work / "dice"
+    with ThreadPoolExecutor() as pool:  # each waits for a browser half of its time
+        for walk in [pool.submit(each, mcpframe, work) for each in (_walk_server, _walk_view, _walk_file)]:
+            walk.result()
+
+
+def _walk_server(mcpframe: Path, work: Path) -> None:
+    project = work / "adder"
     _run(work, mcpframe, "new", project.name)
     _run(project, mcpframe, "test", "-q", "-W", "error")
     _run(project, mcpframe, "build")
     _expect("3", _run(project, mcpframe, "call", Path("dist", project.name), "add", "a=1", "b=2"))
-    _run(work, mcpframe, "new", "--view", view.name)
-    _run(view, mcpframe, "test", "-q", "-W", "error")
+
+
+def _walk_view(mcpframe: Path, work: Path) -> None:
+    _run(work, mcpframe, "new", "--view", "dice")
+    _run(work / "dice", mcpframe, "test", "-q", "-W", "error")
+
+
+def _walk_file(mcpframe: Path, work: Path) -> None:
     [source] = _PYTHON_EXAMPLE.findall((checkout_dir() / "README.md").read_text("utf-8"))
     (work / "single.py").write_text(source, "utf-8")  # without a lock, so that its packages are resolved
     _expect("3", _run(work, mcpframe, "call", "single.py", "add", "a=1", "b=2"))
