@@ -92,47 +92,6 @@ async def test_a_large_picture_comes_once(host: AppsHost) -> None:
     await expect(drawn).to_have_js_property("naturalHeight", height)
 
 
-async def test_what_a_view_asks_of_its_host(host: AppsHost) -> None:
-    answers = {
-        "onopenlink": {},
-        "onmessage": {},
-        "onupdatemodelcontext": {},
-        "ondownloadfile": {},
-        "onrequestdisplaymode": {"mode": "fullscreen"},
-        "oncalltool": {"content": [{"type": "text", "text": "fresh"}]},
-        "onreadresource": {"contents": [{"uri": "x://y", "text": "z"}]},
-        "onlistresources": {"resources": []},
-        "onlistresourcetemplates": {"resourceTemplates": []},
-        "onlistprompts": {"prompts": []},
-    }
-    await host.open(answers=answers)
-    assert await host.ask("open_link", url="https://example.org/") == {"result": None}
-    assert await host.taken("onopenlink") == {"url": "https://example.org/"}
-    assert await host.ask("send_message", content="Hello") == {"result": None}
-    assert await host.taken("onmessage") == {"role": "user", "content": [{"type": "text", "text": "Hello"}]}
-    assert await host.ask("update_model_context", structured={"t": 72}) == {"result": None}
-    assert await host.taken("onupdatemodelcontext") == {"structuredContent": {"t": 72}}
-    assert await host.ask("download", name="a b.txt", data="text") == {"result": None}
-    resource = {"uri": "file:///a%20b.txt", "mimeType": "text/plain", "text": "text"}
-    assert await host.taken("ondownloadfile") == {"contents": [{"type": "resource", "resource": resource}]}
-    assert await host.ask("request_display_mode", mode="fullscreen") == {"result": "fullscreen"}
-    called = await host.ask("call_tool", name="forecast", arguments={"days": 5})
-    assert called["result"]["content"] == [{"type": "text", "text": "fresh"}]
-    assert await host.taken("oncalltool") == {"name": "forecast", "arguments": {"days": 5}}
-    read = await host.ask("read_resource", uri="x://y")
-    assert read["result"]["contents"][0]["text"] == "z"
-    for method, member in (
-        ("list_resources", "resources"),
-        ("list_resource_templates", "resourceTemplates"),
-        ("list_prompts", "prompts"),
-    ):
-        assert (await host.ask(method))["result"][member] == []
-    await host.ask("log", level="warning", data={"a": 1})
-    assert await host.taken("log") == {"level": "warning", "data": {"a": 1}}
-    await host.ask("request_teardown")
-    assert await host.taken("request-teardown") == {}
-
-
 async def test_what_a_host_does_not_do_is_an_error_that_names_it(host: AppsHost) -> None:
     await host.open(answers={"onopenlink": {"isError": True}, "onmessage": "not now", "oncalltool": None})
     declined = await host.ask("open_link", url="https://example.org/")

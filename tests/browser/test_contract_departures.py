@@ -1,5 +1,6 @@
 """The framed page goes away in mid-session: the session ends at once, what is pending fails, and nobody takes over."""
 
+import pytest
 from playwright.async_api import BrowserContext, Page
 
 from tests.browser.by_hand import loaded
@@ -18,18 +19,12 @@ async def test_a_reload_ends_the_session(outer: Outer, origins: Origins) -> None
     await fails_and_closes(outer, "reloaded")
 
 
-async def test_a_navigation_within_the_origin_ends_the_session(outer: Outer, origins: Origins) -> None:
-    frame = await open_by_hand(outer, origins)
-    await frame.goto(f"{origins.bundle}/page.html?next")
-    await fails_and_closes(outer, "navigated away")
-    assert await frame.evaluate("heard") == []
-
-
-async def test_a_navigation_elsewhere_ends_the_session_and_tells_the_new_page_nothing(
-    outer: Outer, origins: Origins
+@pytest.mark.parametrize("to", ["bundle", "stranger"])
+async def test_a_navigation_ends_the_session_and_tells_the_new_page_nothing(
+    outer: Outer, origins: Origins, to: str
 ) -> None:
     frame = await open_by_hand(outer, origins)
-    elsewhere = f"{origins.stranger}/page.html?elsewhere"
+    elsewhere = f"{getattr(origins, to)}/page.html?elsewhere"
     await frame.evaluate("url => { setTimeout(() => location.replace(url)) }", elsewhere)
     await fails_and_closes(outer, "navigated away")
     await loaded(frame, elsewhere)
@@ -37,16 +32,13 @@ async def test_a_navigation_elsewhere_ends_the_session_and_tells_the_new_page_no
     assert await frame.evaluate("heard") == []
 
 
-async def test_removing_the_iframe_ends_the_session(host_page: Page, outer: Outer, origins: Origins) -> None:
-    await open_by_hand(outer, origins)
-    await host_page.evaluate("document.querySelector('iframe').remove()")
-    await fails_and_closes(outer, "")
-
-
-async def test_moving_the_iframe_ends_the_session(host_page: Page, outer: Outer, origins: Origins) -> None:
+@pytest.mark.parametrize("change", ["iframe.remove()", "document.body.append(iframe)"])
+async def test_removing_or_moving_the_iframe_ends_the_session(
+    host_page: Page, outer: Outer, origins: Origins, change: str
+) -> None:
     """To move it is to load its page anew."""
     await open_by_hand(outer, origins)
-    await host_page.evaluate("document.body.append(document.querySelector('iframe'))")
+    await host_page.evaluate(f"() => {{ const iframe = document.querySelector('iframe'); {change}; }}")
     await fails_and_closes(outer, "")
 
 

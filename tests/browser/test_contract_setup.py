@@ -5,6 +5,7 @@ Framed pages are of the host's site: Playwright's driver trips over frames that 
 
 from typing import Any
 
+import pytest
 from playwright.async_api import BrowserContext, Page, Route
 
 from tests.browser.conftest import PAGES, Origins, Troubles
@@ -187,20 +188,10 @@ async def test_closing_the_popup_ends_the_setup(outer: Outer, origins: Origins) 
     assert (await outer.next("setup failed"))["error"] == "PeerGone"
 
 
-async def test_closing_the_popup_in_mid_call_fails_the_call(outer: Outer, origins: Origins) -> None:
-    await set_up_in_popup(outer, origins)
-    async with outer.page.expect_popup() as opened:
-        await outer.go_on()
-    popup = await opened.value
-    await outer.next("opened")
-    await outer.send({"jsonrpc": "2.0", "id": "pending", "method": "silence"})
-    await popup.close()
-    payload = (await outer.next("received"))["payload"]
-    assert (payload["id"], payload["error"]["code"]) == ("pending", -32000)
-    await outer.next("closed")
-
-
-async def test_a_popup_that_reloads_cannot_take_over_its_session(outer: Outer, origins: Origins) -> None:
+@pytest.mark.parametrize("reloads", [False, True], ids=["closed", "reloaded"])
+async def test_the_end_of_a_popup_in_mid_call_fails_the_call_and_nobody_takes_over(
+    outer: Outer, origins: Origins, reloads: bool
+) -> None:
     await set_up_in_popup(outer, origins)
     async with outer.page.expect_popup() as opened:
         await outer.go_on()
@@ -208,8 +199,9 @@ async def test_a_popup_that_reloads_cannot_take_over_its_session(outer: Outer, o
     await outer.next("opened")
     await outer.send({"jsonrpc": "2.0", "id": "pending", "method": "silence"})
     # Later, as the answer of `evaluate` may be lost where the page leaves at once.
-    await popup.evaluate("() => { setTimeout(() => location.reload()) }")
-    assert (await outer.next("received"))["payload"]["error"]["code"] == -32000
+    await (popup.evaluate("() => { setTimeout(() => location.reload()) }") if reloads else popup.close())
+    payload = (await outer.next("received"))["payload"]
+    assert (payload["id"], payload["error"]["code"]) == ("pending", -32000)
     await outer.next("closed")
 
 

@@ -68,14 +68,6 @@ async def flood(frame: Page | Frame, target: str) -> None:
     )
 
 
-async def test_a_host_that_answers_before_python_runs_gets_its_session(host: Host, release: Release) -> None:
-    await host.say(REPLY)
-    release()
-    assert await host.hears("MCP_TRANSPORT_ACCEPTED") == [ACCEPTED]
-    await host.answers()
-    assert len(await host.hears(HANDSHAKE)) == 1
-
-
 async def test_nothing_is_lost_doubled_or_out_of_order_when_python_takes_over(host: Host, release: Release) -> None:
     early, live = 40, 40
     await host.say(REPLY)
@@ -98,6 +90,8 @@ async def test_nothing_is_lost_doubled_or_out_of_order_when_python_takes_over(ho
     await host.page.evaluate(listing, [early, live, host.bundle.origin, 25])
     answers = await host.hears("MCP_MESSAGE", 1 + early + live)
     assert [answer["payload"]["id"] for answer in answers] == ["first", *range(early + live)]
+    assert await host.hears("MCP_TRANSPORT_ACCEPTED") == [ACCEPTED]
+    assert len(await host.hears(HANDSHAKE)) == 1
 
 
 async def test_a_flood_from_the_host_is_counted_and_it_is_called_again(

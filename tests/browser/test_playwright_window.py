@@ -5,7 +5,7 @@ import json
 
 import anyio
 import pytest
-from playwright.async_api import BrowserContext, Page
+from playwright.async_api import Page
 
 from mcpframe.frame.core.errors import MessageTooLarge, StateError
 from mcpframe.frame.core.events import Departure, Inbound, Unreadable
@@ -146,20 +146,11 @@ async def test_it_is_used_in_its_block_and_listens_once(host_page: Page, origins
     assert await host_page.evaluate("document.querySelectorAll('iframe').length") == 0
 
 
-async def test_closing_the_host_page_ends_the_session(context: BrowserContext, origins: Origins) -> None:
-    page = await context.new_page()
-    await page.goto(f"{origins.host}/page.html")
-    async with PlaywrightOuter(page) as outer:
-        await outer.open(f"{origins.bundle}/page.html?inner")
-        await page.close()
-        closed = await outer.next("closed")
-        assert closed["error"] == "PeerGone"
-
-
-async def test_leaving_the_host_page_ends_the_session(host_page: Page, origins: Origins) -> None:
+@pytest.mark.parametrize("how", ["closed", "left"])
+async def test_the_end_of_the_host_page_ends_the_session(host_page: Page, origins: Origins, how: str) -> None:
     async with PlaywrightOuter(host_page) as outer:
         await outer.open(f"{origins.bundle}/page.html?inner")
-        await host_page.goto(f"{origins.host}/page.html")
+        await (host_page.close() if how == "closed" else host_page.goto(f"{origins.host}/page.html"))
         closed = await outer.next("closed")
         assert closed["error"] == "PeerGone"
 

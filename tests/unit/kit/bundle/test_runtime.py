@@ -104,10 +104,16 @@ def test_a_damaged_cache_is_fetched_again(cache: Path, monkeypatch: pytest.Monke
     assert_complete(ensure_runtime().folder)
 
 
-def test_it_comes_from_the_release_where_npm_fails(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("has_node", [True, False])
+def test_it_comes_from_the_release_where_npm_fails_and_where_there_is_no_node(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_node: bool
 ) -> None:
+    def none() -> None:
+        raise NodeMissing("Node.js was not found.")
+
     use_npm(monkeypatch, None)
+    if not has_node:
+        monkeypatch.setattr(runtime, "find_node", none)
     site = tmp_path / "site"
     site.mkdir()
     (site / "core.tar.bz2").write_bytes(tar(CONTENTS, "pyodide", "w:bz2"))
@@ -115,19 +121,6 @@ def test_it_comes_from_the_release_where_npm_fails(
         monkeypatch.setattr(runtime, "RELEASE_URL", f"{served.origin}/core.tar.bz2")
         assert_complete(ensure_runtime().folder)
     assert leftovers(cache) == [f"pyodide-{VERSION}"]
-
-
-def test_it_comes_from_the_release_where_there_is_no_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def none() -> None:
-        raise NodeMissing("Node.js was not found.")
-
-    monkeypatch.setattr(runtime, "find_node", none)
-    site = tmp_path / "site"
-    site.mkdir()
-    (site / "core.tar.bz2").write_bytes(tar(CONTENTS, "pyodide", "w:bz2"))
-    with serve_folder(site) as served:
-        monkeypatch.setattr(runtime, "RELEASE_URL", f"{served.origin}/core.tar.bz2")
-        assert_complete(ensure_runtime().folder)
 
 
 def test_without_network_there_is_one_error_and_nothing_else(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
