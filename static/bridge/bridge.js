@@ -16,7 +16,7 @@ let transport;
 let pieces = [];
 /** Error responses of a session that may be ending. */
 let failed = [];
-/** The length of the pieces of a long message from the server, in characters. */
+/** The length of the pieces of a long message from the server, in characters: see `_PIECE` in tab.py. */
 const PIECE = 4_000_000;
 
 function tell(head, text = "") {

@@ -5,6 +5,7 @@
 const PROGRAM = "mcpframe.hub";
 const CLIENT_PORT = "mcp";
 const ASK_PAGE = "popup.html?ask";
+/** Messages that a client may send before the hub's document is there: Python takes seconds to start. */
 const MOST_EARLY = 1000;
 
 let program = null;

@@ -7,6 +7,7 @@ import { documentTools, pageHalf } from "./hub-scripts.js";
  * each port is released when its tab ends, for whatever reason.
  */
 
+/** `HUB_MESSAGE_BYTES` of `mcpframe.hub.core.limits`. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
 function read(text) {

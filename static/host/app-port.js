@@ -3,6 +3,7 @@
  * describes the states; `wire` beside it describes the messages. `tests/vectors/app_tabs` holds for both.
  */
 
+// As in `mcpframe.hub.core.limits`, which says why.
 const PING_MS = 5000;
 const STRIKES = 3;
 const NUMBER_MS = 1000;

@@ -10,6 +10,7 @@ import { CONTENT, contentHeight, styled, watchSizes } from "../app/size.js";
 
 /** The attribute of a document whose content fills it: `page` if its author says so. See `frame.css`. */
 export const FILLS = "data-mcpframe-fills";
+/** How many elements are looked at: each costs a layout's reading, at every change. */
 const MOST_ELEMENTS = 2_000;
 const VIEWPORT_LENGTH = /\d[dls]?v(h|b|min|max)\b/;
 const MOST_FOLLOWED = 3;

@@ -5,7 +5,7 @@
 
 import { decompress } from "./zstd.js";
 
-const MAGIC = 0x706e7300;
+const MAGIC = 0x706e7300; // the first word of Pyodide's own snapshots: "\0snp"
 const HEADER = 48; // bytes, in Pyodide's format: magic, offset, length, padding, 256 bits of build id
 
 /** Returns whether to start from the snapshot: on a slow connection it has to be cached. */

@@ -37,7 +37,7 @@ BOOT_CAPABILITY = "mcpframe/boot"
 """The experimental capability with the timing of this page's start for the host: see `interfaces.Loader.timing`."""
 
 _LATER_INTERVAL = 2.0
-"""`Options.repeat_interval` of the openings for a later host."""
+"""`Options.repeat_interval` of the openings for a later host: twice the usual, as the page already serves somebody."""
 
 
 async def serve_host(

@@ -76,7 +76,7 @@ class ModelContext:
                 if not exposed_to or error.kind not in _LISTS:
                     raise
                 await self._register(definition, ending.signal, ())
-        except BaseException:
+        except BaseException:  # cancelled, too: the browser may have registered the tool by then
             unregister()
             raise
         return unregister

@@ -35,9 +35,9 @@ def local_storage() -> LocalStorage | None:
     """Return this page's localStorage; None if it has none."""
     try:
         storage = js.localStorage
-    except JsException:
+    except JsException:  # an opaque origin, or storage is blocked
         return None
-    except AttributeError:
+    except AttributeError:  # a worker
         return None
     return LocalStorage(storage) if hasattr(storage, "getItem") else None  # null where the user has switched it off
 

@@ -217,7 +217,7 @@ class Machine:
         if rule.to is not self.state:
             self.state, self._entered = rule.to, message.now
             self._timers.clear()
-            self.exchange.stop()
+            self.exchange.stop()  # pings are sent only while open, and the only way from there is to be closed
             patience = getattr(self.options, self.role.waits[rule.to]) if rule.to in self.role.waits else None
             if patience is not None:
                 self._timers[Local.DEADLINE] = message.now + patience

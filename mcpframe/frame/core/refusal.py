@@ -22,6 +22,7 @@ from mcpframe.frame.core.origins import ANY, OPAQUE, parse_origin
 
 ORIGIN_REFUSED = "mcpframe-origin-refused"
 _LONGEST = 300
+"""Characters of an origin: a host name has at most 253, and a scheme and a port come with it."""
 
 
 def refusal_for(origin: str) -> Send:

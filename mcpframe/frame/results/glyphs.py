@@ -24,7 +24,7 @@ _MOST_NAMED = 10
 _PACKAGE: Final = "noto-cjk-sans-jp-regular"
 """A package of the index with one font for Chinese, Japanese and Korean."""
 _IN_PACKAGE = frozenset({"BOPOMOFO", "CJK", "FULLWIDTH", "HANGUL", "HIRAGANA", "IDEOGRAPHIC", "KATAKANA"})
-_FIRST_EMOJI = 0x1F000
+_FIRST_EMOJI = 0x1F000  # symbols below it, such as ©, are in fonts for text
 
 
 def drawn(figure: Any, draw: Callable[[], bytes]) -> tuple[bytes, str]:

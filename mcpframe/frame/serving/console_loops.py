@@ -26,6 +26,7 @@ Place = tuple[str, int, str]
 """A file, a line and a function's name."""
 
 _MOST_PLACES = 50
+"""The innermost frames, for an error's text: the program's own are among them."""
 
 
 class Unwound(BaseException):

@@ -73,7 +73,7 @@ async def own_lifespan(
         except BaseException as error:
             task = asyncio.current_task()
             if isinstance(error, asyncio.CancelledError) and task and task.cancelling():
-                raise
+                raise  # the server ends; otherwise the author's code has raised it, which is a failure like others
             doing = "stopped" if begun.done() else "could not begin"
             report(f"The server's lifespan {doing}: {message_of(error)}", error)
             if not begun.done():

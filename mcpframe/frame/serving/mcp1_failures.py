@@ -34,6 +34,7 @@ BUNDLED_WITH = ("mcp1",)
 log = logging.getLogger(__name__)
 
 _REQUEST_TIMEOUT = 408
+"""mcp 1.x takes the code of its time-outs from httpx, in whose place a bundle may have a placeholder."""
 _MEANT = frozenset({"McpError", "ToolError", "UrlElicitationRequiredError"})
 """Exceptions that an author raises to answer a call, with a message for the client."""
 

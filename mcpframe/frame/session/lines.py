@@ -175,7 +175,7 @@ async def serve_lines(
             except BaseException as error:
                 task = asyncio.current_task()
                 if isinstance(error, asyncio.CancelledError) and task and task.cancelling():
-                    raise
+                    raise  # the session ends; otherwise the program has raised it itself
                 reason = error
                 talk.over(f"The server's program has ended: {reason_of(error)}")
         if not talk.left:

@@ -158,7 +158,7 @@ class KeptFiles:
         for root in self._roots:
             try:
                 status = os.lstat(root)
-            except OSError:
+            except OSError:  # the server has not written it yet
                 continue
             if stat.S_ISREG(status.st_mode):
                 yield root, _state(status)

@@ -58,7 +58,7 @@ class PageLock:
         try:
             await asyncio.wait([turn], timeout=None if seconds == -1 else seconds)
         except BaseException:
-            if turn.done():
+            if turn.done():  # cancelled just after `release` has given it the lock
                 self.release()
             raise
         finally:

@@ -220,7 +220,7 @@ def _cancel_timer(self: Any) -> None:
 def _task_here() -> asyncio.Task[Any] | None:
     try:
         return asyncio.current_task()
-    except RuntimeError:
+    except RuntimeError:  # no event loop runs: code of the page, before or after it
         return None
 
 

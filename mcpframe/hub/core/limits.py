@@ -22,7 +22,8 @@ CALL_ID_CHARACTERS: Final = 256
 HUB_MESSAGE_BYTES: Final = 16 * 1024 * 1024
 """The largest message between the hub and a page, or from a client, as JSON in UTF-8."""
 HUB_MESSAGE_NESTING: Final = 128
-"""The deepest nesting of arrays and objects in such a message."""
+"""The deepest nesting of arrays and objects in such a message: more than a page's own `MESSAGE_NESTING`, as its results
+are wrapped once."""
 
 # Tabs
 

@@ -26,7 +26,7 @@ _PREFIX = "website_tool"
 _NOT_ALLOWED = re.compile(r"[^a-zA-Z0-9_]")
 _PORTS = {"http": 80, "https": 443}
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
-_DIGITS = 8
+_DIGITS = 8  # hexadecimal, and enough: a name that is taken gets another digest
 
 
 class ToolKey(NamedTuple):

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from mcpframe.frame.core.limits import MESSAGE_NESTING
 from mcpframe.frame.core.origins import OriginEntries
 from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.base.errors import BuildError
@@ -27,7 +28,6 @@ from mcpframe.kit.bundle.pyodide.runtime import Runtime
 PROGRAM = "import_server"
 _FORMAT = "4"
 _MOST = 10_000
-_MOST_LEVELS = 100  # the default limit of a message
 _MOST_SHOWN = 2000  # characters
 _MOST_QUOTED = 100  # characters
 _ENDING = 10.0
@@ -37,10 +37,10 @@ _ENDING = 10.0
 def _is_tool(tool: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(tool.get("name"), str):
         raise ValueError("a tool without a name")
-    depth_left, level = _MOST_LEVELS, [tool]
+    depth_left, level = MESSAGE_NESTING, [tool]
     while level:
         if depth_left == 0:
-            raise ValueError(f"more than {_MOST_LEVELS} levels")
+            raise ValueError(f"more than {MESSAGE_NESTING} levels")
         depth_left -= 1
         level = [item for part in level for item in _parts(part)]
     return tool

@@ -231,7 +231,7 @@ def keep_files(out: Path, earlier: Path) -> None:
         kept = earlier / name
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.unlink(missing_ok=True)
-        os.link(out / name, kept)
+        os.link(out / name, kept)  # no copy is needed: a build replaces its files, and changes none
 
 
 def check_path(path: Path) -> None:

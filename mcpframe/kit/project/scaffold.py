@@ -80,6 +80,8 @@ def _rename(folder: Path, template: str, name: str) -> None:
         text = re.sub(
             rf'(FrameServer|MCPServer)\(\s*"{template}"', lambda found: found[0].replace(template, name), text
         )
+        # Its paths and addresses, and not every `NAME/`: in `ui://NAME/` the server names itself. 8765 is the port of
+        # `mcpframe serve`; 8000 and 8001 are those of a page and of what it frames.
         for before in ("dist/", "tools.example/", "localhost:8000/", "localhost:8001/", "localhost:8765/", "`"):
             text = text.replace(f"{before}{template}/", f"{before}{name}/")
         if template in (DEFAULT, VIEW):

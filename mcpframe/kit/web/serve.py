@@ -129,6 +129,7 @@ def http_settings(app: ASGIApp, ws: Literal["none", "wsproto"] = "none", ws_max_
         lifespan="off",
         ws=ws,
         ws_max_size=ws_max_size,
+        # By default uvicorn takes httptools and uvloop where they happen to be installed.
         http="h11",
         loop="asyncio",
         log_config=None,

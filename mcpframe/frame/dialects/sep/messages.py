@@ -47,6 +47,7 @@ MCP_MESSAGE = "MCP_MESSAGE"
 _MAX_TEXT = 4096
 """The longest text of a message, session ids included, in units of UTF-16."""
 _MAX_DIGITS = 6
+"""Of each part of a version: `int` fails for thousands, and JavaScript has no exact integers of more than 15."""
 PHASES = ("setup", "transport")
 
 FRAGMENTS = {"setup": "(^#?|,)setup(?![^,])"}

@@ -45,6 +45,7 @@ log = logging.getLogger(__name__)
 Json = Mapping[str, Any]
 _OPTIONS = Options(handshake_timeout=VIEW_HANDSHAKE_SECONDS, max_pending=VIEW_PENDING_REQUESTS)
 _AS_WIDE_AS_ITS_PLACE = 100_000
+"""Any number above a screen's width: a place makes a frame no wider than itself."""
 
 
 class AppHost:

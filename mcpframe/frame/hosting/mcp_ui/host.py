@@ -22,6 +22,7 @@ from mcpframe.frame.compat import in_pyodide
 from mcpframe.frame.core.connection import Candidate, Options
 from mcpframe.frame.core.errors import OriginError, UnexpectedOrigin
 from mcpframe.frame.core.events import Closed, Event, Refused
+from mcpframe.frame.core.limits import VIEW_PENDING_REQUESTS
 from mcpframe.frame.core.origins import OPAQUE, parse_allowed_origins
 from mcpframe.frame.core.places import FramedWindow, Framing, allow_attribute, parse_address
 from mcpframe.frame.dialects.mcp_ui.offers import EmbedderOffer
@@ -41,7 +42,7 @@ log = logging.getLogger(__name__)
 Json = Mapping[str, Any]
 
 _SAME_ORIGIN = "allow-same-origin"
-_OPTIONS = Options(max_pending=100)
+_OPTIONS = Options(max_pending=VIEW_PENDING_REQUESTS)
 _ELSEWHERE = (
     "%s was framed from %s, but is now a page of %s, which is neither heard nor sent anything: name that address."
 )

@@ -30,7 +30,6 @@ PREFIX: Final = "mcpui.dev/ui-"
 SIZE, DATA = f"{PREFIX}preferred-frame-size", f"{PREFIX}initial-render-data"
 WAIT: Final = "waitForRenderData"
 
-_LARGEST = 100_000
 _LENGTH = re.compile(
     r"(?:[0-9]{1,6}(?:\.[0-9]{1,6})?|\.[0-9]{1,6})(?:px|%|em|rem|ch|vw|vh|svh|lvh|dvh|cm|mm|in|pt)\Z|0\Z|auto\Z"
 )
@@ -184,8 +183,8 @@ def _content(found: Json) -> str:
 
 
 def _length(value: Any) -> str:
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST:
-        return f"{value}px"
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = f"{value}px"
     if isinstance(value, str) and _LENGTH.match(value.strip()):
         return value.strip()
     raise UiError("A width or height is a CSS length such as '400px' or '100%', of at most six digits.")

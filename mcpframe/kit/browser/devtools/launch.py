@@ -29,6 +29,7 @@ _ARGUMENTS = (
     "--remote-debugging-pipe",
     "--no-default-browser-check",
     "--hide-crash-restore-bubble",
+    # Without these, Linux and macOS ask the user to unlock a keyring for a new profile.
     "--password-store=basic",
     "--use-mock-keychain",
     # By default, frames of one site share a process, even in different tabs: a server that computes for ever would

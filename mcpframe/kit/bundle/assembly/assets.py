@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 SHARED = "_mcpframe"
 """The folder of the output root that all its bundles share."""
-_HASH_LENGTH = 16
+_HASH_LENGTH = 16  # 64 bits: no two versions of a file share a name by chance
 # Compressed already: a .gz file would save nothing.
 _DENSE = (".whl", ".bin", ".png", ".jpg", ".webp", ".woff2", ".gz")
-_WORTH = 0.95
+_WORTH = 0.95  # a second file on the static host is not worth a saving of 5 %
 
 
 @dataclass(frozen=True)

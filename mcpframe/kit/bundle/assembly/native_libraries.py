@@ -12,7 +12,7 @@ from mcpframe.kit.bundle.assembly.layers import module_name, native_libraries
 
 _HEAD = 8  # bytes: magic number and version
 _NAME = b"\x08dylink.0"
-_NEEDED = 2
+_NEEDED = 2  # WASM_DYLINK_NEEDED
 
 
 def needed(library: bytes) -> list[str]:

@@ -276,6 +276,7 @@ class Impatient:
             self.places = []
 
 
+# Of an error, for the build's message: a recursion has thousands of frames, and a chain of causes may be endless.
 _MOST_FRAMES = 100
 _MOST_CAUSES = 5
 _MOST_TEXT = 2000

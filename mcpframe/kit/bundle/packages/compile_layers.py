@@ -36,7 +36,8 @@ from mcpframe.kit.project.project import Project
 _FORMAT = "4"
 """Increase it when the same files give another result: cached results of other formats are not used."""
 
-_LARGE = 1_000_000  # bytes
+_LARGE = 1_000_000
+"""Bytes of a package from which it is an archive of its own: a page with a snapshot fetches that only if it is used."""
 
 
 @dataclass(frozen=True)

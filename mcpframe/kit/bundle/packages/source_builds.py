@@ -36,6 +36,7 @@ PATIENCE = 300.0
 """The longest that a build may take, in seconds."""
 _LEGACY = "setuptools.build_meta:__legacy__"  # PEP 517: without a build backend
 _LEGACY_REQUIRES = ("setuptools>=40.8.0",)
+# 1980-01-01, the first date that a zip can hold: the same sources give the same wheel.
 _ENVIRONMENT = {"SOURCE_DATE_EPOCH": "315532800", "PYTHONHASHSEED": "0", "LANG": "C.UTF-8"}
 _MOST_ROUNDS = 3
 _MOST_ASKED = 50

@@ -23,6 +23,9 @@ from zstandard import ZstdCompressor
 
 _LEVEL = 9  # 12 takes twice as long, for two percent
 _THREADS = 2  # fixed, so that every machine writes the same bytes
+# The sizes in which memory is compared, in bytes: from large to small, as Python is slow and half of memory is zeros.
+# The first three could be others (smaller grains leave out more, and give more runs), but multiples of a word: `own`
+# names words, and static/page/restore.js adds words to the checksum.
 _STRETCH = 16384
 _BLOCK = 512
 _GRAIN = 64

@@ -36,8 +36,10 @@ from mcpframe.kit.edges.link.reopening_link import ReopeningLink
 logger = logging.getLogger(__name__)
 
 _STREAM_AFTER_SECONDS = 15.0
-"""Seconds of silence after which a request gets an event stream, and between the stream's pings."""
+"""Seconds of silence after which a request gets an event stream, and between the stream's pings: those of the SDK's
+server, so that no proxy gives up."""
 
+# Those of the SDK's server. `x-accel-buffering`: nginx would hold events back until it has several KB.
 _STREAM_HEADERS = [
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-cache, no-transform"),

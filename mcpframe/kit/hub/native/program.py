@@ -37,7 +37,7 @@ _MOST_SESSIONS = 48
 """The hub in the extension takes 64 clients."""
 _PORT_TRIES = 20
 _PORT_SECONDS = 0.25
-"""Seconds to wait for the port of a program that is just ending."""
+"""A browser that restarts starts the program before its predecessor has ended and left the port: 5 s in all."""
 
 
 @dataclass(frozen=True)

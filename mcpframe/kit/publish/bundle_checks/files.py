@@ -21,10 +21,10 @@ _TYPES = {
     "css": ("text/css",),
     "html": ("text/html",),
 }
-_GZIP = 16 + zlib.MAX_WBITS
+_GZIP = 16 + zlib.MAX_WBITS  # zlib's number for the format of gzip
 _WORTH = 100_000  # bytes: less saved by compression is not worth a warning
 _HASHED = re.compile(r"[.-][0-9a-f]{8,}([./]|$)")
-_AT_ONCE = 6
+_AT_ONCE = 6  # connections, as browsers have to one host
 _LIMIT = 512 * 1024 * 1024
 
 
