@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from mcpframe.hosts import HOST_PROFILES
-from mcpframe.kit.project.scaffold import VIEW, scaffold
+from mcpframe.kit.project.scaffold import scaffold
+from mcpframe.kit.project.template_files import VIEW
 from tests.support.author_tests import run_author_tests
 
 HOSTS = "tests/test_hosts.py"

@@ -11,7 +11,8 @@ from mcpframe.kit.cli import package as packages
 from mcpframe.kit.cli.examples import examples
 from mcpframe.kit.cli.output import escape, out, step
 from mcpframe.kit.project.project import find_project
-from mcpframe.kit.project.scaffold import DEFAULT, VIEW, scaffold, template_names
+from mcpframe.kit.project.scaffold import scaffold
+from mcpframe.kit.project.template_files import DEFAULT, VIEW, template_names
 
 EXAMPLES = examples(
     "mcpframe new my-server",

@@ -30,7 +30,7 @@ from mcpframe.kit.cli import common_options, output
 from mcpframe.kit.cli.examples import commands_in, examples
 from mcpframe.kit.cli.main import app, main
 from mcpframe.kit.dev.server import check_path
-from mcpframe.kit.project.scaffold import template_names
+from mcpframe.kit.project.template_files import template_names
 from tests.support.bundles import write_bundle
 
 MANIFEST = {

@@ -11,7 +11,8 @@ import pytest
 from mcpframe.kit.base.errors import ScaffoldError
 from mcpframe.kit.bundle.packages.lock import read_lock
 from mcpframe.kit.project.project import find_project
-from mcpframe.kit.project.scaffold import scaffold, template_names
+from mcpframe.kit.project.scaffold import scaffold
+from mcpframe.kit.project.template_files import template_names
 
 
 @pytest.mark.parametrize("template", template_names())
