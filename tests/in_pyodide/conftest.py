@@ -38,7 +38,8 @@ HERE = Path(__file__).parent
 REPOSITORY = HERE.parent.parent
 REQUIREMENTS = ("pytest==9.1.1", "tblib")
 SHIPPED = (
-    *("mcpframe/__init__.py", "mcpframe/frame", "mcpframe/hub", "mcpframe/views", "templates"),
+    *("mcpframe/__init__.py", "mcpframe/hosts.py", "mcpframe/testing.py", "mcpframe/wire.py"),
+    *("mcpframe/frame", "mcpframe/hub", "mcpframe/views", "templates"),
     *(
         "mcpframe/kit/__init__.py",
         "mcpframe/kit/base",
@@ -46,7 +47,7 @@ SHIPPED = (
         "mcpframe/kit/project",
         "mcpframe/kit/static_hosts",
     ),
-    *("static/page", "static/app", "static/host/host-json.js"),
+    *("static/page", "static/app", "static/host/host-json.js", "static/new"),
     *(
         "tests/__init__.py",
         "tests/support",

@@ -5,6 +5,9 @@ from __future__ import annotations
 import base64
 import json
 import pickle
+import shutil
+import subprocess
+import sys
 from importlib.metadata import version
 from pathlib import Path
 
@@ -23,6 +26,8 @@ from mcpframe.kit.bundle.assembly.packages import Packages
 from mcpframe.kit.bundle.pyodide.archive import pack
 from mcpframe.kit.bundle.pyodide.runtime import ensure_runtime
 from mcpframe.kit.project.project import find_project
+from mcpframe.kit.web.serve import serve_folder
+from tests.support.built import built
 
 TEMPLATE = Path(__file__).parents[2] / "templates" / "sqlite-analyst"
 ASSEMBLE = """
@@ -37,6 +42,42 @@ bundle = assemble(inputs)
 manifest = manifest_of(inputs, bundle, {item.path: None for item in bundle.assets})
 files = {item.path: item.sha256 for item in bundle.assets}
 json.dumps([files, manifest_text(manifest).decode(), sorted(host_files({"a": manifest["csp"]}))])
+"""
+
+
+ON_A_DONOR = """
+import base64, io, json, sys, zipfile
+zipfile.ZipFile(io.BytesIO(base64.b64decode(LIBRARIES))).extractall("/assembly")
+sys.path.insert(0, "/assembly")
+from pathlib import Path
+from pyodide.http import pyfetch
+from mcpframe.kit.bundle.assembly.assemble import assemble
+from mcpframe.kit.bundle.assembly.author_files import author_files, page_files
+from mcpframe.kit.bundle.assembly.description import ServerDescription
+from mcpframe.kit.bundle.assembly.donor import read_donor
+from mcpframe.kit.bundle.assembly.manifest import manifest_of, manifest_text
+from mcpframe.kit.project.project import find_project
+from mcpframe.kit.project.template_files import template_files
+from mcpframe.kit.static_hosts.known import host_files
+
+async def fetched(path):
+    return await (await pyfetch(f"{URL}/{path}")).bytes()
+
+text = await fetched("minimal/manifest.json")
+lent = {entry["path"]: await fetched(entry["path"]) for entry in json.loads(text)["files"]}
+donor = read_donor("minimal", {**lent, "minimal/manifest.json": text})
+root = Path("/work/pi")
+for path, data in template_files("pi", "pi-calculator").items():
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    (root / path).write_bytes(data)
+project, dist = find_project(root), root / "dist"
+author = author_files(project, dist)
+inputs = donor.inputs(project, author, ServerDescription("pi"), page_files=page_files(project, dist))
+bundle = assemble(inputs, donor.snapshot(inputs))
+manifest = manifest_of(inputs, bundle, {item.path: None for item in bundle.assets})
+made = {item.path: item.data for item in bundle.assets if item.path not in lent}
+made |= {"pi/manifest.json": manifest_text(manifest), **host_files({"pi": manifest["csp"]})}
+json.dumps({path: base64.b64encode(data).decode() for path, data in made.items()})
 """
 
 
@@ -83,3 +124,20 @@ def test_a_page_makes_the_files_of_a_bundle(selenium):
     assert manifest == manifest_text(expected).decode()
     assert json.loads(manifest)["tools"] == list(tools)
     assert "_headers" in headers
+
+
+def test_a_page_makes_a_bundle_on_a_donor_which_serves(selenium, tmp_path):
+    donor, _ = built("minimal")
+    with serve_folder(donor) as served:
+        given = f"URL = 'http://127.0.0.1:{served.port}'\nLIBRARIES = {base64.b64encode(libraries()).decode()!r}\n"
+        made = selenium.python(given + ON_A_DONOR)
+    assert not [path for path in made if "pyodide" in path or "deferred" in path or "stdlib" in path]
+    folder = tmp_path / "dist"
+    shutil.copytree(donor / "_mcpframe", folder / "_mcpframe")
+    for path, data in made.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(base64.b64decode(data))
+    command = [sys.executable, "-m", "mcpframe", "call", str(folder / "pi"), "calculate_pi", "iterations=1000"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "3." in ended.stdout

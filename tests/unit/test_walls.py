@@ -158,7 +158,7 @@ def test_wall(wall: Wall) -> None:
     assert wall.broken() == {}
 
 
-PURE = ("mcpframe.kit.bundle.assembly", "mcpframe.kit.static_hosts")
+PURE = ("mcpframe.kit.bundle.assembly", "mcpframe.kit.project.template_files", "mcpframe.kit.static_hosts")
 NOT_IN_PYODIDE = {"fcntl", "multiprocessing", "subprocess", "socket", "ssl", "tarfile", "threading", "urllib.request"}
 LIBRARIES_OF_THE_ASSEMBLY = {"jinja2", "packaging", "pydantic"}
 """All are in Pyodide's distribution, or pure Python."""

@@ -74,7 +74,7 @@ class BuildResult:
 def find_current(out: Path, name: str, inputs: str) -> dict[str, Any] | None:
     """Return the manifest of a bundle that was built from the same inputs and is complete; else None."""
     manifest = read_manifests(out).get(name)
-    if manifest is None or manifest["inputs"] != inputs:
+    if manifest is None or manifest.get("inputs") != inputs:
         return None
     for entry in manifest["files"]:
         path = out / entry["path"]

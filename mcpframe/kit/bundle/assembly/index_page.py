@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import posixpath
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -12,6 +13,19 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from mcpframe.kit.base.data import page_dir
 from mcpframe.kit.bundle.assembly.assets import Asset
 from mcpframe.kit.bundle.assembly.page_scripts import inbox_script
+
+_DATA = rb'(<script type="application/json" id="%b">)(.*?)(</script>)'
+BOOT = re.compile(_DATA % b"mcpframe-boot", re.DOTALL)
+INBOX = re.compile(_DATA % b"mcpframe-inbox", re.DOTALL)
+"""The data in a page."""
+
+
+def boot_of(index: bytes) -> dict[str, Any]:
+    """Return the boot config in a page."""
+    found = BOOT.search(index)
+    assert found is not None
+    config: dict[str, Any] = json.loads(found[2])
+    return config
 
 
 def relative_url(asset: Asset, folder: str) -> str:

@@ -26,18 +26,30 @@ def compile_all() -> dict[int, str]:
     given = json.loads(Path("/in/given.json").read_text("utf-8"))
     errors: dict[int, str] = {}
     for number, name in enumerate(given["shown"]):
-        source = Path(f"/in/{number}").read_bytes()
-        try:
-            parsed = source if given["docstrings"] else without_docstrings(source)
-            code = compile(parsed, name, "exec", dont_inherit=True)
-        except (SyntaxError, ValueError) as error:
-            errors[number] = f"{error.msg}, line {error.lineno}" if isinstance(error, SyntaxError) else str(error)
+        outcome = bytecode(Path(f"/in/{number}").read_bytes(), name, docstrings=given["docstrings"])
+        if isinstance(outcome, str):
+            errors[number] = outcome
             continue
-        # An unchecked hash: the page does not compare a module with its source, and the file has no date.
-        Path(f"/out/{number}").write_bytes(_code_to_hash_pyc(code, source_hash(source), False))
+        Path(f"/out/{number}").write_bytes(outcome)
         if number % COUNTED_EVERY == 0:
             print(f"mcpframe: {number} of {len(given['shown'])}")  # read by static/build/node-python.mjs
     return errors
+
+
+def bytecode(source: bytes, shown: str, *, docstrings: bool) -> bytes | str:
+    """Return the bytecode of a file, or the error text of one that does not compile.
+
+    Args:
+        shown: Its path in tracebacks.
+        docstrings: Whether docstrings stay.
+    """
+    try:
+        code = compile(source if docstrings else without_docstrings(source), shown, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        return f"{error.msg}, line {error.lineno}" if isinstance(error, SyntaxError) else str(error)
+    # An unchecked hash: the page does not compare a module with its source, and the file has no date.
+    data: bytes = _code_to_hash_pyc(code, source_hash(source), False)
+    return data
 
 
 def without_docstrings(source: bytes) -> ast.Module:

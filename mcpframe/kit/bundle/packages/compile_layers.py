@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -21,15 +22,8 @@ from mcpframe.kit.bundle.packages.optional_native import is_foreign, pure_wheel,
 from mcpframe.kit.bundle.packages.resolve import BASE, INSTALLER
 from mcpframe.kit.bundle.packages.trim import RULES, trim_wheel
 from mcpframe.kit.bundle.pyodide.archive import Files, pack, unpack
-from mcpframe.kit.bundle.pyodide.compile import (
-    Run,
-    bytecode_path,
-    cache_key,
-    cached,
-    compile_libraries,
-    compile_server,
-    compiling,
-)
+from mcpframe.kit.bundle.pyodide.bytecode import bytecode_path, compile_libraries, compile_server
+from mcpframe.kit.bundle.pyodide.compile import Run, cache_key, cached, compile_by, compiling, library_compiler
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
 from mcpframe.kit.project.project import Project
 
@@ -133,10 +127,8 @@ def _compiled_own(own: Files, runtime: Runtime) -> Files:
     path = cached("own-without-any-docstrings", _key(own, runtime))
     if path.is_file():
         return unpack(path)
-    libraries = {"": own}
-    compiled = compile_libraries(
-        libraries, runtime, shown=SITE_PACKAGES, stdlib=_stdlib_zip(runtime), docstrings=False
-    )[""]
+    compiler = library_compiler(runtime, _stdlib_zip(runtime))
+    compiled = compile_libraries({"": own}, compiler, shown=SITE_PACKAGES, docstrings=False)[""]
     write_file(path, pack(compiled))
     return compiled
 
@@ -160,8 +152,8 @@ def compiled(layers: Layers, runtime: Runtime, root: Path, run: Run | None = Non
     *others, server = layers.archives
     path = cached("servers", _key(server.files, runtime))
     if not path.is_file():
-        run = run or compiling(runtime, _stdlib_zip(runtime))
-        files = compile_server(server.files, run, shown=SERVER_PATH, root=root)
+        compiler = partial(compile_by, run or compiling(runtime, _stdlib_zip(runtime)))
+        files = compile_server(server.files, compiler, shown=SERVER_PATH, root=root)
         write_file(path, pack(files))
     return replace(layers, archives=(*others, replace(server, files=unpack(path))))
 
@@ -209,7 +201,7 @@ def _stdlib_zip(runtime: Runtime) -> Path:
     path = cached("stdlib", cache_key(_FORMAT, sha256_of(source)) + ".zip")
     if not path.is_file():
         modules = {path: data for path, data in unpack(source).items() if not path.endswith("/py.typed")}
-        write_file(path, pack(compile_libraries({"": modules}, runtime, shown=STDLIB_PATH)[""]))
+        write_file(path, pack(compile_libraries({"": modules}, library_compiler(runtime), shown=STDLIB_PATH)[""]))
     return path
 
 
@@ -239,7 +231,7 @@ def _compile_into(paths: Mapping[str, Path], wheels: Mapping[str, Path], runtime
     """Compile several wheels in one run of Pyodide, as its start takes longer than most wheels."""
     trimmed = {name: trim_wheel(without_native(wheel)) for name, wheel in wheels.items()}
     files = {name: kept for name, (kept, _) in trimmed.items()}
-    compiled = compile_libraries(files, runtime, shown=SITE_PACKAGES, stdlib=_stdlib_zip(runtime))
+    compiled = compile_libraries(files, library_compiler(runtime, _stdlib_zip(runtime)), shown=SITE_PACKAGES)
     for name, (_, licences) in trimmed.items():
         result = {f"files/{path}": data for path, data in compiled[name].items()}
         result |= {f"licences/{path}": data for path, data in licences.items()}

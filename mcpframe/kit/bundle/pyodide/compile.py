@@ -8,89 +8,41 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from functools import partial
+from pathlib import Path
 
 from mcpframe.kit.base.cache import cache_dir
-from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.base.scratch import scratch
-from mcpframe.kit.bundle.pyodide.archive import Files
+from mcpframe.kit.bundle.pyodide.bytecode import Compiler
 from mcpframe.kit.bundle.pyodide.job import Outcome, run_in_pyodide
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
-from mcpframe.kit.bundle.pyodide.version import PYTHON_VERSION
-
-_TAG = "cpython-" + "".join(PYTHON_VERSION.split(".")[:2])
 
 Run = Callable[[Mapping[str, Path]], Outcome]
 """Runs the program `compile` with these folders, and returns its outcome: the errors and the files."""
 
-#: Modules that read their own source when they are imported: anyio's lazy importer.
-READS_ITS_SOURCE = frozenset({"anyio/__init__.py"})
+
+def compile_by(run: Run, sources: Sequence[tuple[bytes, str]], *, docstrings: bool = True) -> list[bytes | str]:
+    """Compile sources by a run of the program: a `Compiler`, given its first argument."""
+    if not sources:
+        return []
+    with scratch("compile") as given:
+        for number, (source, _) in enumerate(sources):
+            (given / str(number)).write_bytes(source)
+        about = {"shown": [shown for _, shown in sources], "docstrings": docstrings}
+        (given / "given.json").write_text(json.dumps(about))
+        outcome = run({"/in": given})
+    return [outcome.result.get(str(n)) or outcome.files[str(n)] for n in range(len(sources))]
 
 
-def compile_libraries(
-    libraries: Mapping[str, Files],
-    runtime: Runtime,
-    *,
-    shown: str,
-    stdlib: Path | None = None,
-    docstrings: bool = True,
-) -> dict[str, dict[str, bytes]]:
-    """Replace the Python files of libraries by bytecode, in one run of Pyodide.
+def library_compiler(runtime: Runtime, stdlib: Path | None = None) -> Compiler:
+    """Return a compiler for libraries, in one run of Pyodide.
 
-    Sources are left out, and with them the column numbers of tracebacks, which are useless without sources.
+    Without the column numbers of tracebacks, which are useless without sources.
 
     Args:
-        libraries: The files of each library, by its name.
-        shown: The folder in tracebacks.
         stdlib: The compiled standard library, if it exists already.
-        docstrings: Whether docstrings stay, as tools are described by them.
-
-    Returns:
-        The files of each library. A module that does not compile, as for another version of Python, stays as source.
     """
-    modules = [(name, path) for name, files in libraries.items() for path in files if path.endswith(".py")]
-    outcomes = _compile(
-        [(libraries[name][path], f"{shown}/{path}") for name, path in modules],
-        compiling(runtime, stdlib, {"PYTHONNODEBUGRANGES": "1"}),
-        docstrings=docstrings,
-    )
-    results = {name: dict(files) for name, files in libraries.items()}
-    for (name, path), outcome in zip(modules, outcomes, strict=True):
-        if isinstance(outcome, bytes):
-            if path in READS_ITS_SOURCE:
-                results[name][bytecode_path(path)] = outcome
-            else:
-                del results[name][path]
-                results[name][path + "c"] = outcome
-    return results
-
-
-def compile_server(files: Files, run: Run, *, shown: str, root: Path) -> dict[str, bytes]:
-    """Add bytecode beside the author's Python files; the sources stay, so that tracebacks show lines.
-
-    Args:
-        files: The author's files.
-        run: Runs the program; see `compiling`.
-        shown: Their folder in the page.
-        root: Their folder on this machine, for errors.
-
-    Raises:
-        BuildError: A file does not compile.
-    """
-    paths = [path for path in sorted(files) if path.endswith(".py")]
-    results = dict(files)
-    outcomes = _compile([(files[path], f"{shown}/{path}") for path in paths], run)
-    for path, outcome in zip(paths, outcomes, strict=True):
-        if isinstance(outcome, str):
-            raise BuildError(f"{root / path} is not valid Python {PYTHON_VERSION.rpartition('.')[0]}: {outcome}.")
-        results[bytecode_path(path)] = outcome
-    return results
-
-
-def bytecode_path(path: str) -> str:
-    """Return the path of the bytecode of a module whose source is there."""
-    pure = PurePosixPath(path)
-    return str(pure.parent / "__pycache__" / f"{pure.stem}.{_TAG}.pyc")
+    return partial(compile_by, compiling(runtime, stdlib, {"PYTHONNODEBUGRANGES": "1"}))
 
 
 def compiling(runtime: Runtime, stdlib: Path | None, env: Mapping[str, str] | None = None) -> Run:
@@ -106,19 +58,6 @@ def compiling(runtime: Runtime, stdlib: Path | None, env: Mapping[str, str] | No
         return outcome
 
     return run
-
-
-def _compile(sources: Sequence[tuple[bytes, str]], run: Run, *, docstrings: bool = True) -> list[bytes | str]:
-    """Compile sources, each with the path that tracebacks show; return the bytecode or the error text of each."""
-    if not sources:
-        return []
-    with scratch("compile") as given:
-        for number, (source, _) in enumerate(sources):
-            (given / str(number)).write_bytes(source)
-        about = {"shown": [shown for _, shown in sources], "docstrings": docstrings}
-        (given / "given.json").write_text(json.dumps(about))
-        outcome = run({"/in": given})
-    return [outcome.result.get(str(n)) or outcome.files[str(n)] for n in range(len(sources))]
 
 
 def cache_key(*parts: str | bytes) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mcpframe.kit.bundle.assembly.assets import integrity
+from mcpframe.kit.bundle.assembly.index_page import BOOT, INBOX
 from mcpframe.kit.bundle.assembly.snapshot_file import AUTHOR
 
 PATIENCE = 120.0
@@ -16,25 +17,14 @@ SILENCE = 30.0
 """Seconds for the code of one module of the server, until it imports another."""
 IMPORTING = 600.0
 """Seconds for all modules of the server."""
-_DATA = rb'(<script type="application/json" id="%b">)(.*?)(</script>)'
-_BOOT = re.compile(_DATA % b"mcpframe-boot", re.DOTALL)
-_INBOX = re.compile(_DATA % b"mcpframe-inbox", re.DOTALL)
 _HOST = "https://host.example"
 
 _Config = dict[str, Any]
 
 
-def boot_of(index: bytes) -> _Config:
-    """Return the boot config in a page."""
-    found = _BOOT.search(index)
-    assert found is not None
-    config: _Config = json.loads(found[2])
-    return config
-
-
 def with_boot(index: bytes, change: Callable[[_Config], _Config]) -> bytes:
     """Return a page with its boot config changed by a function."""
-    return _with_data(_BOOT, index, change)
+    return _with_data(BOOT, index, change)
 
 
 def neutral(index: bytes) -> bytes:
@@ -43,7 +33,7 @@ def neutral(index: bytes) -> bytes:
     Memory does not depend on them, as the page has not read them when the snapshot is taken. So one snapshot fits all
     origins, and contains none.
     """
-    return _with_data(_INBOX, with_boot(index, _neutral_boot), _neutral_inbox)
+    return _with_data(INBOX, with_boot(index, _neutral_boot), _neutral_inbox)
 
 
 def _with_data(data: re.Pattern[bytes], index: bytes, change: Callable[[_Config], _Config]) -> bytes:

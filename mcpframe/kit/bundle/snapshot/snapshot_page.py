@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from mcpframe.kit.bundle.snapshot.boot import PATIENCE, boot_of, changed, neutral
+from mcpframe.kit.bundle.assembly.index_page import boot_of
+from mcpframe.kit.bundle.snapshot.boot import PATIENCE, changed, neutral
 from mcpframe.kit.bundle.snapshot.build_browser import FAILED, Chromium
 from mcpframe.kit.bundle.snapshot.build_site import JobPage, NoOutcome
 from mcpframe.kit.bundle.snapshot.time_limits import TimeLimits

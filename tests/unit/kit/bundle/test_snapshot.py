@@ -16,10 +16,10 @@ import pytest
 from starlette.requests import Request
 
 from mcpframe.kit.bundle.assembly.assets import asset
+from mcpframe.kit.bundle.assembly.index_page import boot_of
 from mcpframe.kit.bundle.pyodide.program_texts import program_text
 from mcpframe.kit.bundle.snapshot import build_browser, build_site, snapshot_page
 from mcpframe.kit.bundle.snapshot import camera as snapshots
-from mcpframe.kit.bundle.snapshot.boot import boot_of
 
 NOTHING = {"error": None, "asked": None, "tasks": 0, "written": [], "opened": [], "modules": []}
 
