@@ -1,28 +1,17 @@
-"""Views with the official `App` of npm's `@modelcontextprotocol/ext-apps`, which our own `AppHost` shows."""
+"""A server with a view, and the view's frame in the page of our own `AppHost`."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import anyio
 from mcp.server.apps import Apps, ResourceCsp
-from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver import MCPServer
 from playwright.async_api import Frame, Page
 
-from tests.browser.apps_hosts import bundle_script
 from tests.browser.outers import PATIENCE
 
 URI = "ui://weather/view"
-PAGES = Path(__file__).parent / "pages"
-
-
-def official_view(version: str, folder: Path) -> str:
-    """Return the HTML text of a view with the `App` of a version, for a test to drive."""
-    target = folder / f"view-{version}.js"
-    bundle_script(PAGES / "app_view_page.js", version, target)
-    script = target.read_text("utf-8").replace("</script", "<\\/script")
-    return f'<!doctype html><meta charset="utf-8"><title>A view</title><body><script type="module">{script}</script>'
 
 
 def weather(html: str, csp: ResourceCsp | None = None) -> MCPServer:
@@ -32,27 +21,10 @@ def weather(html: str, csp: ResourceCsp | None = None) -> MCPServer:
     @apps.tool(resource_uri=URI)
     def forecast(place: str) -> dict[str, Any]:
         """Forecast the weather."""
-        return {"place": place, "degrees": 21, "wind": None}
-
-    @apps.tool(resource_uri=URI, visibility=["model"])
-    def erase() -> str:
-        """For models only."""
-        raise AssertionError("a view has called it")
-
-    @apps.tool(resource_uri=URI, visibility=["app"])
-    async def refresh(ctx: Context[Any]) -> str:
-        """For views only."""
-        await ctx.report_progress(1, 2, "half")
-        return "fresh"
+        return {"place": place, "degrees": 21}
 
     apps.add_html_resource(URI, html, csp=csp)
-    server = MCPServer("weather", extensions=[apps])
-
-    @server.resource("data://stations")
-    def stations() -> str:
-        return "Wien"
-
-    return server
+    return MCPServer("weather", extensions=[apps])
 
 
 async def view_frame(page: Page) -> Frame:

@@ -74,6 +74,9 @@ async def test_the_handshake(shown: Shown) -> None:
 async def test_a_link(shown: Shown) -> None:
     assert await call(shown, "openLink", {"url": "https://example.org/"}) == {}
     assert await shown.asked.taken("link") == "https://example.org/"
+    for url in ("javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "https://user:x@example.org/"):
+        assert (await shown.inside("params => view.call('openLink', params)", {"url": url}))["code"] == -32602
+    assert "link" not in [kind for kind, *_ in shown.asked.notes]
 
 
 async def test_a_download(shown: Shown) -> None:
@@ -110,6 +113,7 @@ async def test_a_tool_of_the_server(shown: Shown) -> None:
     assert answer["result"]["structuredContent"] == {"result": [0, 1]}
     assert await shown.heard("progress") == {"progress": 1, "total": 2, "message": "half"}
     refused = await shown.inside("params => view.callTool(params)", {"name": "erase", "arguments": {}})
+    assert refused["code"] == -32602
     assert "for models only" in refused["error"]
     assert ("erased", True) not in shown.asked.notes
 
@@ -117,6 +121,7 @@ async def test_a_tool_of_the_server(shown: Shown) -> None:
 async def test_a_resource_of_the_server(shown: Shown) -> None:
     read = await raw(shown, "resources/read", {"uri": "data://stations"})
     assert read["contents"] == [{"uri": "data://stations", "mimeType": "text/plain", "text": "Wien"}]
+    assert "error" in await shown.inside("params => view.raw('resources/read', params)", {"uri": "data://nothing"})
 
 
 @pytest.mark.parametrize(
@@ -144,6 +149,7 @@ async def test_a_message_of_the_model(shown: Shown) -> None:
 async def test_pings(shown: Shown) -> None:
     assert await raw(shown, "ping", {}) == {}
     assert await shown.running.request("ping", {}) == {}
+    assert (await shown.inside("() => view.raw('no/such', {})"))["error"]["code"] == -32601
 
 
 async def test_the_size(shown: Shown) -> None:

@@ -230,3 +230,4 @@ async def test_lists_of_the_server_change(host: AppsHost, kind: str) -> None:
 async def test_teardown(host: AppsHost) -> None:
     assert await host.call("teardownResource", {"reason": "done"}) == {"result": {}}
     assert await heard(host, "teardown") == "done"
+    assert await host.taken("log") == {"level": "info", "data": {"last": "words"}, "logger": "view"}

@@ -142,10 +142,3 @@ async def test_a_host_that_follows_the_size_does_not_make_it_grow(host: AppsHost
     assert heights[0] < heights[1] > heights[2]
     await host.page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
     assert await host.page.evaluate("apps.count('size')") <= 1
-
-
-async def test_a_teardown_waits_for_the_view(host: AppsHost) -> None:
-    await host.open()
-    await expect(host.page.frame_locator("iframe").locator("#told")).to_be_visible()  # its UI function has run
-    assert await host.call("teardownResource", {"reason": "done"}) == {"result": {}}
-    assert await host.taken("log") == {"level": "info", "data": {"last": "words"}, "logger": "view"}
