@@ -183,8 +183,8 @@ def _content(found: Json) -> str:
 
 
 def _length(value: Any) -> str:
-    if isinstance(value, int) and not isinstance(value, bool):
-        value = f"{value}px"
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**6:
+        return f"{value}px"
     if isinstance(value, str) and _LENGTH.match(value.strip()):
         return value.strip()
     raise UiError("A width or height is a CSS length such as '400px' or '100%', of at most six digits.")
