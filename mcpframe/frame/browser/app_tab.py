@@ -57,7 +57,7 @@ class ThisTab:
         locks = getattr(js.navigator, "locks", None)
         if not isinstance(locks, JsProxy) or not hasattr(js, "BroadcastChannel"):
             raise StateError(
-                "An app's hub needs Web Locks and broadcast channels, which this page has not: serve it over https, or "
+                "An app's hub needs Web Locks and broadcast channels, which this page lacks: serve it over https, or "
                 "from localhost."
             )
         self._locks = locks

@@ -282,7 +282,7 @@ class HostOfView(Host):
             async with asyncio.timeout(TEARDOWN_SECONDS):
                 await asyncio.gather(*(_torn_down(function, reason) for function in self._on_teardown))
         except TimeoutError:
-            log.warning("What runs before this page is removed took more than %g seconds.", TEARDOWN_SECONDS)
+            log.warning("The functions of on_teardown took more than %g seconds.", TEARDOWN_SECONDS)
         return {}
 
     async def _typed(self, kind: str, method: str, params: Json, on_progress: Progress | None = None) -> Any:
@@ -343,7 +343,7 @@ async def _torn_down(function: Teardown, reason: str) -> None:
     try:
         await function(reason)
     except Exception:
-        log.exception("What runs before this page is removed has failed")
+        log.exception("A function of on_teardown has failed")
 
 
 def _tool_event(what: str, params: Json) -> ToolEvent | None:

@@ -43,7 +43,7 @@ def parse_sandbox_proxy(sandbox: str | None) -> tuple[str, str]:
             raise OriginError(f"{address} is of this page's own origin: serve the sandbox on another one.")
         return address, origin
     if sandbox is None:
-        raise StateError("Outside of a browser's page pass AppHost the address of a sandbox.html.")
+        raise StateError("The sandbox is found only in a browser's page: elsewhere, pass AppHost the address of one.")
     return parse_address(sandbox)
 
 

@@ -157,7 +157,7 @@ class ViewServer:
                 if resource.get("uri") == uri:
                     return ui_of(resource)
         except Exception as error:  # noqa: BLE001  the view itself was read; a server may list none, or a faulty list
-            log.warning("The server's resources are not listed, so %s has no policy of its list: %s", uri, error)
+            log.warning("The server cannot list its resources, so a policy for %s there is not applied: %s", uri, error)
         return {}
 
     async def _call_tool(self, params: Json, on_progress: Progress | None) -> Json:

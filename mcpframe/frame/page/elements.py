@@ -229,7 +229,7 @@ class Element:
 
         def lost() -> None:
             if not happened.done():
-                happened.set_exception(PageError(f"The element that {kind!r} was awaited of is no longer in the page."))
+                happened.set_exception(PageError(f"The element left the page, so no {kind!r} will come."))
 
         stop = self._page.listen(self.js, kind, hear, lost)
         try:

@@ -73,7 +73,7 @@ def load_entry(entry: str) -> ConsoleScript:
         import_module(_CONTAINING[major()])
     main = entries.find(entry, lambda _: "the package's console script names it")
     if not callable(main):
-        raise EntryError(f"The console script's {entry!r} is of type {type(main).__name__}, and no function.")
+        raise EntryError(f"The console script's {entry!r} is of type {type(main).__name__}, not a function.")
     return ConsoleScript(main)
 
 

@@ -68,8 +68,8 @@ def page_candidates(
     if not candidates:
         names = ", ".join(each.name for each in having)
         raise OriginError(
-            f"Nobody may set up this server: setups need {names}, for which allowed_origins is empty, or which its "
-            "`dialects` leave out."
+            f"Nobody may set up this server: its setup needs the dialect {names}. Add an origin for that to "
+            "allowed_origins, and do not leave it out of `dialects`."
         )
     return candidates
 

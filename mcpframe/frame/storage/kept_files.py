@@ -135,8 +135,8 @@ class KeptFiles:
         size = sum(max(state[0], 0) for state in found.values())
         if size > self._most_bytes or len(found) > self._most_files:
             raise QuotaError(
-                f"The files in {self._named()} are {len(found)} of {size} bytes; at most {self._most_files} of "
-                f"{self._most_bytes} bytes are kept. Nothing was stored: delete some, or "
+                f"{self._named()}: {len(found):,} files with {size:,} bytes together are too many to keep; the limits "
+                f"are {self._most_files:,} files and {self._most_bytes:,} bytes. Nothing was stored: delete some, or "
                 "narrow persist in [tool.mcpframe]."
             )
         for path, state in found.items():

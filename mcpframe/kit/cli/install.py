@@ -162,10 +162,10 @@ def _chosen(names: list[str] | None, places: UserFolders) -> list[Client]:
 
     unknown = [each for each in names or () if each not in BY_NAME]
     if unknown:
-        raise InstallError(f"{unknown[0]!r} is not a client that is known here: choose of {', '.join(BY_NAME)}.")
+        raise InstallError(f"{unknown[0]!r} is not a known client: choose one of {', '.join(BY_NAME)}.")
     chosen = [BY_NAME[each] for each in names or ()] or [each for each in CLIENTS if each.place(places).is_file()]
     if not chosen:
-        raise InstallError(f"No client's configuration was found: name one with --client, of {', '.join(BY_NAME)}.")
+        raise InstallError(f"No client's configuration was found: name it with --client ({', '.join(BY_NAME)}).")
     return chosen
 
 
@@ -226,7 +226,7 @@ def _may_write(title: str) -> bool:
     from mcpframe.kit.base.errors import InstallError
 
     if not sys.stdin.isatty():
-        raise InstallError("Nobody can be asked here: look at the difference, and run this again with --yes.")
+        raise InstallError("Only a terminal can ask for a confirmation: check the difference above, and add --yes.")
     return typer.confirm(f"Write this for {title}?")
 
 

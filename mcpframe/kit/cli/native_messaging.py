@@ -133,7 +133,7 @@ def install(
         for each in planned:
             typer.echo(f"{each.path}:\n{each.text}", nl=False)
         if not sys.stdin.isatty():
-            raise InstallError("Nobody can be asked here: look at the files above, and run this again with --yes.")
+            raise InstallError("Only a terminal can ask for a confirmation: check the files above, and add --yes.")
         if not typer.confirm("Allow the extension in these browsers to start mcpframe?"):
             raise typer.Exit(1)
     origins = [f"--allow-origin={origin}" for origin in allowed_origins]

@@ -177,7 +177,7 @@ def answer(name: str, text: str, schema: Mapping[str, Any]) -> Any:
     else:
         value = options[text] if text in options else parse_pairs([f"{name}={text}"], schema)[name]
     if options and (others := [each for each in _listed(value) if each not in options.values()]):
-        raise CallError(f"{name}: {others[0]!r} is none of {', '.join(options)}.")
+        raise CallError(f"{name}: {others[0]!r} is not a choice: take one of {', '.join(options)}.")
     rules = {key: rule for key, rule in about.items() if key in _CHECKED}
     try:
         Validator.check_schema(rules)

@@ -126,6 +126,6 @@ def _opened(actor: Actor, message: Message) -> Iterable[Output]:
 
 nobody_answered = end_with(lambda _: HandshakeTimeout("No host answered in time."))
 no_data = end_with(
-    lambda _: HandshakeTimeout("The host sent no render data in time, for which this page's address says to wait.")
+    lambda _: HandshakeTimeout("This page's address says to wait for render data, and the host sent none in time.")
 )
 removed = end_with(lambda _: PeerGone("The peer's window is gone; the session is over."))

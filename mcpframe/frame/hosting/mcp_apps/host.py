@@ -159,9 +159,9 @@ class AppHost:
         resource = await self._server.read_view(uri)
         policy = ViewPolicy.read(resource.ui, self._allow_domain)
         if policy.refused:
-            log.warning("%s declares domains that it does not get: %s", uri, ", ".join(policy.refused))
+            log.warning("These domains that %s declares are refused: %s", uri, ", ".join(policy.refused))
             if "*." in "".join(policy.refused) and public_suffixes() is None:
-                log.warning("Wildcards stand only where the host's page has the package publicsuffixlist.")
+                log.warning("Wildcards need the package publicsuffixlist: add it to the host's requirements.")
         permissions = granted(policy, self._permissions)
         framing = Framing(
             url=self.sandbox,

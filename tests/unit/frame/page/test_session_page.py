@@ -286,7 +286,7 @@ async def test_an_awaited_event_of_an_element_that_goes_away_is_an_error(rig: Ri
     waiting = asyncio.ensure_future(rig.page.element("#go").event("click"))
     await settled()
     rig.page.element("#go").remove()
-    with pytest.raises(PageError, match="no longer in the page"):
+    with pytest.raises(PageError, match="left the page"):
         await waiting
     assert rig.browser.listeners == []
 

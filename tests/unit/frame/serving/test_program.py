@@ -198,5 +198,5 @@ def test_event_loops_outside_of_a_program_are_as_they_were() -> None:
 
 
 async def test_an_entry_that_is_no_function() -> None:
-    with pytest.raises(EntryError, match="is of type dict, and no function"):
+    with pytest.raises(EntryError, match="is of type dict, not a function"):
         await console.open_entry("tests.unit.frame.serving.test_program:CLIENT")
