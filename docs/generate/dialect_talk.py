@@ -13,6 +13,7 @@ from mcpframe.frame.core.connection import Candidate, Connection
 from mcpframe.frame.core.dialect import TRANSPORT
 from mcpframe.frame.core.events import Inbound, Output, Refused, Send
 from mcpframe.frame.core.origins import ANY, parse_allowed_origins
+from mcpframe.frame.core.roles import State
 from mcpframe.frame.dialects.available import dialect
 from mcpframe.frame.dialects.mcp_ui.offers import EmbedderOffer
 
@@ -24,8 +25,28 @@ _NAMES = {
     "mcp_apps": ("host", "view"),
     "mcp_ui": ("host", "framed page"),
     "mcp_b": ("client", "page server"),
+    "plain_mcp": ("client", "framed server"),
 }
 _CALL: Json = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "add", "arguments": {"a": 1}}}
+_INITIALIZE: Json = {
+    "jsonrpc": "2.0",
+    "id": 0,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "chat", "version": "1.0"},
+    },
+}
+_SERVER: Json = {
+    "jsonrpc": "2.0",
+    "id": 0,
+    "result": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "adder", "version": "1.0"},
+    },
+}
 _RESULT: Json = {"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": "1"}]}}
 _TOOL: Json = {
     "jsonrpc": "2.0",
@@ -45,6 +66,7 @@ _SCRIPTS: dict[str, list[tuple[str, Json | None]]] = {
         ("outer", {"jsonrpc": "2.0", "id": "mcpframe/1", "result": {"response": {"sum": 1}}}),
     ],
     "mcp_b": [("outer", _CALL), ("inner", _RESULT), ("inner", None)],
+    "plain_mcp": [("outer", _INITIALIZE), ("inner", _SERVER)],
 }
 """What each side sends once the connection is open; None closes it."""
 
@@ -81,6 +103,9 @@ def talk(name: str) -> Iterator[tuple[str, Send]]:
     for side in ("outer", "inner"):
         pair.waiting += [(side, output) for output in pair.ends[side].start(0.0)]
     yield from pair.drain()
+    if pair.ends["outer"].state is State.AWAITING:  # a host that has to find out whether its page listens
+        pair.waiting += [("outer", output) for output in pair.ends["outer"].tick(2.0)]
+        yield from pair.drain()
     for side, message in _SCRIPTS[name]:
         end = pair.ends[side]
         outputs = end.close(0.0) if message is None else end.send(json.dumps(message), message, 0.0)

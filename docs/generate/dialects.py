@@ -33,6 +33,7 @@ _GUARDS = {
     "waits_for_data": "the page waits for render data",
     "answers_opening": "for the first request of render data",
     "is_ours": "for a request of the page",
+    "is_probe": "the id is `mcpframe/ping`",
 }
 _LOCALS: dict[str, str] = {
     Local.START: "start",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 
 from mcpframe.frame.dialects.available import spoken_names
@@ -27,6 +28,7 @@ def texts(dialect: str) -> tuple[str, ...]:
 
 def foreign(adopted: str) -> Iterator[str]:
     """Return the messages of the other dialects' vectors that are not in the form of this one's."""
+    reads_text = any(role.codec.reads_text for role in parts(adopted).roles.values())
     for dialect in spoken_names():
         if dialect == adopted:
             continue
@@ -35,6 +37,9 @@ def foreign(adopted: str) -> Iterator[str]:
                 data = json.loads(text)
             except ValueError:
                 continue
+            if isinstance(data, str) and reads_text:
+                with suppress(ValueError):
+                    data = json.loads(data)
             if not (isinstance(data, dict) and parts(adopted).owns(data)):
                 yield text
 

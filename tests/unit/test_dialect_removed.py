@@ -17,6 +17,7 @@ from tests.support.mcpb import to_server
 REPOSITORY = Path(__file__).parents[2]
 DIALECTS = "mcpframe.frame.dialects"
 PARTS: dict[str, set[str]] = {
+    "plain_mcp": set(),
     "sep": set(),
     "mcp_apps": {
         f"mcpframe.frame.{name}" for name in ("host_api.mcp_apps", "hosting.mcp_apps.host", "hosting.mcp_apps.view")
@@ -115,14 +116,16 @@ root, removed, _, *modules = sys.argv[1:]
 for name in modules:
     assert import_module(name).__file__.startswith(root), name
 left = [each.name for each in available.dialects()]
-assert removed not in left and len(left) == 3, left
+assert removed not in left and len(left) == 4, left
 assert available.phase_of("#setup") == ("transport" if removed == "sep" else "setup")
-assert {
+found = {
     "sep": read_wire({"type": "MCP_MESSAGE"}),
     "mcp_apps": read_wire({"jsonrpc": "2.0"}),
     "mcp_ui": read_wire({"type": "tool"}),
     "mcp_b": read_wire(json.loads(sys.argv[3])),
-}[removed] is None
+    "plain_mcp": read_wire({"jsonrpc": "2.0"}, "plain_mcp"),
+}[removed]
+assert found is None or found.dialect != removed
 """
 
 

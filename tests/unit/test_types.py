@@ -15,14 +15,15 @@ from tests.release.host_package import write_types
 
 ROOT = checkout_dir()
 TYPES = ROOT / "tests" / "types"
-EXAMPLE = ROOT / "docs" / "examples" / "host-typescript"
+EXAMPLES = ROOT / "docs" / "examples"
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A host's folder: its own modules, and the npm packages."""
     shutil.copytree(TYPES, tmp_path, dirs_exist_ok=True)
-    shutil.copy(EXAMPLE / "host.ts", tmp_path / "example.ts")
+    for name in ("host-typescript", "plain-host"):
+        shutil.copy(EXAMPLES / name / "host.ts", tmp_path / f"{name}.ts")
     (tmp_path / "node_modules").symlink_to(install_locked(ROOT), target_is_directory=True)
     return tmp_path
 

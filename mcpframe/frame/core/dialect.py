@@ -29,6 +29,8 @@ class Dialect:
         title: the name for people.
         preference: the rank among the dialects, the preferred one first.
         inner: the roles of a framed page, by phase. Empty for a dialect without messages: see `document_module`.
+        inner_client: the roles of a framed page that is a client, where the wire has to differ; then an author asks
+            for the dialect by its name.
         outer: the roles of its host, by phase.
 
         phase_of: returns the phase that a page's address asks for, from its hash.
@@ -68,6 +70,7 @@ class Dialect:
     title: str
     preference: int
     inner: Mapping[str, Role] = field(default_factory=dict)
+    inner_client: Mapping[str, Role] = field(default_factory=dict)
     outer: Mapping[str, Role] = field(default_factory=dict)
 
     phase_of: Callable[[str], str] = lambda fragment: TRANSPORT

@@ -31,9 +31,14 @@ class WireMessage:
     step: str = ""
 
 
-def read_wire(message: Any) -> WireMessage | None:
-    """Return the description of a parsed message, of any dialect and direction; None for one of no dialect."""
-    for each, codec in _codecs():
+def read_wire(message: Any, spoken: str = "") -> WireMessage | None:
+    """Return the description of a parsed message, of any dialect and direction; None for one of no dialect.
+
+    Args:
+        message: the message.
+        spoken: the dialect of the session, where it is known: some have messages of the same form.
+    """
+    for each, codec in sorted(_codecs(), key=lambda pair: pair[0].name != spoken):
         kind = codec.kind(message)
         if kind is None:
             continue

@@ -17,13 +17,13 @@ from mcpframe.frame.core.dialect import TRANSPORT
 from mcpframe.frame.core.errors import HandshakeTimeout, PeerGone
 from mcpframe.frame.core.events import Closed, Departure, Opened, Output, Received, Refused, Send
 from mcpframe.frame.core.roles import State
-from mcpframe.frame.dialects.available import dialect, dialects, inner_candidates, spoken_names
+from mcpframe.frame.dialects.available import dialect, dialects, entries_of, inner_candidates, spoken_names
 from mcpframe.frame.serving.server import serve
 from mcpframe.frame.session.session import open_session, transport
 from mcpframe.frame.session.wire import read_wire
 from mcpframe.kit.bundle.assembly.description import ServerDescription
 from mcpframe.kit.bundle.assembly.inbox import inbox_data
-from mcpframe.kit.bundle.assembly.offered import ways
+from mcpframe.kit.bundle.assembly.offered import lists_of, ways
 from mcpframe.kit.project.pyproject import McpframeConfig
 from tests.support.fake_window import STRANGER, FakeWindow, inbound
 from tests.support.toy_dialects import TOY, installed
@@ -92,6 +92,8 @@ class Talk:
         """Begin, and let one request cross and be answered: some roles open with it."""
         for side in ("outer", "inner"):
             self.carry(side, self.sides[side].start(0.0))
+        if self.sides[self.asks].state is not State.OPEN:  # a host that has to find out whether its page listens
+            self.carry(self.asks, self.sides[self.asks].tick(2.0))
         self.send(self.asks, self.parts.request)
         self.send(self.answers, {"jsonrpc": "2.0", "id": self.parts.request["id"], "result": {"response": {}}})
         assert {made.state for made in self.sides.values()} == {State.OPEN}
@@ -226,11 +228,12 @@ def test_the_build_and_the_inspector_know_it(name: str, of: Parts) -> None:
     spoken = dialect(name)
     assert spoken.for_hosts in [way["hosts"] for way in ways([name])]
     assert McpframeConfig.model_validate({"dialects": [name]}).dialects == [name]
-    allowed = parse_allowed_origins([HOST])
-    inbox = inbox_data(ServerDescription("p"), McpframeConfig(), ABOUT, allowed)  # type: ignore[arg-type]
+    config = McpframeConfig(dialects=[name])  # type: ignore[list-item]
+    inbox = inbox_data(ServerDescription("p"), config, ABOUT, lists_of([name], entries_of([HOST]), opaque=False))
+    posted = [out for out in Connection([candidate(name, "inner")]).start(0.0) if isinstance(out, Send)]
     openings = inbox["phases"][-1]["openings"]
-    assert any(of.owns(opening) for opening in openings)
-    found = read_wire(of.call)
+    assert [of.owns(opening) for opening in openings] == [True for _ in posted]
+    found = read_wire(of.call, name)
     assert found
     assert (found.dialect, bool(found.body)) == (name, True)
     assert set(spoken.steps) <= {kind for role in of.roles.values() for kind in role.readers}

@@ -12,6 +12,7 @@ from tests.vectors.cases import VECTORS
 from tests.vectors.generate import (
     apps_states,
     mcpb_states,
+    plain_mcp_states,
     sep_clones,
     sep_fields,
     sep_limits,
@@ -29,6 +30,7 @@ def generated() -> dict[Path, str]:
         "mcp_apps": [apps_states],
         "mcp_ui": [ui_states],
         "mcp_b": [mcpb_states],
+        "plain_mcp": [plain_mcp_states],
     }
     return {
         VECTORS / dialect / f"{name}.json": text_of(table)

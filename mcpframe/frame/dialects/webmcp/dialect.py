@@ -7,7 +7,7 @@ from mcpframe.frame.core.dialect import Dialect
 DIALECT = Dialect(
     name="webmcp",
     title="WebMCP",
-    preference=5,
+    preference=6,
     initializes=False,
     document_property="modelContext",
     document_module="mcpframe.frame.webmcp.offering",

@@ -240,7 +240,7 @@ def test_origins_by_dialect() -> None:
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        ([], "must name at least one of sep, mcp_apps, mcp_ui, mcp_b, webmcp"),
+        ([], "must name at least one of sep, mcp_apps, mcp_ui, mcp_b, plain_mcp, webmcp"),
         (["sep", "gopher", "telex"], "'gopher', 'telex' are not dialects; possible are sep, mcp_apps"),
         (["mcp-ui"], "'mcp-ui' is not a dialect"),
         (["sep", "mcp_ui", "sep"], "'sep' is in it twice"),
