@@ -37,7 +37,7 @@ def proxy(
             "repeated.",
         ),
     ] = None,
-    port: Annotated[int, options.port("Its port; 0 takes a free one.")] = 8719,
+    port: Annotated[int, options.port("Its port; 0 takes a free one.")] = 8716,
 ) -> None:
     """Forward requests of pages to listed hosts that do not allow pages (CORS). Until Ctrl-C.
 

@@ -1,4 +1,4 @@
-"""A small forwarder for servers that do not allow pages (CORS): `http://127.0.0.1:8719/https://api.example/path`.
+"""A small forwarder for servers that do not allow pages (CORS): `http://127.0.0.1:8716/https://api.example/path`.
 
 It serves the pages of listed origins, and reaches listed origins only. A request takes along what the page's own code
 wrote: no cookies, and no credentials of this machine.
