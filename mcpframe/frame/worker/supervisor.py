@@ -8,9 +8,9 @@ and which of its requests have not been answered. So a worker may be ended at an
 - A request that is cancelled while it waits is never run.
 - A request of the server to a client is cancelled, and its answer is dropped.
 
-The worker is ended if its event loop does not answer within the grace period, after a call that it had begun to handle
-was cancelled, has exceeded its time limit, was stopped by a person, or has lost its client; and after one that waits
-for it while it handles none. Pings of clients are answered here.
+A call is over when it is cancelled, exceeds its time limit, is stopped by a person, or loses its client. If the worker
+had begun to handle that call, or is idle and did not begin it, its event loop has the grace period to answer; otherwise
+the worker is ended. Pings of clients are answered here.
 
 A session that the worker ends by itself fails with its requests; the client's next request begins another one there.
 
