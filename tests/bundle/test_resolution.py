@@ -11,8 +11,8 @@ from playwright.sync_api import Page
 
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.base.programs import run_tool
-from mcpframe.kit.bundle.packages.choose_wheels import NoWheelFound
 from mcpframe.kit.bundle.packages.lock import Lock, read_lock
+from mcpframe.kit.bundle.packages.no_wheel import NoWheelFound
 from mcpframe.kit.bundle.packages.resolve import resolve
 from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.bundle.pyodide.packages import PyodidePackages

@@ -14,8 +14,8 @@ import pytest
 from mcpframe.kit.base.cache import sha256_of
 from mcpframe.kit.base.errors import HashMismatch
 from mcpframe.kit.bundle.packages import source_builds
-from mcpframe.kit.bundle.packages.choose_wheels import NoWheelFound
 from mcpframe.kit.bundle.packages.lock import Locked
+from mcpframe.kit.bundle.packages.no_wheel import NoWheelFound
 from mcpframe.kit.bundle.packages.resolve import resolve
 from mcpframe.kit.bundle.packages.source_builds import SourceBuilds, rebuild
 from mcpframe.kit.bundle.packages.wheels import wheel_path

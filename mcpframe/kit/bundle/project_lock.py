@@ -11,9 +11,9 @@ from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.base.progress import Progress, remark, silent
 from mcpframe.kit.bundle.assembly.author_files import author_files
 from mcpframe.kit.bundle.code.sdk_choice import asks_for_later, fails_as_earlier, written_for_earlier
-from mcpframe.kit.bundle.packages.choose_wheels import NoWheelFound
 from mcpframe.kit.bundle.packages.fetch import fetch_wheels
 from mcpframe.kit.bundle.packages.lock import Lock, inputs_hash, read_lock, write_lock
+from mcpframe.kit.bundle.packages.no_wheel import NoWheelFound
 from mcpframe.kit.bundle.packages.repairs import Repairs
 from mcpframe.kit.bundle.packages.resolve import BASE, INSTALLER, resolve
 from mcpframe.kit.bundle.pyodide.archive import unpacking

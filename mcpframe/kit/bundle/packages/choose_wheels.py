@@ -16,8 +16,7 @@ constraint of the next round:
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from packaging.requirements import Requirement
@@ -29,34 +28,17 @@ from mcpframe.kit.base.progress import remark
 from mcpframe.kit.bundle.assembly.special import OPTIONAL_NATIVE, is_left_out, modules_of
 from mcpframe.kit.bundle.code.imports import Import, imports_named, places_of
 from mcpframe.kit.bundle.packages.lock import SERVER, Locked, requirer
-from mcpframe.kit.bundle.packages.pins import Conflict, Pin, ancestors, chain_of, requirers
+from mcpframe.kit.bundle.packages.no_wheel import lacks, no_wheel_found
+from mcpframe.kit.bundle.packages.pins import Conflict, Pin, ancestors, requirers
 from mcpframe.kit.bundle.packages.repairs import Repairs, Without
 from mcpframe.kit.bundle.packages.requirements import Requirements
 from mcpframe.kit.bundle.packages.wheels import NoWheel, download, wheel_path
 from mcpframe.kit.bundle.pyodide.archive import unpack
 from mcpframe.kit.bundle.pyodide.packages import PyodidePackage, PyodidePackages, Wanted
-from mcpframe.kit.bundle.pyodide.version import PYTHON_VERSION
 
 _MAX_ROUNDS = 30
 _MOST_VERSIONS = 5
 """The number of versions tried of one package."""
-
-
-class NoWheelFound(BuildError):
-    """A package has no wheel that runs in Pyodide.
-
-    Args:
-        message: The sentences for the author.
-        package: The package and its version.
-        chain: The packages that lead to it, from one of the author's requirements.
-        places: The lines that import it, as far as known.
-    """
-
-    def __init__(self, message: str, package: str, chain: tuple[str, ...], places: tuple[str, ...]) -> None:
-        super().__init__(message)
-        self.package = package
-        self.chain = chain
-        self.places = places
 
 
 @dataclass(frozen=True)
@@ -117,26 +99,6 @@ def choose_wheels(
     return _Search(requirements, pins, pyodide, preferred, repairs).run()
 
 
-def _lacks(required_python: str) -> str:
-    """Return the end of a sentence on a package without a wheel."""
-    if required_python:
-        python = ".".join(PYTHON_VERSION.split(".")[:2])
-        return f"requires Python {required_python}, and Pyodide's is {python}"
-    return "has no wheel that runs in Pyodide"
-
-
-def _what_goes_on_without(name: str, imports: Sequence[Import]) -> str:
-    """Return a sentence on the code that imports a package: what starts without it, and what does not."""
-    needed = [item for item in imports if not item.optional]
-    if needed:
-        more = len(imports) - len(needed)
-        others = f"; {more} other imports are in functions or within try, and fail alone" if more else ""
-        return f" It is imported in {places_of(needed)[0]}, which needs it to be imported itself{others}."
-    if imports:
-        return f" It is imported in functions or within try only ({places_of(imports)[0]}): the server starts without."
-    return ""
-
-
 class _Search:
     def __init__(
         self,
@@ -195,7 +157,7 @@ class _Search:
         if name not in self._missing:
             self._missing[name] = needed[name]
             self._other_python[name] = missing.requires_python
-            remark(f"{name} {needed[name].version} {_lacks(missing.requires_python)}")
+            remark(f"{name} {needed[name].version} {lacks(missing.requires_python)}")
         self._preferred.pop(name, None)
         candidates = self._candidates.setdefault(name, self._candidates_for(missing, needed[name]))
         conflict: Conflict | None = None
@@ -224,7 +186,16 @@ class _Search:
             if candidate.own is not None:
                 self._from_pyodide[name] = candidate.own
             return pins
-        raise self._no_wheel(name, needed, missing.versions, conflict)
+        raise no_wheel_found(
+            missing,
+            self._missing[name],
+            needed,
+            _imports_of(name, self._missing[name], needed),
+            required_python=self._other_python[name],
+            own=self._pyodide.find(name),
+            conflict=conflict,
+            builds=self._requirements.builds,
+        )
 
     def _candidates_for(self, missing: NoWheel, pin: Pin) -> Iterator[_Candidate]:
         name, own = missing.name, self._pyodide.find(missing.name)
@@ -333,56 +304,6 @@ class _Search:
                     )
         return tuple(dict.fromkeys(notes))
 
-    def _no_wheel(
-        self, name: str, pins: Mapping[str, Pin], versions: tuple[str, ...], conflict: Conflict | None
-    ) -> NoWheelFound:
-        pin, own = self._missing[name], self._pyodide.find(name)
-        imports = _imports_of(name, pin, pins)
-        places = places_of(imports)
-        chain = chain_of(name, {item: found.required_by for item, found in pins.items()})
-        through = f" (through {' → '.join(chain)})" if len(chain) > 2 else ""
-        there = f"only of {', '.join(sorted(versions, key=Version))}" if versions else "of no version"
-        if own is None:
-            distribution = "Pyodide's distribution none"
-        else:
-            wants = _specifier(name, pin, conflict)
-            distribution = f"Pyodide's own distribution {own.version}, which does not fit{wants}"
-        another = f"another version of {chain[-2]}" if len(chain) > 1 else "another version"
-        required_python = self._other_python[name]
-        if required_python:
-            why = f"{_lacks(required_python)} (a wheel for it there is {there}, {distribution})"
-            instead = "ask its authors to allow that Python"
-        else:
-            why = (
-                f"{_lacks('')}: neither pure Python nor WebAssembly (the package index has one {there}, {distribution})"
-            )
-            instead = "use a library without native code"
-        message = (
-            f"{name} {pin.version} {why}. {requirers(pin)} requires it{through}: leave it out, if the server works "
-            f'without it (--set leave_out={name} for a package by its name, tool.mcpframe.leave_out = ["{name}"] in a '
-            f"project), require {another}, or {instead}."
-        )
-        message += _what_goes_on_without(name, imports)
-        if own is None and not versions and not required_python:
-            message += self._about_sources(name, pin)
-        return NoWheelFound(message, f"{name} {pin.version}", chain, places)
-
-    def _about_sources(self, name: str, pin: Pin) -> str:
-        """Return what can be done with the sources of a package."""
-        builds = self._requirements.builds
-        if builds is None:
-            return (
-                " If it has only sources, and is Python alone, have them built, without access to this machine: "
-                "--build-sdists, or build_sdists = true in [tool.mcpframe]."
-            )
-        if (failure := builds.failures.get(name)) is None:
-            return ""
-        return (
-            f" Its sources cannot be built: {failure}. If it is Python alone, build its wheel where you trust its "
-            f"code: pip wheel --no-deps --wheel-dir wheels {name}=={pin.version}, and set "
-            "PIP_FIND_LINKS to the path of that folder."
-        )
-
 
 def _is_as_stable(version: str, pinned: str) -> bool:
     """Return whether a version is as stable as the pinned one: not a pre-release unless that is one."""
@@ -402,14 +323,3 @@ def _imports_of(name: str, pin: Pin, pins: Mapping[str, Pin]) -> list[Import]:
             continue
         imports += [item for module in modules_of([name]) for item in imports_named(module, files)]
     return imports
-
-
-def _specifier(name: str, pin: Pin, conflict: Conflict | None) -> str:
-    """Return the version specifiers that others require of a package, according to uv."""
-    for who in pin.required_by:
-        found = re.search(
-            rf"\b{re.escape(who)}\S* depends on {re.escape(name)}([<>=!~][^\s,]*)", str(conflict and conflict.reason)
-        )
-        if found:
-            return f" {name}{found[1]}, as {who} requires"
-    return ""

@@ -13,9 +13,9 @@ from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.bundle.assembly.special import SPECIAL
 from mcpframe.kit.bundle.code.code_limits import look_at
 from mcpframe.kit.bundle.code.imports import imports_named, places_of
-from mcpframe.kit.bundle.packages.choose_wheels import NoWheelFound
 from mcpframe.kit.bundle.packages.compile_layers import base_packages
 from mcpframe.kit.bundle.packages.lock import Lock
+from mcpframe.kit.bundle.packages.no_wheel import NoWheelFound
 from mcpframe.kit.bundle.packages.pins import chain_of
 from mcpframe.kit.bundle.packages.wheels import wheel_path
 from mcpframe.kit.bundle.pyodide.archive import Files, unpack

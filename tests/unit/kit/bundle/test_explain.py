@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import BuildError
-from mcpframe.kit.bundle.packages.choose_wheels import NoWheelFound
 from mcpframe.kit.bundle.packages.explain import Explained, explain
 from mcpframe.kit.bundle.packages.lock import Lock, Locked
+from mcpframe.kit.bundle.packages.no_wheel import NoWheelFound
 from mcpframe.kit.bundle.packages.wheels import wheel_path
 from tests.support.wheels import write_wheel
 

@@ -14,8 +14,8 @@ from mcpframe.kit.base.progress import counting
 from mcpframe.kit.bundle.code.sdk_choice import EARLIER_SDK, SDK
 from mcpframe.kit.bundle.packages import choose_wheels, named_package, pins, requirements
 from mcpframe.kit.bundle.packages import resolve as module
-from mcpframe.kit.bundle.packages.choose_wheels import NoWheelFound
 from mcpframe.kit.bundle.packages.lock import Lock, Locked
+from mcpframe.kit.bundle.packages.no_wheel import NoWheelFound
 from mcpframe.kit.bundle.packages.pins import Conflict
 from mcpframe.kit.bundle.packages.repairs import NO_REPAIRS, Repairs, Without
 from mcpframe.kit.bundle.packages.resolve import resolve
