@@ -1,8 +1,8 @@
 /**
  * The bridge's host page: frames one server and carries JSON-RPC messages as text.
  *
- * `mcpframe.kit.bridge.chromium.tab` calls the methods of `bridge`, and gets events through the binding `mcpframeBridge`: a line of
- * JSON with the kind of the event, then the text of the message, if there is one.
+ * `mcpframe.kit.bridge.chromium.bridge_page` calls the methods of `bridge`, and gets events through the binding
+ * `mcpframeBridge`: a line of JSON with the kind of the event, then the text of the message, if there is one.
  */
 
 import { FrameTransport } from "../host/host.js";

@@ -12,7 +12,7 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
+from mcpframe.kit.bridge.chromium.bridge_page import HOST_ORIGIN
 from mcpframe.kit.bundle.pipeline import build
 from tests.bridge.conftest import ROOT
 from tests.bridge.programs import INITIALIZE, PATIENCE, Program, over_http, start

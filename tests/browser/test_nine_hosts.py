@@ -13,7 +13,7 @@ import pytest
 from playwright.async_api import BrowserContext, expect
 
 from mcpframe.kit.base.data import templates_dir
-from mcpframe.kit.bridge.chromium.tab import HOST_NAME
+from mcpframe.kit.bridge.chromium.bridge_page import HOST_NAME
 from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.dev.inspector import Inspecting, serve_inspector
 from mcpframe.kit.web.serve import serve_folder

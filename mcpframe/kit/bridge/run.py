@@ -14,9 +14,9 @@ from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import BridgeError
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.signals import ended_by_signals
+from mcpframe.kit.bridge.chromium.bridge_page import HOST_NAME, FramedPage
 from mcpframe.kit.bridge.chromium.pages import Pages
 from mcpframe.kit.bridge.chromium.setup_window import set_up
-from mcpframe.kit.bridge.chromium.tab import HOST_NAME, FramedPage
 from mcpframe.kit.bridge.target import Target, open_target
 from mcpframe.kit.browser.chromium import ensure_chromium, has_display
 from mcpframe.kit.browser.devtools.browsers import LocalChromium

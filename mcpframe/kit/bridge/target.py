@@ -15,7 +15,7 @@ from mcpframe.kit.base.cache import cache_dir, writing
 from mcpframe.kit.base.errors import BridgeError, InstallError, KitError, NoFramedServer
 from mcpframe.kit.base.limits import ANSWER_SECONDS
 from mcpframe.kit.base.progress import Progress, silent
-from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
+from mcpframe.kit.bridge.chromium.bridge_page import HOST_ORIGIN
 from mcpframe.kit.browser.profile import slug
 from mcpframe.kit.project.project import find_server
 from mcpframe.kit.servers.named_server import Built, Named, Published, named_server, server_manifest

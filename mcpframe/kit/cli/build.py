@@ -175,7 +175,7 @@ def _print_bundle(result: BuildResult) -> None:
 
 def _bridged(result: BuildResult) -> str:
     """Return the ways to use the server from any MCP client; empty if it cannot be bridged."""
-    from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
+    from mcpframe.kit.bridge.chromium.bridge_page import HOST_ORIGIN
     from mcpframe.kit.servers.published import allows, not_offered
 
     if result.manifest.get("kind") == "page" or not_offered(result.manifest):

@@ -73,7 +73,7 @@ def install(
     proxies, certificates, caches and the browser.
     """
     from mcpframe.kit.base.user_folders import UserFolders
-    from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
+    from mcpframe.kit.bridge.chromium.bridge_page import HOST_ORIGIN
     from mcpframe.kit.bridge.install.clients import CLIENTS
     from mcpframe.kit.bridge.install.config_files import plan
     from mcpframe.kit.bridge.install.environment import needed_variables

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from mcpframe.kit.bridge.chromium.tab import BridgeTab, FramedPage, TabListener
+from mcpframe.kit.bridge.chromium.bridge_page import BridgePage, FramedPage, PageListener
 from mcpframe.kit.browser.devtools.browsers import Browsers
 
 
@@ -20,13 +20,13 @@ class Pages:
         self.browsers = browsers
         self._framed = framed
 
-    async def open(self, listener: TabListener) -> BridgeTab:
+    async def open(self, listener: PageListener) -> BridgePage:
         """Open a page and shake hands with the server in it.
 
         Raises:
             BridgeError: there will be no session; the message says why.
         """
-        page = BridgeTab(await self.browsers.open_tab(), listener)
+        page = BridgePage(await self.browsers.open_tab(), listener)
         try:
             await page.load()
             await page.open(await self._framed())

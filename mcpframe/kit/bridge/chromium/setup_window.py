@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mcpframe.kit.base.errors import BridgeError
 from mcpframe.kit.base.terminal import visible
-from mcpframe.kit.bridge.chromium.tab import BridgeTab, FramedPage
+from mcpframe.kit.bridge.chromium.bridge_page import BridgePage, FramedPage
 from mcpframe.kit.browser.devtools.browsers import LocalChromium
 from mcpframe.kit.browser.profile import Profile, Remembered
 from mcpframe.kit.edges.link.messages import ServerMessage
@@ -44,7 +44,7 @@ async def set_up(chromium: Path, profile: Profile, addresses: Mapping[str, int],
         raise BridgeError("There is no screen to show the setup on: run this with --setup in a desktop session.")
     browsers = LocalChromium(chromium, profile.chromium, addresses, visible=True)
     try:
-        page = BridgeTab(await browsers.open_tab(), _Quiet())
+        page = BridgePage(await browsers.open_tab(), _Quiet())
         await page.load()
         result = await page.set_up(framed)
     finally:

@@ -4,7 +4,7 @@ Messages pass unchanged. After a crash, the open requests are answered with an e
 set up (until 2025-11-25) is repeated to the next page: `initialize`, `notifications/initialized`, the log level and the
 subscribed resources. From 2026-07-28 on there is nothing to repeat.
 
-The page itself reports its end (`on_gone`): see `kit/bridge/chromium/tab.py`.
+The page itself reports its end (`on_gone`): see `kit/bridge/chromium/bridge_page.py`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _REPEAT_SECONDS = 30.0
 
 
 class LinkedPage(Protocol):
-    """A page with a server, such as `BridgeTab`."""
+    """A page with a server, such as `BridgePage`."""
 
     def send(self, text: str) -> None:
         """Send the server a message."""

@@ -11,7 +11,7 @@ import pytest
 
 from mcpframe.kit.base.errors import BuildError, InstallError
 from mcpframe.kit.base.user_folders import UserFolders
-from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
+from mcpframe.kit.bridge.chromium.bridge_page import HOST_ORIGIN
 from mcpframe.kit.bridge.install.clients import BY_NAME, CLIENTS, Client
 from mcpframe.kit.bridge.install.config_files import plan
 from mcpframe.kit.bridge.install.environment import needed_variables

@@ -13,7 +13,7 @@ from mcpframe.frame.core.errors import OriginError
 from mcpframe.kit.base.data import templates_dir
 from mcpframe.kit.base.errors import BridgeError, ConfigError, ProfileInUse
 from mcpframe.kit.base.limits import ANSWER_SECONDS
-from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
+from mcpframe.kit.bridge.chromium.bridge_page import HOST_ORIGIN
 from mcpframe.kit.bridge.target import host_name, open_target
 from mcpframe.kit.browser.profile import Remembered, default_folder, open_profile
 from mcpframe.kit.servers.published import fetch

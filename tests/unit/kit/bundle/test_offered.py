@@ -18,7 +18,7 @@ from mcpframe.frame.dialects.available import (
 )
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import ConfigError
-from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
+from mcpframe.kit.bridge.chromium.bridge_page import HOST_ORIGIN
 from mcpframe.kit.bundle.assembly.description import ServerDescription, SetupDescription
 from mcpframe.kit.bundle.assembly.inbox import inbox_data
 from mcpframe.kit.bundle.assembly.offered import (

@@ -22,7 +22,7 @@ from rich.console import Console
 from mcpframe.kit.base import progress
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.errors import BuildError, ConfigError
-from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
+from mcpframe.kit.bridge.chromium.bridge_page import HOST_ORIGIN
 from mcpframe.kit.browser import chromium
 from mcpframe.kit.bundle import pipeline
 from mcpframe.kit.bundle.output_root import BuildResult

@@ -1,10 +1,10 @@
-"""One tab of the bridge's browser: the host page in it, and one framed server in that.
+"""The bridge's own page in a tab of its browser, and the one server that it frames.
 
 The page's half is `static/bridge/bridge.js`. It reports events through a binding. A framed page of the same process
 could call the binding, too, so only calls from the host page's own context are accepted.
 
 A page that crashes, is closed, or computes without a pause (`busy_page`), and a Chromium that ends, are noticed here
-and reported to `TabListener.on_gone`; `kit/edges/link/reopening_link.py` then opens the next page.
+and reported to `PageListener.on_gone`; `kit/edges/link/reopening_link.py` then opens the next page.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ class FramedPage:
         }
 
 
-class TabListener(Protocol):
-    """Callbacks for the events of a tab."""
+class PageListener(Protocol):
+    """Callbacks for the events of a page."""
 
     def on_message(self, server_message: ServerMessage) -> None:
         """Handle a message of the server."""
@@ -82,10 +82,10 @@ class TabListener(Protocol):
         """Show the user a message."""
 
 
-class BridgeTab:
-    """A tab with the host page. It frames one server, once."""
+class BridgePage:
+    """The host page in a tab. It frames one server, once."""
 
-    def __init__(self, tab: OpenTab, listener: TabListener) -> None:
+    def __init__(self, tab: OpenTab, listener: PageListener) -> None:
         self._listener = listener
         self._devtools = tab.devtools
         self._target = tab.target
