@@ -333,6 +333,13 @@ async def context(browser: Browser) -> AsyncIterator[BrowserContext]:
         yield context
 
 
+@pytest.fixture(scope="module")
+async def profile(browser: Browser) -> AsyncIterator[BrowserContext]:
+    """A profile for all tests of a module, so that a bundle's files come from its cache."""
+    async with new_profile(browser) as context:
+        yield context
+
+
 @pytest.fixture
 async def troubles(context: BrowserContext) -> AsyncIterator[Troubles]:
     """What the pages of `context` complain about."""
@@ -346,6 +353,14 @@ async def host_page(context: BrowserContext, troubles: Troubles, origins: Origin
     page = await context.new_page()
     await page.goto(f"{origins.host}/host.html")
     await page.wait_for_function("() => window.lab")
+    return page
+
+
+@pytest.fixture
+async def page(context: BrowserContext, troubles: Troubles, origins: Origins) -> Page:
+    """A page by hand (`pages/page.js`) at the host's origin."""
+    page = await context.new_page()
+    await page.goto(f"{origins.host}/page.html")
     return page
 
 

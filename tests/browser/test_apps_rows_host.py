@@ -11,22 +11,16 @@ from typing import Any
 
 import anyio
 import pytest
-from playwright.async_api import Browser, BrowserContext
+from playwright.async_api import BrowserContext
 
 from mcpframe.frame.core.errors import AppTimeout
 from tests.browser.app_hosting import Shown, showing
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import Origins, new_profile, watched
+from tests.browser.conftest import Origins, watched
 
 Json = dict[str, Any]
 TEXT = [{"type": "text", "text": "a text"}]
 CONTEXT = {"theme": "dark", "locale": "de-AT", "availableDisplayModes": ["inline", "fullscreen"]}
-
-
-@pytest.fixture(scope="module")
-async def profile(browser: Browser) -> AsyncIterator[BrowserContext]:
-    async with new_profile(browser) as context:
-        yield context
 
 
 @pytest.fixture(scope="module")

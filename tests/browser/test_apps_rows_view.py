@@ -10,11 +10,11 @@ from typing import Any
 
 import anyio
 import pytest
-from playwright.async_api import Browser, BrowserContext
+from playwright.async_api import BrowserContext
 
 from tests.browser.apps_hosts import CONTEXT, AppsHost
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import Bundle, Origins, new_profile, watched
+from tests.browser.conftest import Bundle, Origins, watched
 
 Json = dict[str, Any]
 TEXT = [{"type": "text", "text": "a text"}]
@@ -32,12 +32,6 @@ ANSWERS: Json = {
     "tools/list": {"tools": [{"name": "forecast", "inputSchema": {"type": "object"}}]},
     "sampling/createMessage": {"role": "assistant", "model": "a model", "content": TEXT[0]},
 }
-
-
-@pytest.fixture(scope="module")
-async def profile(browser: Browser) -> AsyncIterator[BrowserContext]:
-    async with new_profile(browser) as context:
-        yield context
 
 
 @pytest.fixture(scope="module")

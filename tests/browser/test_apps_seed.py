@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from playwright.async_api import BrowserContext, Page, expect
+from playwright.async_api import Page, expect
 
 from mcpframe.frame.core.errors import StateError
 from tests.browser.app_hosting import Shown, showing
-from tests.browser.conftest import PAGES, Origins, Troubles
+from tests.browser.conftest import PAGES, Origins
 from tests.browser.outers import PATIENCE
 
 VIEW = (PAGES / "seed_view.html").read_text("utf-8")
 TEXT = {"type": "text", "text": "Weather updated!"}
-
-
-@pytest.fixture
-async def page(context: BrowserContext, troubles: Troubles, origins: Origins) -> Page:
-    page = await context.new_page()
-    await page.goto(f"{origins.host}/page.html")
-    return page
 
 
 async def shows(shown: Shown, selector: str, text: str) -> None:

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import pytest
-from playwright.async_api import Browser, BrowserContext, Page
+from playwright.async_api import BrowserContext, Page
 
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.by_hand import framed, loaded, newest_frame
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import Bundle, Origins, Troubles, new_profile, watched
+from tests.browser.conftest import Bundle, Origins, Troubles, watched
 from tests.browser.test_contract_messages import UNSPELLABLE
 from tests.contract.playing import POLL, held
 
@@ -90,13 +90,6 @@ def bare(everything: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     shutil.copytree(everything.folder, folder, ignore=shutil.ignore_patterns("_headers"))
     with serve_folder(folder, headers={"Access-Control-Allow-Origin": "*"}) as served:
         yield Bundle(folder, f"http://bundle.localhost:{served.port}", "everything/")
-
-
-@pytest.fixture(scope="module")
-async def profile(browser: Browser) -> AsyncIterator[BrowserContext]:
-    """One profile for all tests here, so that the bundle's files come from its cache."""
-    async with new_profile(browser) as context:
-        yield context
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 import pytest
 from mcp.server.mcpserver import MCPServer
-from playwright.async_api import BrowserContext, Page
+from playwright.async_api import Page
 
 from mcpframe.frame.core.errors import HandshakeTimeout, PeerGone
 from mcpframe.frame.core.roles import Options
@@ -43,13 +43,6 @@ const ask = (id, method, params) => {
   return hears((data) => data.id === id && !data.method);
 };
 </script>"""
-
-
-@pytest.fixture
-async def page(context: BrowserContext, troubles: Troubles, origins: Origins) -> Page:
-    page = await context.new_page()
-    await page.goto(f"{origins.host}/page.html")
-    return page
 
 
 async def inside(shown: Shown) -> None:

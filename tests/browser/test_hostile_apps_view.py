@@ -10,12 +10,12 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, BrowserContext
+from playwright.async_api import BrowserContext
 
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.apps_hosts import Hand
 from tests.browser.by_hand import framed, newest_frame
-from tests.browser.conftest import Bundle, Origins, Troubles, new_profile, watched
+from tests.browser.conftest import Bundle, Origins, Troubles, watched
 from tests.contract.playing import POLL
 from tests.hostile.mcp_apps import CHANGED, DAMAGED, FORGED, GOOD, ODD_CONTEXTS, RESULT, TEXTS, answer, answer_without
 from tests.hostile.values import UNSPEAKABLE, Record, texts
@@ -32,13 +32,6 @@ def bare(view: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bun
     shutil.copytree(view.folder, folder, ignore=shutil.ignore_patterns("_headers"))
     with serve_folder(folder, headers={"Access-Control-Allow-Origin": "*"}) as served:
         yield Bundle(folder, f"http://bundle.localhost:{served.port}", view.path)
-
-
-@pytest.fixture(scope="module")
-async def profile(browser: Browser) -> AsyncIterator[BrowserContext]:
-    """One profile for all tests here, so that the bundle's files come from its cache."""
-    async with new_profile(browser) as context:
-        yield context
 
 
 @pytest.fixture

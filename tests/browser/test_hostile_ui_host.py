@@ -19,7 +19,7 @@ from typing import Any
 
 import anyio
 import pytest
-from playwright.async_api import BrowserContext, Frame, Page
+from playwright.async_api import Frame, Page
 
 from mcpframe import ui_resource
 from mcpframe.frame.hosting.mcp_ui.actions import ShownUi, UiAction
@@ -135,13 +135,6 @@ HOSTILE = f"""<!doctype html><title>Hostile</title><body><script>
         try {{ await attempts[name](stranger); done(name); }} catch {{ done("held"); }}
     }}));
 </script></body>"""
-
-
-@pytest.fixture
-async def page(context: BrowserContext, troubles: Troubles, origins: Origins) -> Page:
-    page = await context.new_page()
-    await page.goto(f"{origins.host}/page.html")
-    return page
 
 
 def by_hand(origins: Origins) -> Any:

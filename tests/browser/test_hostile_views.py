@@ -8,7 +8,7 @@ from socket import AF_INET, SOCK_DGRAM, socket
 
 import anyio
 import pytest
-from playwright.async_api import BrowserContext, Frame, Page
+from playwright.async_api import Frame, Page
 
 from tests.browser.app_hosting import showing
 from tests.browser.conftest import Origins, Troubles
@@ -34,13 +34,6 @@ CONNECT = """async (port) => {
     await peer.addIceCandidate({ candidate, sdpMid: "0" });
 }"""
 LOOP = "() => { setTimeout(() => { for (;;) parent.postMessage({}, '*'); }); }"
-
-
-@pytest.fixture
-async def page(context: BrowserContext, troubles: Troubles, origins: Origins) -> Page:
-    page = await context.new_page()
-    await page.goto(f"{origins.host}/page.html")
-    return page
 
 
 async def downloads_nothing(page: Page, frame: Frame) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import anyio
 import pytest
-from playwright.async_api import BrowserContext, Frame, Page, Route, expect
+from playwright.async_api import Frame, Page, Route, expect
 
 from mcpframe.frame.hosting.mcp_ui.host import ShownUi, UiHost
 from mcpframe.frame.hosting.mcp_ui.resource import ui_resource
@@ -22,13 +22,6 @@ EXAMPLES = "ui_examples.html"
 HTML = (PAGES / EXAMPLES).read_text("utf-8")
 URI = "ui://test/it"
 DATA = {"theme": "dark"}
-
-
-@pytest.fixture
-async def page(context: BrowserContext, troubles: Troubles, origins: Origins) -> Page:
-    page = await context.new_page()
-    await page.goto(f"{origins.host}/page.html")
-    return page
 
 
 @dataclass
