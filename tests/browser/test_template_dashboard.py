@@ -265,24 +265,6 @@ async def test_a_copilot_that_leads_elsewhere_is_refused(page: Page, pair: Site)
     await expect(dashboard.button("Start it again")).to_be_visible()
 
 
-@pytest.mark.extended  # `test_contract_bundle.py` has the policy of a bundle
-async def test_the_browser_frames_no_other_origin_either(page: Page, pair: Site, troubles: Troubles) -> None:
-    troubles.expect("frame-src")
-    dashboard = Dashboard(page)
-    await dashboard.open(pair.deploy(f"{pair.origin('copilot')}/moved/", pair.origin("copilot")))
-    await troubles.said("frame-src")
-    await expect(page.locator("#copilot")).to_have_attribute("data-stage", "connecting")
-
-
-@pytest.mark.extended  # the rule is in the template's own tests
-async def test_a_copilot_of_the_dashboards_own_origin_is_not_framed(page: Page, pair: Site) -> None:
-    dashboard = Dashboard(page)
-    await dashboard.open(pair.deploy("../copilot/", "http:"))
-    await expect(dashboard.status).to_contain_text("is of the dashboard's own origin")
-    await expect(page.locator("iframe")).to_have_count(0)
-    await expect(dashboard.button("Start it again")).to_be_hidden()
-
-
 @pytest.mark.extended  # `test_contract_bundle.py` has such pages
 async def test_the_copilot_talks_to_no_page_that_it_does_not_know(
     page: Page, pair: Site, tmp_path_factory: pytest.TempPathFactory
