@@ -17,7 +17,7 @@ from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.bundle.assembly.special import USERS
 from mcpframe.kit.bundle.code.imports import imports_named
 from mcpframe.kit.bundle.code.sdk_choice import EARLIER_SDK, FIRST, FIRST_EARLIER, SDK, written_for_earlier
-from mcpframe.kit.bundle.packages.choose_wheels import choose_wheels
+from mcpframe.kit.bundle.packages.choose_versions import choose_versions
 from mcpframe.kit.bundle.packages.lock import OWN, SERVER, Lock, Locked, requirer
 from mcpframe.kit.bundle.packages.named_package import with_advice, with_newest
 from mcpframe.kit.bundle.packages.pins import INSTALLER, LINUX, Conflict, Pin, compile_pins
@@ -169,7 +169,7 @@ class _Resolution:
 
     def _lock(self, pins: dict[str, Pin], newest: Mapping[str, Pin] | None) -> Lock:
         before = gone_back(self.requirements, pins, newest or {}, self.preferred)
-        chosen = choose_wheels(self.requirements, pins, self.pyodide, self.preferred, self.repairs)
+        chosen = choose_versions(self.requirements, pins, self.pyodide, self.preferred, self.repairs)
         undeclared = _undeclared(chosen.packages)
         of_others = self.is_named or bool(_users(chosen.packages, *_SDKS))
         zones_for = _uses_zones(chosen.packages) if of_others else None
@@ -177,7 +177,7 @@ class _Resolution:
             undeclared |= self.requirements.undeclared
             more = replace(self.requirements, undeclared=undeclared, zones_for=zones_for)
             pins = more.compile({}, self.preferred) if zones_for else pins
-            chosen = choose_wheels(more, pins, self.pyodide, self.preferred, self.repairs)
+            chosen = choose_versions(more, pins, self.pyodide, self.preferred, self.repairs)
         notes = (*before, *chosen.notes)
         return Lock(self.inputs, chosen.packages, notes, chosen.left_out, self.pyodide.lock_sha256)
 

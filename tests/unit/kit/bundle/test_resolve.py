@@ -12,7 +12,7 @@ import pytest
 from mcpframe.kit.base.errors import BuildError, DownloadError, ToolFailed
 from mcpframe.kit.base.progress import counting
 from mcpframe.kit.bundle.code.sdk_choice import EARLIER_SDK, SDK
-from mcpframe.kit.bundle.packages import choose_wheels, named_package, pins, requirements
+from mcpframe.kit.bundle.packages import choose_versions, named_package, pins, requirements
 from mcpframe.kit.bundle.packages import resolve as module
 from mcpframe.kit.bundle.packages.lock import Lock, Locked
 from mcpframe.kit.bundle.packages.no_wheel import NoWheelFound
@@ -122,9 +122,9 @@ def resolving(monkeypatch: pytest.MonkeyPatch) -> Resolving:
         monkeypatch.setattr(module, "compile_pins", index.compile)
         monkeypatch.setattr(requirements, "compile_pins", index.compile)
         monkeypatch.setattr(named_package, "compile_pins", index.compile)
-        monkeypatch.setattr(choose_wheels, "download", index.download)
+        monkeypatch.setattr(choose_versions, "download", index.download)
         monkeypatch.setattr(module, "unpack", files)
-        monkeypatch.setattr(choose_wheels, "unpack", files)
+        monkeypatch.setattr(choose_versions, "unpack", files)
         found = Pyodide(*pyodide)
         return resolve(
             roots,

@@ -77,7 +77,7 @@ class Chosen:
     left_out: tuple[str, ...]
 
 
-def choose_wheels(
+def choose_versions(
     requirements: Requirements,
     pins: dict[str, Pin],
     pyodide: PyodidePackages,
