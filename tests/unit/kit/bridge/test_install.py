@@ -238,7 +238,7 @@ def test_nobody_to_ask_is_an_error_and_nothing_is_written(
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (("https://tools.example/", "--client", "emacs"), "'emacs' is not a client"),
+        (("https://tools.example/", "--client", "emacs"), "'emacs' is not a known client"),
         (("nowhere", "--client", "vscode"), "There is nothing at"),
         (("https://user@tools.example/", "--client", "vscode"), "leave user and password out"),
     ],
