@@ -84,7 +84,7 @@ def choose_versions(
     preferred: Mapping[str, str],
     repairs: Repairs,
 ) -> Chosen:
-    """Choose and fetch the wheels.
+    """Choose versions, and fetch their wheels.
 
     Args:
         pins: The versions that uv chooses without further constraints.
