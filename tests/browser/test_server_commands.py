@@ -281,7 +281,7 @@ class _Bell:
 @pytest.mark.extended
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")
 def test_a_browser_that_is_killed_in_mid_call(tmp_path: Path) -> None:
-    write_project(tmp_path, "inspect = false", HANGS, name="hangs")
+    write_project(tmp_path, "import_server = false", HANGS, name="hangs")
     build(tmp_path, tmp_path / "out", allowed_origins=["https://chat.example"])
     bell = _Bell(Site(tmp_path / "out"))
     # Not below tmp_path: Chromium has a socket in its profile, which is in the cache, and its path may not be long.

@@ -304,7 +304,7 @@ async def test_a_server_that_does_not_start(
     host: SandboxHost, origins: Origins, troubles: Troubles, tmp_path: Path
 ) -> None:
     troubles.expect("")  # the traceback
-    write_project(tmp_path, "inspect = false", "raise RuntimeError('not today')\nserver = None\n", name="failing")
+    write_project(tmp_path, "import_server = false", "raise RuntimeError('not today')\nserver = None\n", name="failing")
     built = build(tmp_path, tmp_path / "out", allowed_origins={"mcp_apps": [sandbox(origins), "null"]}, snapshot=False)
     with serve_folder(tmp_path / "out") as served:
         origin = f"http://bundle.localhost:{served.port}"

@@ -337,8 +337,8 @@ def test_nobody_may_embed_is_an_error_that_says_how(adder: Adder, tmp_path: Path
     (project / "server.py").write_text(SERVER.replace(', allowed_origins=["https://chat.example"]', ""))
     with pytest.raises(ConfigError, match=r"set tool\.mcpframe\.allowed_origins .*, or pass FrameServer"):
         build(project, tmp_path / "new")
-    (project / "pyproject.toml").write_text('[project]\nname = "adder"\n[tool.mcpframe]\ninspect = false\n')
-    with pytest.raises(ConfigError, match="inspect is false"):
+    (project / "pyproject.toml").write_text('[project]\nname = "adder"\n[tool.mcpframe]\nimport_server = false\n')
+    with pytest.raises(ConfigError, match="import_server is false"):
         build(project, tmp_path / "new")
     result = build(project, tmp_path / "new", allowed_origins=["*"], snapshot=False)
     assert "any page on the web may embed" in result.warnings[0]

@@ -186,7 +186,7 @@ def test_webassembly_that_is_blocked_is_told(page: Page, serving: Serving, rich:
 
 def test_a_module_that_raises_shows_its_traceback(page: Page, serving: Serving, tmp_path: Path) -> None:
     server = "import js, os\n\n\ndef fail():\n    return os.environ['LUCK']\n\n\nserver = fail()\n"
-    table = 'inspect = false\nallowed_origins = ["*"]'
+    table = 'import_server = false\nallowed_origins = ["*"]'
     build(write_project(tmp_path / "project", table, server), tmp_path / "out", snapshot=False)
     page.goto(f"{serving(tmp_path / 'out')}/adder/")
     assert "raised an error" in told(page)
@@ -199,7 +199,7 @@ def test_a_module_that_raises_shows_its_traceback(page: Page, serving: Serving, 
 
 @pytest.mark.extended
 def test_a_start_that_takes_too_long_is_told(page: Page, serving: Serving, tmp_path: Path) -> None:
-    table = 'boot_timeout = 0.05\ninspect = false\nallowed_origins = ["*"]'
+    table = 'boot_timeout = 0.05\nimport_server = false\nallowed_origins = ["*"]'
     build(write_project(tmp_path / "project", table), tmp_path / "out", snapshot=False)
     page.goto(f"{serving(tmp_path / 'out')}/adder/")
     assert "did not start within 0.05 seconds" in told(page)

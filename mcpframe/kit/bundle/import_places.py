@@ -139,7 +139,7 @@ class InNode:
         timeout: float,
     ) -> list[Outcome]:
         """See `Place`."""
-        with scratch("inspect") as folder:
+        with scratch("import") as folder:
             (folder / "stdlib.zip").write_bytes(pack(layers.stdlib))
             archives = []
             for layer in (Layer("base", SITE_PACKAGES, layers.base), *layers.author):

@@ -60,7 +60,7 @@ class BuildResult:
 
     @property
     def tools(self) -> list[dict[str, Any]] | None:
-        """The tools, as `tools/list` returns them; None if the server was not inspected."""
+        """The tools, as `tools/list` returns them; None if the server was not imported."""
         tools: list[dict[str, Any]] | None = self.manifest["tools"]
         return tools
 

@@ -58,7 +58,7 @@ from mcpframe.kit.bundle.pyodide.compile import cache_key
 from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
 from mcpframe.kit.bundle.pyodide.runtime import Runtime, ensure_runtime
 from mcpframe.kit.bundle.pyodide.version import VERSION
-from mcpframe.kit.bundle.server_import import ServerFails, compile_and_inspect
+from mcpframe.kit.bundle.server_import import ServerFails, compile_and_import
 from mcpframe.kit.bundle.snapshot.camera import Camera, Server, Taken, camera
 from mcpframe.kit.project.project import (
     Project,
@@ -264,7 +264,7 @@ class Build:
             self.layers = build_layers(project, self.lock, self.wheels, self.author, own, self.runtime)
             if self.earlier:
                 self.layers = with_sources(self.layers, self.earlier.get("sources", ()), self.wheels)
-            if not self.earlier and not config.inspect:
+            if not self.earlier and not config.import_server:
                 self.layers = compiled(self.layers, self.runtime, project.source)
 
     def import_server(self, taking: Camera) -> None:
@@ -274,18 +274,18 @@ class Build:
         """
         project, config = self.project, self.project.config
         self.description = _as_before(self.earlier) if self.earlier else ServerDescription(name=project.name)
-        if self.earlier or not config.inspect:
+        if self.earlier or not config.import_server:
             return
         places = InPage(taking, project.name, self._bare), InNode(self.runtime, evaluates=config.csp.unsafe_eval)
         with self.progress("Importing the server in Pyodide"):
-            self.layers, self.description = compile_and_inspect(
+            self.layers, self.description = compile_and_import(
                 project.entry,
                 self.runtime,
                 self.layers,
                 places,
                 origin=project.source,
                 kind=config.kind,
-                settings=project.settings_for_inspection,
+                settings=project.settings_for_import,
                 code=entry_code(project, self.wheels, self.author),
                 wheels=self.wheels,
                 timeout=config.import_timeout,
@@ -347,7 +347,7 @@ class Build:
 
     def _could_run_in_worker(self) -> bool:
         config = self.project.config
-        return config.runs_in == "page" and config.inspect and can_run_in_worker(self.project, self.author)
+        return config.runs_in == "page" and config.import_server and can_run_in_worker(self.project, self.author)
 
     def _result(self, manifest: dict[str, Any], *, unchanged: bool = False) -> BuildResult:
         name, warnings = self.project.name, build_warnings(self.project, manifest, self.page_files)

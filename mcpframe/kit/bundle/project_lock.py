@@ -49,7 +49,7 @@ class ProjectLock:
     _earlier_sdk: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
-        tries = self.tries and bool(self.given.named_package) and self.given.config.inspect
+        tries = self.tries and bool(self.given.named_package) and self.given.config.import_server
         self._repairs = Repairs(tries=tries)
         self._said: set[str] = set()
 

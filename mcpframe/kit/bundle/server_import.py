@@ -69,7 +69,7 @@ class ServerFails(BuildError):
         self.error = error
 
 
-def compile_and_inspect(
+def compile_and_import(
     entry: str,
     runtime: Runtime,
     layers: Layers,

@@ -95,7 +95,7 @@ class Project:
         return {"args": list(self.config.args), "env": {**self.package_env, **self.config.env}, **program, **more}
 
     @property
-    def settings_for_inspection(self) -> dict[str, Any]:
+    def settings_for_import(self) -> dict[str, Any]:
         """The environment of the author's code in a build: stand-ins for the variables that a visitor enters."""
         settings = self.settings
         stand_ins = {name: _stand_in(name) for name in self.config.visitor_env}

@@ -48,7 +48,7 @@ class VisibilityConfig(_Section):
 
     Attributes:
         requirement: `required`, `optional` or `hidden`; by default `optional` for a server with a function that draws
-            its page (`@server.ui`), and `hidden` for others. With `inspect = false`, that function is not seen.
+            its page (`@server.ui`), and `hidden` for others. With `import_server = false`, that function is not seen.
         message: The reason, for the person who is asked to show the page.
     """
 
@@ -170,7 +170,7 @@ class McpframeConfig(_Section):
         tool_grace: Seconds that a tool in a worker may go on computing after it was stopped, until the worker is
             ended; by default 1.
         boot_timeout: Seconds after which the page reports that it has not started.
-        inspect: Import the server during the build, to check it and to list its tools.
+        import_server: Import the server during the build, to check it and to list its tools.
         import_timeout: Seconds for importing the server during the build.
         max_unpacked: The limit of the unpacked wheels, and of the project's own files, in MB; a quarter of it for
             each file.
@@ -208,7 +208,7 @@ class McpframeConfig(_Section):
     tool_timeout: Seconds | dict[str, Seconds] = {}
     tool_grace: Seconds | None = None
     boot_timeout: Seconds = 60.0
-    inspect: bool = True
+    import_server: bool = True
     import_timeout: Seconds = 120.0
     max_unpacked: Annotated[int, Field(ge=64, le=MOST_UNPACKED)] = USUAL_UNPACKED
     script: str | None = None

@@ -102,7 +102,7 @@ def archives_of(inputs: Inputs, snapshot: Snapshot | None) -> Archives:
         by_layer,
         libraries,
         hashed(f"{SHARED}/deferred.zip", pack(layers.deferred)),
-        not inputs.project.config.inspect or needs_deferred(modules, layers.deferred),
+        not inputs.project.config.import_server or needs_deferred(modules, layers.deferred),
         hashed(f"{SHARED}/{DECODER}", (page_dir() / DECODER).read_bytes()),
         image,
         header,

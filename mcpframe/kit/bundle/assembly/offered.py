@@ -78,8 +78,8 @@ def check_origins_early(project: Project, author: Mapping[str, bytes]) -> None:
     config = project.config
     named = entries_of(config.allowed_origins) or config.options.allow_opaque or not needs_hosts(config.dialects)
     if config.kind == "server" and not named:
-        if not config.inspect:
-            raise ConfigError(_no_origins(project, " (FrameServer's are not known, as inspect is false)"))
+        if not config.import_server:
+            raise ConfigError(_no_origins(project, " (FrameServer's are not known, as import_server is false)"))
         if allows_nobody(project.entry, author):
             raise ConfigError(_no_origins(project, ""))
 

@@ -157,7 +157,7 @@ _PUBLIC = (
 )
 _ARGUMENTS = "Its arguments are tool.mcpframe.args, its environment variables tool.mcpframe.env."
 _WITHOUT_INSPECTION = (
-    f"If it has to, set inspect = false in {SETTINGS}: the build then does not run it, nor list its tools."
+    f"If it has to, set import_server = false in {SETTINGS}: the build then does not run it, nor list its tools."
 )
 _REQUEST = "the answer to a request"
 _WAITS = (

@@ -55,7 +55,7 @@ class Nowhere:
 def inspect(*places: Place, **options: Any) -> ServerDescription:
     runtime: Any = SimpleNamespace(version="0")
     given = {"origin": Path("/project"), "kind": "server", "settings": {}, "code": {}, "wheels": {}, **options}
-    _, found = server_import.compile_and_inspect("server:server", runtime, LAYERS, places, **given)
+    _, found = server_import.compile_and_import("server:server", runtime, LAYERS, places, **given)
     return found
 
 
@@ -202,7 +202,7 @@ def test_the_sources_that_are_read_are_kept_and_the_server_is_imported_again(tmp
     packages = Layer("packages", PACKAGES_PATH, {"reads/a.pyc": b"1", "other/a.pyc": b"2"}, own=True)
     runtime: Any = SimpleNamespace(version="0")
     place = Reading()
-    layers, found = server_import.compile_and_inspect(
+    layers, found = server_import.compile_and_import(
         "server:server",
         runtime,
         Layers({}, {}, (packages, LAYERS.archives[0]), {}, {}),

@@ -30,7 +30,7 @@ def test_it_ends_after_the_stated_time(
     monkeypatch.setenv("MCPFRAME_CACHE", str(tmp_path))
     layers = Layers({}, {}, (Layer("server", SERVER_PATH, {"weather.py": b""}),), {}, {})
     with pytest.raises(BuildError, match="more than 7 seconds"):
-        inspect.compile_and_inspect(
+        inspect.compile_and_import(
             "weather:main",
             SimpleNamespace(version="0"),  # type: ignore[arg-type]
             layers,

@@ -142,7 +142,7 @@ def test_without_hosts_only_what_serves_its_own_tab_is_built(tmp_path: Path) -> 
     for lines in ([], ['dialects = ["sep", "webmcp"]']):
         with pytest.raises(ConfigError, match="no page may embed the server"):
             origins_for(project_of(tmp_path, *lines), OriginEntries())
-    alone = project_of(tmp_path, 'dialects = ["mcp_b", "webmcp"]', "inspect = false")
+    alone = project_of(tmp_path, 'dialects = ["mcp_b", "webmcp"]', "import_server = false")
     assert not origins_for(alone, OriginEntries())
     check_origins_early(alone, {})
 

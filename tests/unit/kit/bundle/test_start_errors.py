@@ -85,14 +85,18 @@ def explained(*chain: Raised) -> StartError:
         (
             raised("TypeError", "fetch is not available while a server is built"),
             "it makes a request when it starts",
-            "inspect = false",
+            "import_server = false",
         ),
         (raised("KeyboardInterrupt", ""), "starting it takes more than the time", "import_timeout"),
-        (raised("JsException", "TypeError: Failed to fetch"), "it makes a request when it starts", "inspect = false"),
+        (
+            raised("JsException", "TypeError: Failed to fetch"),
+            "it makes a request when it starts",
+            "import_server = false",
+        ),
         (
             raised("OSError", "NetworkError when attempting to fetch resource."),
             "it makes a request when it starts",
-            "inspect = false",
+            "import_server = false",
         ),
         (raised("SystemExit", "No config found."), "it exits when it is imported, saying 'No config found'", "args"),
         (
@@ -108,7 +112,7 @@ def explained(*chain: Raised) -> StartError:
         (
             raised("ProgramError", NOT_ANSWERED, (f"{ROOT}/httpx/_client.py", 1650, "send")),
             "its program waits for the answer to a request before it serves: it has not answered in 5 seconds",
-            "inspect = false",
+            "import_server = false",
         ),
         (
             raised("ProgramError", NOT_ANSWERED, (f"{ROOT}/asyncio/locks.py", 213, "wait")),
@@ -118,7 +122,7 @@ def explained(*chain: Raised) -> StartError:
         (
             raised("ProgramError", "The program runs, but only sleeps for 5 seconds."),
             "its program runs, but only sleeps for 5 seconds, perhaps until a request succeeds",
-            "inspect = false",
+            "import_server = false",
         ),
     ],
 )

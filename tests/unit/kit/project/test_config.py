@@ -29,7 +29,7 @@ def test_everything_has_a_default() -> None:
     config = read_config({}, "pyproject.toml")
     assert config.visibility.requirement is None  # the build sees whether the server draws a page
     assert config.boot_timeout == 60
-    assert config.inspect
+    assert config.import_server
     assert config.allowed_origins == []
 
 
@@ -48,7 +48,7 @@ def test_every_key_is_taken() -> None:
             "csp": {"connect_src": ["https://api.example"], "unsafe_eval": True},
             "options": {"handshake_timeout": 5.0, "max_pending": 10, "allow_opaque": True},
             "boot_timeout": 10.0,
-            "inspect": False,
+            "import_server": False,
             "args": ["--root", "/data"],
             "leave_out": ["lxml"],
             "persist": ["~/.server", "~", "/data/notes.db"],
