@@ -64,6 +64,27 @@ def dialect(name: str | None = None) -> Dialect:
     raise StateError(f"There is no dialect {name!r}." if name else "There is no dialect.")
 
 
+def outer_dialects() -> tuple[Dialect, ...]:
+    """Return the dialects of which the page around needs nothing but MCP: those that `OuterFrame` speaks.
+
+    Pages of the others use their host's own API, which the hosts of `mcpframe.hosts` for each have.
+    """
+    return tuple(each for each in dialects() if TRANSPORT in each.outer and not each.host_api)
+
+
+def outer_dialect(name: str | None = None) -> Dialect:
+    """Return a dialect of `outer_dialects` by its name; by default the preferred one.
+
+    Raises:
+        StateError: if it is none of them.
+    """
+    for each in outer_dialects():
+        if name in (None, each.name):
+            return each
+    names = ", ".join(each.name for each in outer_dialects())
+    raise StateError(f"A page cannot be framed in the dialect {name!r}, only in: {names}.")
+
+
 def view_dialects() -> tuple[str, ...]:
     """Return the names of the dialects in which hosts show a page as the view of a tool."""
     return tuple(each.name for each in dialects() if each.view_opening)
@@ -105,7 +126,6 @@ def inner_candidates(
     *,
     about: Mapping[str, str] = MappingProxyType({}),
     query: str = "",
-    initializes: bool = False,
 ) -> Sequence[Candidate]:
     """Return the candidates of a framed page: the roles of all dialects with this phase in which any origin is allowed.
 
@@ -116,15 +136,36 @@ def inner_candidates(
         allowed_origins: the allowed origins of the host.
         about: `name`, `version` and `title` of the page, for dialects in which it sends them.
         query: the query of the page's address.
-        initializes: whether to return only dialects in which MCP's own handshake follows.
     """
     asked = [each for each in dialects() if each.query and re.search(each.query, query)]
     named = [each for each in asked if allowed_origins.of(each.name) is not None]
     return [
         Candidate(each.inner[phase], allowed, each.page_offer(**about, query=query) if phase == TRANSPORT else None)
-        for each in (named if named and not initializes else dialects())
-        if phase in each.inner and (each.initializes or not initializes)
+        for each in named or dialects()
+        if phase in each.inner
         if (allowed := allowed_origins.of(each.name)) is not None
+    ]
+
+
+def client_candidates(allowed_origins: AllowedOrigins | OriginLists, name: str | None = None) -> Sequence[Candidate]:
+    """Return the candidates of a framed page that may be a client; none if no origin is allowed.
+
+    Args:
+        allowed_origins: the allowed origins of the host.
+        name: the only dialect; by default those in which MCP's own handshake follows from either side.
+
+    Raises:
+        StateError: if a framed page cannot be a client in the dialect of this name.
+    """
+    roles = {each.name: each.inner if each.initializes else each.inner_client for each in dialects()}
+    able = {key: by_phase[TRANSPORT] for key, by_phase in roles.items() if TRANSPORT in by_phase}
+    if name is not None and name not in able:
+        raise StateError(f"A framed page cannot be a client in the dialect {name!r}, only in: {', '.join(able)}.")
+    return [
+        Candidate(role, allowed)
+        for key, role in able.items()
+        if (dialect(key).initializes if name is None else key == name)
+        if (allowed := allowed_origins.of(key)) is not None
     ]
 
 

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcpframe.frame.core.connection import Connection, Options
-from mcpframe.frame.core.dialect import SETUP, TRANSPORT
+from mcpframe.frame.core.dialect import SETUP
 from mcpframe.frame.core.errors import NoPeer, StateError
 from mcpframe.frame.core.events import Event, SessionBegun
 from mcpframe.frame.core.origins import OriginLists
-from mcpframe.frame.dialects.available import entries_of, inner_candidates, phase_of, withheld
+from mcpframe.frame.dialects.available import client_candidates, entries_of, phase_of, withheld
 from mcpframe.frame.session.session import open_session
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def configure(defaults: Defaults) -> None:
 @asynccontextmanager
 async def connect_to_host(
     *,
+    dialect: str | None = None,
     allowed_origins: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     options: Options | None = None,
     on_event: Callable[[Event], None] | None = None,
@@ -69,6 +70,8 @@ async def connect_to_host(
     If the host only runs this page's setup, it completes at once, and the block is never entered.
 
     Args:
+        dialect: the dialect of a host that has to be asked for by name, such as `"plain_mcp"`; by default those in
+            which either side may be the client.
         allowed_origins: the exact origins allowed as the host; by default those of `[tool.mcpframe]`.
         options: deadlines and limits; by default those of `[tool.mcpframe]`.
         on_event: called with every event of the connection but `Received`.
@@ -80,7 +83,7 @@ async def connect_to_host(
         NoPeer: if the page was opened by itself.
         OriginError: if no origin is allowed, or one can never match.
         SessionError: if the handshake fails; see its subclasses.
-        StateError: outside of a page bundle.
+        StateError: outside of a page bundle, or for a dialect that is not offered.
     """
     if _defaults is None:
         raise StateError('connect_to_host is for page bundles: set kind = "page" in [tool.mcpframe].')
@@ -88,6 +91,7 @@ async def connect_to_host(
 
     named = _defaults.allowed_origins if allowed_origins is None else None
     allowed = (named or entries_of(allowed_origins).parse()).without(withheld(_defaults.dialects))
+    candidates = client_candidates(allowed, dialect)
     host = window.host_window()
     if host is None:
         raise NoPeer("This page was opened by itself: there is no host around it to connect to.")
@@ -99,9 +103,10 @@ async def connect_to_host(
         async with open_session(connection, host, on_event=on_event) as session:
             setup_phase.complete(session, _defaults.setup())
             await asyncio.get_running_loop().create_future()  # until the host removes the page
-    candidates = inner_candidates(TRANSPORT, allowed, initializes=True)
     if not candidates:
-        raise StateError("No dialect in which a page can be the client is offered: see `dialects` of [tool.mcpframe].")
+        which = "No dialect in which a page can be the client" if dialect is None else f"The dialect {dialect!r}"
+        is_not = "is offered" if dialect is None else "is not offered, or no origin is allowed in it"
+        raise StateError(f"{which} {is_not}: see `dialects` and `allowed_origins` of [tool.mcpframe].")
     connection = Connection(candidates, options=used, names_refusal=True)
     async with open_session(connection, host, on_event=on_event) as session:
         _defaults.note_session(session.started)

@@ -6,6 +6,8 @@
     async with mcp.Client(outer.connect("#tools")) as client:
         ...
 
+A page that is a client, such as an assistant, gets the streams of `connect` served: `await serve(server, *streams)`.
+
 `setup` and `connect` put a new window into a place, listen before its page can send anything, and remove it at the end.
 A place is a selector, an element of this page, or `POPUP`; outside a browser it is a `PlaywrightPlace` of
 `mcpframe.kit.testing`. To open another session with the same id, also after an `Unresponsive` page, enter `connect`
@@ -43,7 +45,7 @@ from mcpframe.frame.core.places import (
     parse_sandbox,
 )
 from mcpframe.frame.core.roles import State
-from mcpframe.frame.dialects.available import dialect
+from mcpframe.frame.dialects.available import outer_dialect
 from mcpframe.frame.hosting.shown_frame import ShownFrame, find_place
 from mcpframe.frame.session.session import Session, WireHook
 
@@ -99,6 +101,7 @@ class OuterFrame:
         url: the page's address.
         origin: the only origin that messages are accepted from and posted to; `"null"` for an opaque one.
         session_id: the id under which the page stores its values. A host that stores the id can resume the session.
+            It stays with the host in a dialect without session ids.
         title: the title reported by the setup.
         visibility: whether the page is to be visible in the transport phase, as reported by the setup.
         permissions: the names of the permissions granted so far.
@@ -110,6 +113,7 @@ class OuterFrame:
         self,
         url: str,
         *,
+        dialect: str | None = None,
         session_id: str | None = None,
         title: str = "",
         visibility: Visibility | Literal["required", "optional", "hidden"] = "hidden",
@@ -125,6 +129,8 @@ class OuterFrame:
 
         Args:
             url: address of the page, of http or https. In a browser it may be relative to this page.
+            dialect: the dialect that the page speaks, such as `"plain_mcp"`; by default the preferred one, that of
+                mcpframe's own hosts.
             session_id: the id of a session to resume; by default a new, unguessable one.
             title: the frame's accessible name until the setup reports a title.
             visibility: the visibility that an earlier setup reported.
@@ -143,9 +149,11 @@ class OuterFrame:
 
         Raises:
             OriginError: for an address, a sandbox, a session id or a permission that cannot work.
+            StateError: for a dialect that this cannot speak, or a session id in a dialect without.
         """
         from mcpframe.frame.session import setup_phase
 
+        self._dialect = outer_dialect(dialect)
         if in_pyodide():
             from mcpframe.frame.browser.frame_places import absolute
 
@@ -157,7 +165,9 @@ class OuterFrame:
         if opaque and session_id is not None:
             raise OriginError("A session id is not given to a page of opaque origin: leave out session_id.")
         self.session_id = session_id or str(uuid.uuid4())
-        dialect().host_offer(session_id=self.session_id)  # checks it
+        offer = self._dialect.host_offer(session_id=self.session_id)  # checks it
+        if session_id is not None and offer is None:
+            raise StateError(f"The dialect {self._dialect.name!r} has no session ids: leave out session_id.")
         self.title = title
         self.visibility = setup_phase.Visibility(visibility)
         self.permissions = set(permissions)
@@ -216,10 +226,12 @@ class OuterFrame:
             PermissionsDenied: if the page requires a permission that was not granted.
             PopupBlocked: if the browser blocks the popup.
             SessionError: if the handshake fails; see its subclasses.
-            StateError: if this page is already framed.
+            StateError: if this page is already framed, or its dialect has no setup.
         """
         from mcpframe.frame.session import setup_phase
 
+        if SETUP not in self._dialect.outer:
+            raise StateError(f"The dialect {self._dialect.name!r} has no setup: use connect alone.")
         async with AsyncExitStack() as stack:
             session = await self._begin_setup(stack, self._place_of(place))
             started = session.started
@@ -283,7 +295,7 @@ class OuterFrame:
     async def _framed(self, phase: str, place: Place, visible: bool) -> AsyncIterator[Session]:
         if self._busy:
             raise StateError("This page is already framed: leave its setup or session first.")
-        spoken = dialect()
+        spoken = self._dialect
         hinting: asyncio.Handle | None = None
 
         def loaded() -> None:

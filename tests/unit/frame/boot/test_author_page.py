@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
 from mcp.server.mcpserver import MCPServer
 
+from mcpframe.frame.core.connection import Candidate, Connection, parse_allowed_origins
+from mcpframe.frame.core.events import Inbound
 from mcpframe.frame.core.setup import SetupResult, Visibility
+from mcpframe.frame.dialects.plain_mcp import roles as plain_mcp
 from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.serving.server import serve
 from mcpframe.frame.session import setup_phase
 from mcpframe.frame.session.session import open_session
+from tests.support.fake_window import STRANGER, inbound
 from tests.support.page_rig import Rig, log_of, rig
-from tests.support.sep import HOST
+from tests.support.sep import FRAME, HOST
 
 __all__ = ["rig"]
 
@@ -62,6 +67,42 @@ async def test_a_page_is_a_client_of_the_page_around_it(rig: Rig) -> None:
     assert rig.loader.last_words is None
 
 
+PONG = {"jsonrpc": "2.0", "id": "mcpframe/ping", "result": {}}
+NAMED = """
+import mcp, mcpframe
+log = []
+async def main(page):
+    async with mcp.Client(mcpframe.connect_to_host(dialect="{}")) as client:
+        log.append((await client.call_tool("greet", {{"name": "page"}})).content[0].text)
+"""
+
+
+async def test_a_page_is_a_client_in_a_dialect_by_name(rig: Rig) -> None:
+    rig.write(NAMED.format("plain_mcp"), "authored_page_n")
+    task = rig.start("authored_page_n:main", **PAGE)
+    server = MCPServer("outer")
+    server.add_tool(greet)
+    host = Connection([Candidate(plain_mcp.HOST, parse_allowed_origins([FRAME]))])
+    async with open_session(host, rig.outer) as session:
+        serving = asyncio.ensure_future(serve(server, *session.streams))
+        await task
+        serving.cancel()
+        await asyncio.wait([serving])
+    assert log_of("authored_page_n") == ["Hello, page"]
+    assert {target for _, target in rig.inner.posted} == {HOST}  # the only one that is allowed, also for the ping
+
+
+@pytest.mark.parametrize("stranger", [inbound(PONG, origin=STRANGER), inbound(PONG, origin=HOST, from_peer=False)])
+async def test_a_page_of_a_named_dialect_is_not_opened_by_a_stranger(rig: Rig, stranger: Inbound) -> None:
+    rig.write(NAMED.format("plain_mcp"), "authored_page_s")
+    task = rig.start("authored_page_s:main", **PAGE, options={"handshake_timeout": 0.3})
+    await rig.inner.when_posted(1)
+    rig.inner.take(stranger)
+    await asyncio.wait([task])
+    assert "No host answered a ping" in rig.loader.last[1]
+    assert all("initialize" not in json.dumps(message) for message, _ in rig.inner.posted)
+
+
 async def test_a_page_that_stops_in_a_session_has_last_words_for_its_host(rig: Rig) -> None:
     rig.write(
         """
@@ -101,8 +142,12 @@ async def test_a_page_is_set_up_at_once(rig: Rig) -> None:
         (
             "import mcpframe\nasync def main(page):\n    async with mcpframe.connect_to_host(): pass # ",
             {"allowed_origins": [HOST], "dialects": ["mcp_ui"]},
-            "see `dialects` of",
+            "see `dialects` and",
         ),
+        (NAMED.format("telex"), {"allowed_origins": [HOST]}, "only in: sep, plain_mcp"),
+        (NAMED.format("mcp_apps"), {"allowed_origins": [HOST]}, "only in: sep, plain_mcp"),
+        (NAMED.format("plain_mcp"), {"allowed_origins": [HOST], "dialects": ["sep"]}, "is not offered"),
+        (NAMED.format("plain_mcp"), {"dialect_origins": {"sep": [HOST]}}, "is not offered"),
     ],
 )
 async def test_what_is_wrong_with_a_page_is_shown(rig: Rig, source: str, config: dict[str, Any], said: str) -> None:

@@ -9,8 +9,10 @@ import pytest
 from mcpframe.frame.core.dialect import SETUP, TRANSPORT
 from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.core.events import Opened
-from mcpframe.frame.core.origins import parse_allowed_origins
+from mcpframe.frame.core.origins import OriginLists, parse_allowed_origins
 from mcpframe.frame.dialects import available
+from mcpframe.frame.dialects.plain_mcp import roles as plain_mcp
+from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.session import wire
 from tests.support.sep import HOST, MESSAGES
 
@@ -55,15 +57,24 @@ def test_a_message_on_the_wire_is_read(message: dict[str, Any]) -> None:
 def test_the_query_of_an_address_may_name_the_only_dialect_that_is_spoken() -> None:
     everybody = parse_allowed_origins([HOST])
 
-    def spoken(query: str, *, initializes: bool = False) -> list[str]:
-        candidates = available.inner_candidates(TRANSPORT, everybody, query=query, initializes=initializes)
+    def spoken(query: str) -> list[str]:
+        candidates = available.inner_candidates(TRANSPORT, everybody, query=query)
         return [each.role.dialect for each in candidates]
 
     assert spoken("?a=1") == spoken("") == list(available.spoken_names())
     for each in available.dialects():
         if each.query:
             assert spoken("?x=1&waitForRenderData=true") == [each.name]
-            assert spoken("?x=1&waitForRenderData=true", initializes=True) == ["sep"]
+
+
+def test_a_page_is_a_client_in_the_dialects_of_either_side_or_in_one_by_name() -> None:
+    lists = OriginLists(parse_allowed_origins([HOST]), {"mcp_b": None})
+    assert [each.role for each in available.client_candidates(lists)] == [sep.INNER_TRANSPORT]
+    assert [each.role for each in available.client_candidates(lists, "plain_mcp")] == [plain_mcp.CLIENT]
+    assert available.client_candidates(lists.without(["plain_mcp"]), "plain_mcp") == []
+    for name in ("telex", "mcp_b", "webmcp"):
+        with pytest.raises(StateError, match=f"{name}.*sep, plain_mcp"):
+            available.client_candidates(lists, name)
 
 
 def test_a_message_in_another_form_than_json_rpc_is_read_as_such() -> None:
