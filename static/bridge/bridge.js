@@ -5,7 +5,6 @@
  * `mcpframeBridge`: a line of JSON with the kind of the event, then the text of the message, if there is one.
  */
 
-import { FrameTransport } from "../host/host.js";
 import { visible } from "../host/visible.js";
 
 const INTERNAL_ERROR = -32603;
@@ -16,7 +15,7 @@ let transport;
 let pieces = [];
 /** Error responses of a session that may be ending. */
 let failed = [];
-/** The length of the pieces of a long message from the server, in characters: see `_PIECE` in tab.py. */
+/** The length of the pieces of a long message from the server, in characters: see `_PIECE` in bridge_page.py. */
 const PIECE = 4_000_000;
 
 function tell(head, text = "") {
@@ -43,10 +42,11 @@ function deliverOpen(message) {
   queueMicrotask(() => failed.splice(0).forEach(deliver)); // if the session has not closed, the server itself sent this error
 }
 
-function make({ url, sessionId, visibility, permissions, timeout }) {
+async function make({ dialect, url, sessionId, visibility, permissions, timeout }) {
+  const { Transport } = await import(`./dialects/${dialect}.js`);
   const iframe = document.body.appendChild(document.createElement("iframe"));
   iframe.title = "MCP server";
-  transport = new FrameTransport({ iframe, url, sessionId, visibility, permissions, timeout });
+  transport = new Transport({ iframe, url, sessionId, visibility, permissions, timeout });
   transport.onmessage = deliverOpen;
   transport.onerror = ({ name, message }) => tell({ kind: "error", name, message });
   transport.onclose = () => {
@@ -60,7 +60,7 @@ globalThis.bridge = {
   /** Frame the server and shake hands with it. */
   async open(options) {
     try {
-      make(options);
+      await make(options);
       await transport.start();
       tell({ kind: "open" });
     } catch ({ name, message }) {
@@ -71,7 +71,7 @@ globalThis.bridge = {
   /** Run the server's setup, which a person can see. */
   async setup(options) {
     try {
-      make(options);
+      await make(options);
       transport.onpermissions = (requested) => {
         const lines = requested.map(({ name, purpose }) => (purpose ? `${name}: ${purpose}` : name));
         return confirm(`The server asks for:\n${visible(lines.join("\n"))}`) ? requested.map(({ name }) => name) : [];

@@ -9,7 +9,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from mcpframe.frame.core.dialect import SETUP
 from mcpframe.frame.core.errors import McpFrameError
+from mcpframe.frame.dialects.available import outer_dialect
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import BridgeError
 from mcpframe.kit.base.progress import Progress, silent
@@ -44,6 +46,7 @@ class BridgeOptions:
         setup: run the server's setup first, in a visible window.
         window: show the page in a window; None: if the server says that a person has to see it.
         progress: called with a line of text about each long step.
+        dialect: the dialect that the page speaks; by default the preferred one.
     """
 
     where: str
@@ -54,6 +57,7 @@ class BridgeOptions:
     setup: bool = False
     window: bool | None = None
     progress: Progress = silent
+    dialect: str | None = None
 
 
 def bridge_stdio(options: BridgeOptions) -> None:
@@ -109,9 +113,17 @@ def run_bridge(options: BridgeOptions, serve: Callable[[Pages], Awaitable[None]]
     Raises:
         KitError: the server could not be opened.
     """
+    spoken = outer_dialect(options.dialect)
+    scripts = sorted(script.stem for script in (static_dir() / "bridge" / "dialects").glob("*.js"))
+    if spoken.name not in scripts:
+        raise BridgeError(f"The bridge does not speak {spoken.name!r}, only: {', '.join(scripts)}.")
+    if options.setup and SETUP not in spoken.outer:
+        raise BridgeError(f"The dialect {spoken.name!r} has no setup: leave out --setup.")
     chromium = ensure_chromium()
     with ExitStack() as stack:
-        target = stack.enter_context(open_target(options.where, patience=options.patience, progress=options.progress))
+        target = stack.enter_context(
+            open_target(options.where, patience=options.patience, dialect=options.dialect, progress=options.progress)
+        )
         folder = options.profile or default_folder(target.key)
         profile = stack.enter_context(open_profile(folder, alone=options.setup))
         if profile.is_copy:
@@ -163,7 +175,15 @@ class _Work:
             self.profile.remember(self.target.key, known)
         url = await asyncio.to_thread(self.target.find)
         options = self.options
-        return FramedPage(url, known.session_id, known.visibility, known.permissions, options.patience, options.busy)
+        return FramedPage(
+            url,
+            known.session_id,
+            known.visibility,
+            known.permissions,
+            options.patience,
+            options.busy,
+            options.dialect,
+        )
 
 
 async def _main(work: _Work, serve: Callable[[Pages], Awaitable[None]]) -> None:

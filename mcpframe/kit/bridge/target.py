@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from mcpframe.frame.dialects.available import dialect
+from mcpframe.frame.dialects.available import outer_dialect
 from mcpframe.kit.base.cache import cache_dir, writing
 from mcpframe.kit.base.errors import BridgeError, InstallError, KitError, NoFramedServer
 from mcpframe.kit.base.limits import ANSWER_SECONDS
@@ -45,12 +45,15 @@ class Target:
 
 
 @contextmanager
-def open_target(where: str, *, patience: float = ANSWER_SECONDS, progress: Progress = silent) -> Iterator[Target]:
+def open_target(
+    where: str, *, patience: float = ANSWER_SECONDS, dialect: str | None = None, progress: Progress = silent
+) -> Iterator[Target]:
     """Find the server of `where`; a folder is served for the duration of the block.
 
     Args:
         where: as for `named_server`.
         patience: seconds that the web server of an address may be silent.
+        dialect: the dialect that the page has to offer; by default the preferred one.
         progress: called with a line of text about each step of a build.
 
     Raises:
@@ -60,14 +63,14 @@ def open_target(where: str, *, patience: float = ANSWER_SECONDS, progress: Progr
     """
     named = named_server(where)
     if isinstance(named, Published):
-        yield _published(named, patience)
+        yield _published(named, patience, dialect)
     elif isinstance(named, Built):
-        yield from _serve_built(named.only)
+        yield from _serve_built(named.only, dialect)
     else:
-        yield from _serve_project(named.path, progress)
+        yield from _serve_project(named.path, progress, dialect)
 
 
-def _published(named: Published, patience: float) -> Target:
+def _published(named: Published, patience: float, dialect: str | None) -> Target:
     if named.origin == HOST_ORIGIN:
         raise BridgeError(f"{named.origin} is the bridge's own origin: give the address of a server.")
 
@@ -76,7 +79,7 @@ def _published(named: Published, patience: float) -> Target:
     def checked() -> str:
         if not is_silent:  # else it would be waited for twice; the browser reports the reason itself
             with suppress(NoFramedServer):
-                check_published(named.url, HOST_ORIGIN, patience=patience)
+                check_published(named.url, HOST_ORIGIN, patience=patience, dialect=dialect)
         return named.url
 
     def is_seen() -> bool:
@@ -90,17 +93,17 @@ def _published(named: Published, patience: float) -> Target:
     return Target(named.url, {}, checked, is_seen)
 
 
-def _serve_built(bundle: Path) -> Iterator[Target]:
+def _serve_built(bundle: Path, dialect: str | None) -> Iterator[Target]:
     from mcpframe.kit.servers.bundle_site import BundleSite
     from mcpframe.kit.web.serve import serve_app
 
-    is_seen = _is_seen(server_manifest(bundle))
+    is_seen = _is_seen(server_manifest(bundle, dialect))
     name = host_name(bundle)
     with serve_app(BundleSite.of(bundle, readers=(), guests=[HOST_ORIGIN])) as served:
         yield Target(str(bundle), {name: served.port}, lambda: f"http://{name}/{quote(bundle.name)}/", lambda: is_seen)
 
 
-def _serve_project(path: Path, progress: Progress) -> Iterator[Target]:
+def _serve_project(path: Path, progress: Progress, dialect: str | None) -> Iterator[Target]:
     from starlette.responses import PlainTextResponse
 
     from mcpframe.kit.servers.bundle_site import BundleSite
@@ -114,7 +117,7 @@ def _serve_project(path: Path, progress: Progress) -> Iterator[Target]:
         await site(scope, receive, send)
 
     def find() -> str:
-        result = build_project(path, progress)
+        result = build_project(path, progress, dialect)
         sites[:] = [BundleSite.of(result.folder, readers=())]
         return f"http://{name}/{quote(result.url_path.lstrip('/'))}"
 
@@ -122,7 +125,7 @@ def _serve_project(path: Path, progress: Progress) -> Iterator[Target]:
         yield Target(str(path), {name: served.port}, find, lambda: _is_required(path))
 
 
-def build_project(path: Path, progress: Progress = silent) -> BuildResult:
+def build_project(path: Path, progress: Progress = silent, dialect: str | None = None) -> BuildResult:
     """Build a project into the cache, for the bridge alone. If it is unchanged, this takes a moment.
 
     Raises:
@@ -134,7 +137,7 @@ def build_project(path: Path, progress: Progress = silent) -> BuildResult:
     out = cache_dir() / "bridge" / host_name(path).partition(".")[0]
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
-    return build(path, out, allowed_origins=[HOST_ORIGIN], dialects=[dialect().name], progress=progress)
+    return build(path, out, allowed_origins=[HOST_ORIGIN], dialects=[outer_dialect(dialect).name], progress=progress)
 
 
 def _is_required(path: Path) -> bool:
@@ -157,13 +160,14 @@ def host_name(path: Path) -> str:
     return f"{slug(path.stem)}-{digest}.mcpframe.localhost"
 
 
-def check_published(url: str, origin: str, *, patience: float = ANSWER_SECONDS) -> None:
+def check_published(url: str, origin: str, *, patience: float = ANSWER_SECONDS, dialect: str | None = None) -> None:
     """Check the page at an address, and its manifest.
 
     Args:
         url: The address, as `parse_address` returns it.
         origin: The origin that the server has to allow.
         patience: Seconds that the web server may be silent.
+        dialect: The dialect that it has to offer; by default the preferred one.
 
     Raises:
         BridgeError: The page does not allow the origin, or has no server.
@@ -174,22 +178,23 @@ def check_published(url: str, origin: str, *, patience: float = ANSWER_SECONDS) 
         raise NoFramedServer(f"{url} answers with status {page.status}: is it the address of a server's page?")
     if "html" not in page.headers.get("content-type", "html"):
         raise NoFramedServer(f"{url} is {page.headers['content-type']}, not a web page: give a server's address.")
-    check_manifest(url, read_manifest(page.url, patience=patience), origin)
+    check_manifest(url, read_manifest(page.url, patience=patience), origin, dialect)
 
 
-def check_manifest(where: str, manifest: Mapping[str, Any] | None, origin: str) -> None:
+def check_manifest(where: str, manifest: Mapping[str, Any] | None, origin: str, dialect: str | None = None) -> None:
     """Raise `BridgeError` if a bundle does not speak to the bridge, or not from this origin. Other pages pass.
 
     Args:
         where: The name of the bundle in the error.
         manifest: The manifest, or None if the page was not built by mcpframe.
         origin: The origin that the server has to allow.
+        dialect: The dialect that it has to offer; by default the preferred one.
     """
     if manifest is None:
         return
     if manifest.get("kind") == "page":
         raise BridgeError(f"{where} is a page without a server: there is nothing to bridge.")
-    if reason := not_offered(manifest):
+    if reason := not_offered(manifest, dialect):
         raise BridgeError(f"{where} {reason}.")
     if not allows(manifest, origin):
         raise BridgeError(

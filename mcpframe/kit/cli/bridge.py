@@ -38,6 +38,7 @@ def bridge(
     allow_origin: Annotated[
         list[str] | None, typer.Option(help="With --http: the origin of a web page that may ask; may be repeated.")
     ] = None,
+    dialect: opts.Dialect = None,
     setup: Annotated[bool, typer.Option("--setup", help="Run the server's setup first, in a visible window.")] = False,
     headless: Headless = None,
     session: Session = None,
@@ -59,7 +60,7 @@ def bridge(
     from mcpframe.kit.bridge.run import BridgeOptions, bridge_http, bridge_stdio
 
     window = None if headless is None else not headless
-    options = BridgeOptions(where, session, profile, timeout, busy_timeout, setup, window, step)
+    options = BridgeOptions(where, session, profile, timeout, busy_timeout, setup, window, step, dialect)
     if http:
         bridge_http(options, port, allow_origin or ())
     else:

@@ -15,6 +15,7 @@ from mcpframe.kit.base.terminal import visible
 from mcpframe.kit.cli import package as packages
 from mcpframe.kit.cli.common_options import (
     AsJson,
+    Dialect,
     Enter,
     Era,
     Origin,
@@ -67,6 +68,7 @@ def call(
         typer.Option(metavar="LEVEL", help="What the server logs from this level on goes to stderr, print as info."),
     ] = "info",
     origin: Origin = None,
+    dialect: Dialect = None,
     era: Era = "auto",
     timeout: Timeout = 30.0,
     call_timeout: Annotated[float, duration("Seconds until the tool has to have answered.")] = 300.0,
@@ -110,6 +112,7 @@ def call(
         session = one_session(
             address,
             origin=origin,
+            dialect=dialect,
             era=era,
             patience=timeout,
             setup=entries,

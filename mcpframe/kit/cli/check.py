@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mcpframe.kit.cli import package as packages
-from mcpframe.kit.cli.common_options import AsJson, Origin, Timeout, Where, words_of
+from mcpframe.kit.cli.common_options import AsJson, Dialect, Origin, Timeout, Where, words_of
 from mcpframe.kit.cli.examples import examples
 from mcpframe.kit.cli.output import escape, out, silently, step
 from mcpframe.kit.cli.served_target import served, served_bundles
@@ -47,6 +47,7 @@ _COLOURS = {"error": "red", "warning": "yellow"}
 def check(
     target: Where = ".",
     origin: Origin = None,
+    dialect: Dialect = None,
     timeout: Timeout = 30.0,
     views: Views = False,
     server: Server = "",
@@ -71,7 +72,7 @@ def check(
         _check_views(target, command, origin, timeout, as_json=as_json, progress=progress)
         return
     with served(target, pages=True, progress=progress) as urls:
-        reports = [check_url(url, origin=origin, timeout=timeout, progress=progress) for url in urls]
+        reports = [check_url(url, origin=origin, dialect=dialect, timeout=timeout, progress=progress) for url in urls]
     if as_json:
         typer.echo(json.dumps([{**asdict(report), "errors": report.errors} for report in reports], indent=2))
     else:

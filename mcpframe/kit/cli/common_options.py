@@ -70,6 +70,17 @@ def is_host_name(values: list[str] | None) -> list[str]:
     return values or []
 
 
+def is_dialect(value: str | None) -> str | None:
+    """Return the name of a dialect in which a page can be framed, or raise `typer.BadParameter`."""
+    from mcpframe.frame.core.errors import StateError
+    from mcpframe.frame.dialects.available import outer_dialect
+
+    try:
+        return None if value is None else outer_dialect(value).name
+    except StateError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
 def is_name(value: str | None) -> str | None:
     """Return a name or an id; raise `typer.BadParameter` if it is empty, too long or has control characters."""
     if value is None:
@@ -135,6 +146,14 @@ SERVER_HELP = "The address of its page, its built folder, its project or Python 
 Where = Annotated[str, typer.Argument(metavar=SERVER, help=SERVER_HELP)]
 Origin = Annotated[
     str | None, typer.Option(help="The origin of the page that frames it; by default one that its manifest allows.")
+]
+Dialect = Annotated[
+    str | None,
+    typer.Option(
+        callback=is_dialect,
+        metavar="NAME",
+        help="The dialect that the page speaks; by default that of bundles. See docs/how-to/plain-mcp.md.",
+    ),
 ]
 Era = Annotated[
     Literal["auto", "2026-07-28", "legacy"],

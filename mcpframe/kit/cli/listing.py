@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from mcpframe.kit.cli import package as packages
-from mcpframe.kit.cli.common_options import AsJson, Enter, Era, Origin, Setup, Timeout, Where
+from mcpframe.kit.cli.common_options import AsJson, Dialect, Enter, Era, Origin, Setup, Timeout, Where
 from mcpframe.kit.cli.examples import examples
 from mcpframe.kit.cli.output import err, escape, out, silently, step
 from mcpframe.kit.cli.served_target import addressed
@@ -23,6 +23,7 @@ EXAMPLES = examples(
 def list_server(
     url: Where,
     origin: Origin = None,
+    dialect: Dialect = None,
     era: Era = "auto",
     timeout: Timeout = 30.0,
     setup: Setup = False,
@@ -43,7 +44,7 @@ def list_server(
     progress = silently if as_json else step
     packages.apply_settings(url, settings, progress)
     with addressed(url, progress=progress) as address:
-        found = asyncio.run(_listed(address, origin, era, timeout, entries))
+        found = asyncio.run(_listed(address, origin, dialect, era, timeout, entries))
     errors = found.get("errors", {})
     if as_json:
         typer.echo(json.dumps(found, indent=2))
@@ -76,12 +77,18 @@ def entries_of(setup: bool, enter: list[str] | None) -> list[tuple[str, Any]] | 
 
 
 async def _listed(
-    url: str, origin: str | None, era: str, patience: float, setup: list[tuple[str, Any]] | None
+    url: str,
+    origin: str | None,
+    dialect: str | None,
+    era: str,
+    patience: float,
+    setup: list[tuple[str, Any]] | None,
 ) -> dict[str, Any]:
     from mcpframe.kit.base.server_lists import list_or_problem, on_the_wire
     from mcpframe.kit.client.session import one_session
 
-    async with one_session(url, origin=origin, era=era, patience=patience, setup=setup) as client:
+    session = one_session(url, origin=origin, dialect=dialect, era=era, patience=patience, setup=setup)
+    async with session as client:
         can = client.server_capabilities
         found: dict[str, Any] = {"server": on_the_wire(client.server_info), "protocol": client.protocol_version}
         lists = {

@@ -51,6 +51,7 @@ async def one_session(
     url: str,
     *,
     origin: str | None = None,
+    dialect: str | None = None,
     era: str = "auto",
     patience: float = 30.0,
     setup: Sequence[tuple[str, Any]] | None = None,
@@ -64,6 +65,7 @@ async def one_session(
     Args:
         url: The page's address.
         origin: The origin of the page that frames it; by default the first that its manifest allows.
+        dialect: The dialect that the page speaks; by default the preferred one.
         era: The `mode` of `mcp.Client`.
         patience: The deadline for the page's first message, in seconds, and for the web server to answer.
         setup: The entries for the server's setup, from `parse_entries`, which runs first; None runs no setup.
@@ -86,7 +88,7 @@ async def one_session(
     if page.status != 200:
         raise NoFramedServer(f"{url} answers with status {page.status}: give the address of a server's page.")
     manifest = read_manifest(page.url, patience=patience)
-    if reason := not_offered(manifest):
+    if reason := not_offered(manifest, dialect):
         raise NoFramedServer(f"{url} {reason}.")
     host = origin or host_for(manifest)
     program = ensure_chromium()
@@ -106,7 +108,8 @@ async def one_session(
             context.on("close", lambda _: ended.set())
             try:
                 async with host_tab(context, host) as tab, _Demands() as demands:
-                    outer = OuterFrame(page.url, options=Options(handshake_timeout=patience), on_event=demands.on_event)
+                    options = Options(handshake_timeout=patience)
+                    outer = OuterFrame(page.url, dialect=dialect, options=options, on_event=demands.on_event)
                     place = PlaywrightPlace(tab.page)
                     try:
                         if setup is not None:

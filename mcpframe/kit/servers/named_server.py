@@ -122,20 +122,21 @@ def named_project(word: str) -> Path:
     raise ConfigError(f"{word} is {kind}: give the folder of a project, or its Python file.")
 
 
-def server_manifest(bundle: Path) -> dict[str, Any]:
+def server_manifest(bundle: Path, dialect: str | None = None) -> dict[str, Any]:
     """Return the manifest of a built server.
 
     Args:
         bundle: The folder of a bundle, from `Built`.
+        dialect: The dialect that it has to offer; by default that of mcpframe's own commands.
 
     Raises:
         ConfigError: It is a page, not a server.
-        NoFramedServer: It does not offer the dialect of mcpframe's own commands.
+        NoFramedServer: It does not offer the dialect.
     """
     manifest = read_manifests(bundle.parent)[bundle.name]
     if manifest.get("kind") == "page":
         raise ConfigError(f"{bundle} is a page, not a server: open it with mcpframe serve.")
-    if reason := not_offered(manifest):
+    if reason := not_offered(manifest, dialect):
         raise NoFramedServer(f"{bundle} {reason}.")
     return manifest
 

@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from mcpframe.frame.dialects.available import outer_dialect
 from mcpframe.kit.base.errors import BridgeError, BrowserGone, PageFailed
 from mcpframe.kit.bridge.chromium.busy_page import BusyWatch
 from mcpframe.kit.bridge.chromium.page_console import LONGEST_EVENT, PageConsole
@@ -49,6 +50,7 @@ class FramedPage:
         permissions: the Permissions Policy features that were granted.
         patience: how long the server may take from its first byte to the end of the handshake, in seconds.
         busy: how long the server may compute without a pause while a client waits, in seconds; 0 for ever.
+        dialect: the dialect that the page speaks; by default the preferred one.
     """
 
     url: str
@@ -57,10 +59,12 @@ class FramedPage:
     permissions: list[str] = field(default_factory=list)
     patience: float = 60.0
     busy: float = 60.0
+    dialect: str | None = None
 
     def options(self) -> dict[str, Any]:
         """Return the options of `bridge.js`."""
         return {
+            "dialect": outer_dialect(self.dialect).name,
             "url": self.url,
             "sessionId": self.session_id,
             "visibility": self.visibility,

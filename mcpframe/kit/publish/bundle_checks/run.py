@@ -40,12 +40,20 @@ class Report:
         return sum(finding.severity == "error" for finding in self.findings)
 
 
-def check_url(url: str, *, origin: str | None = None, timeout: float = 30.0, progress: Progress = silent) -> Report:
+def check_url(
+    url: str,
+    *,
+    origin: str | None = None,
+    dialect: str | None = None,
+    timeout: float = 30.0,
+    progress: Progress = silent,
+) -> Report:
     """Check the bundle at a URL: its files on the wire, its tools, and a session with it.
 
     Args:
         url: The address of its page.
         origin: The origin of the page that frames it; by default the first that it allows.
+        dialect: The dialect of the session; by default the preferred one.
         timeout: Seconds to wait for the page's first message.
         progress: Called with a description of each step.
 
@@ -65,19 +73,19 @@ def check_url(url: str, *, origin: str | None = None, timeout: float = 30.0, pro
     with progress("Checking the files"):
         findings += check_files(page.url, manifest)
     is_server = manifest.get("kind") != "page"
-    tries = is_server and not_offered(manifest) is None
+    tries = is_server and not_offered(manifest, dialect) is None
     if tries:
         with progress("Opening a session in headless Chromium"):
-            findings += _session(page.url, manifest, origin or host_for(manifest), timeout)
+            findings += _session(page.url, manifest, origin or host_for(manifest), dialect, timeout)
     elif is_server:
         findings += check_tools(manifest["tools"] or [])
     offered = offered_by(manifest) if is_server else []
     return Report(url, tuple(sorted(findings, key=lambda finding: finding.severity)), tuple(offered), tries)
 
 
-def _session(url: str, manifest: dict[str, Any], origin: str, timeout: float) -> Iterator[Finding]:
+def _session(url: str, manifest: dict[str, Any], origin: str, dialect: str | None, timeout: float) -> Iterator[Finding]:
     try:
-        tools = asyncio.run(_tools(url, origin, timeout))
+        tools = asyncio.run(_tools(url, origin, dialect, timeout))
     except NoFramedServer as problem:
         first, _, details = str(problem).partition("\n")
         remedy = f"Open the page in a browser and read its console. {details}".strip()
@@ -94,6 +102,6 @@ def _session(url: str, manifest: dict[str, Any], origin: str, timeout: float) ->
         )
 
 
-async def _tools(url: str, origin: str, patience: float) -> list[dict[str, Any]]:
-    async with one_session(url, origin=origin, patience=patience) as client:
+async def _tools(url: str, origin: str, dialect: str | None, patience: float) -> list[dict[str, Any]]:
+    async with one_session(url, origin=origin, dialect=dialect, patience=patience) as client:
         return await list_all(client.list_tools, "tools") if client.server_capabilities.tools else []

@@ -45,3 +45,8 @@ def test_any_other_page_has_one_if_asked_for(tmp_path: Path, display: bool) -> N
     else:
         with pytest.raises(BridgeError, match="--window"):
             shows_window(tmp_path, window=True, is_seen=False)
+
+
+def test_a_setup_is_refused_in_a_dialect_without_one() -> None:
+    with pytest.raises(BridgeError, match="'plain_mcp' has no setup: leave out --setup"):
+        run.run_bridge(BridgeOptions(KEY, setup=True, dialect="plain_mcp"), lambda _: pytest.fail("served"))

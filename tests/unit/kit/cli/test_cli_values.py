@@ -39,6 +39,7 @@ DEVTOOLS = [
     "http://a@x",
     "",
 ]
+DIALECTS = ["telex", "mcp_apps", LONG, ""]
 SETTINGS = ["args=1", "other=1", ""]
 NOWHERE = "http://127.0.0.1:9/"  # discard: nobody listens
 
@@ -54,11 +55,13 @@ TABLE: dict[tuple[str, str], tuple[list[str], list[str]]] = {
     ("test", "path"): ([], ["nothing", LONG]),
     ("check", "target"): ([], [*PATHS, *ADDRESSES]),
     ("check", "--origin"): ([NOWHERE], ORIGINS),
+    ("check", "--dialect"): ([NOWHERE], DIALECTS),
     ("check", "--timeout"): ([NOWHERE], SECONDS),
     ("check", "--set"): ([NOWHERE], SETTINGS),
     ("check", "--server"): ([NOWHERE, "--views"], ["'open", '"']),
     ("list", "url"): ([], [*PATHS, *ADDRESSES]),
     ("list", "--origin"): ([NOWHERE], ORIGINS),
+    ("list", "--dialect"): ([NOWHERE], DIALECTS),
     ("list", "--era"): ([NOWHERE], ["foo", "2025-11-25", ""]),
     ("list", "--timeout"): ([NOWHERE], SECONDS),
     ("list", "--set"): ([NOWHERE], SETTINGS),
@@ -73,6 +76,7 @@ TABLE: dict[tuple[str, str], tuple[list[str], list[str]]] = {
     ("call", "--save"): ([NOWHERE, "tool"], ["file.txt", LONG]),
     ("call", "--log"): ([NOWHERE, "tool"], ["loud", ""]),
     ("call", "--origin"): ([NOWHERE, "tool"], ORIGINS),
+    ("call", "--dialect"): ([NOWHERE, "tool"], DIALECTS),
     ("call", "--era"): ([NOWHERE, "tool"], ["foo"]),
     ("call", "--timeout"): ([NOWHERE, "tool"], SECONDS),
     ("call", "--call-timeout"): ([NOWHERE, "tool"], SECONDS),
@@ -125,6 +129,7 @@ TABLE: dict[tuple[str, str], tuple[list[str], list[str]]] = {
     ("bridge", "where"): ([], [*PATHS, *ADDRESSES]),
     ("bridge", "--port"): ([NOWHERE, "--http"], PORTS),
     ("bridge", "--allow-origin"): ([NOWHERE, "--http"], ["*", "chat.example", ""]),
+    ("bridge", "--dialect"): ([NOWHERE], [*DIALECTS, "mcp_b"]),
     ("bridge", "--session"): ([NOWHERE], ["", LONG, "a\nb"]),
     ("bridge", "--profile"): ([NOWHERE], ["file.txt", LONG]),
     ("bridge", "--timeout"): ([NOWHERE], SECONDS),
