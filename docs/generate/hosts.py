@@ -1,9 +1,9 @@
-"""The hosts of one and the same bundle: the table that `tests/browser/test_nine_hosts.py` tests."""
+"""The hosts of one and the same bundle: the table that `tests/browser/test_known_hosts.py` tests."""
 
 from __future__ import annotations
 
 from docs.generate.docstrings import table
-from tests.support.nine_hosts import HOSTS, Host
+from tests.support.known_hosts import HOSTS, Host
 
 _NONE = "no"
 _HEAD = [

@@ -28,7 +28,7 @@ def opened(actor: Actor, message: Message) -> Iterable[Output]:
 
 
 def is_probe(_: Actor, message: Message) -> bool:
-    return message.body.get("id") == PROBE["id"]
+    return bool(message.body.get("id") == PROBE["id"])
 
 
 def answer_ping(actor: Actor, message: Message) -> Iterable[Output]:

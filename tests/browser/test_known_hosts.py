@@ -1,4 +1,4 @@
-"""One bundle, every host: the files of `templates/pi-calculator`, built once, answer each of nine hosts alike."""
+"""One bundle, every host: the files of `templates/pi-calculator`, built once, answer every host of the table alike."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ from tests.browser import apps_hosts
 from tests.browser.conftest import PAGES, Bundle, BundleOf, Origins, Troubles
 from tests.browser.firefox import ensure_firefox, running
 from tests.browser.mcpb import bundle_peers
-from tests.browser.nine import BOOT, CALL, HOSTS, LISTS, Json, Stage
+from tests.browser.plain_hosts import bundle_host
+from tests.browser.reaching import BOOT, CALL, HOSTS, LISTS, Json, Stage
 from tests.browser.test_template_pi_calculator import COLOURED
 from tests.browser.ui_hosts import bundle_ui_client
-from tests.support import nine_hosts
+from tests.support import known_hosts
 from tests.support.built import SNAPSHOTS
 from tests.support.origins import port_itself
 
@@ -101,6 +102,7 @@ def scripts(site: Path, typescript_client: None) -> str:
     """The official peers in JavaScript, as modules of the site; returns the text of those of MCP-B."""
     apps_hosts.bundle_script(PAGES / "apps_host_page.js", "2.0.4", site / "apps_host_2.0.4.js")
     bundle_ui_client(site)
+    bundle_host(site, "2.x")
     return bundle_peers(site)
 
 
@@ -119,7 +121,7 @@ def stage(
 
 
 def test_every_cell_that_is_not_measured_here_names_its_test() -> None:
-    for facts in nine_hosts.HOSTS:
+    for facts in known_hosts.HOSTS:
         shown = {"notified", "setup", "values"} & {name for name, value in vars(facts).items() if value}
         assert shown <= facts.evidence.keys(), facts.name
         for node in facts.evidence.values():
@@ -127,9 +129,9 @@ def test_every_cell_that_is_not_measured_here_names_its_test() -> None:
             assert f"def {name}(" in (ROOT / path).read_text("utf-8"), node
 
 
-@pytest.mark.parametrize("facts", nine_hosts.HOSTS, ids=lambda facts: facts.name)
+@pytest.mark.parametrize("facts", known_hosts.HOSTS, ids=lambda facts: facts.name)
 async def test_each_host_gets_the_same(
-    stage: Stage, pi: Bundle, answers: dict[str, Json], facts: nine_hosts.Host
+    stage: Stage, pi: Bundle, answers: dict[str, Json], facts: known_hosts.Host
 ) -> None:
     before = files_of(pi.folder)
     async with HOSTS[facts.name](stage) as host:
@@ -166,6 +168,7 @@ async def test_each_host_gets_the_same(
 _JS_HOSTS = {
     "host.js": ("template.html", "await lab.connect(url, 'required');", "lab.client"),
     "AppBridge": ("apps_host.html?2.0.4", "await apps.open(url, { answers: { onmessage: {} } });", "apps.bridge"),
+    "PostMessageTransport": ("plain_host.html?2.x", "await plain.connect(url);", "plain.client"),
     "@mcp-b, iframe": ("mcpb.html", "await mcpb.iframeClient(url);", "mcpb.clients[0]"),
     "@mcp-b, tab": ("", "await mcpb.tabClient();", "mcpb.clients[0]"),
 }

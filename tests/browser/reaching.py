@@ -1,4 +1,4 @@
-"""Nine hosts of one and the same bundle, `templates/pi-calculator`: how each reaches it, behind one small interface."""
+"""The hosts of one and the same bundle, `templates/pi-calculator`: how each reaches it, behind one small interface."""
 
 from __future__ import annotations
 
@@ -222,6 +222,15 @@ async def ui_renderer(stage: Stage) -> AsyncIterator[Reached]:
     yield EmbeddedPage(page)
 
 
+@asynccontextmanager
+async def post_message(stage: Stage) -> AsyncIterator[Reached]:
+    """npm's `Client` over `PostMessageTransport` of npm's `@modelcontextprotocol/ext-apps`."""
+    page = await stage.page("plain_host.html?2.x")
+    with anyio.fail_after(BOOT_PATIENCE):
+        await page.evaluate("url => plain.connect(url)", stage.url)
+    yield ScriptClient(page, await page.evaluate_handle("plain.client"), page.frame_locator("iframe"))
+
+
 async def _peer(peer: Peer, page: Page, own: Own) -> Reached:
     return ScriptClient(page, await page.evaluate_handle("number => mcpb.clients[number]", peer.number), own)
 
@@ -350,10 +359,11 @@ HOSTS: Mapping[str, Callable[[Stage], AbstractAsyncContextManager[Reached]]] = {
     "OuterFrame": outer_frame,
     "AppBridge": app_bridge,
     "@mcp-ui/client": ui_renderer,
+    "PostMessageTransport": post_message,
     "@mcp-b, iframe": mcpb_iframe,
     "@mcp-b, tab": mcpb_tab,
     "WebMCP": webmcp,
     "mcpframe bridge": bridge,
     "the inspector": inspector,
 }
-"""How each host reaches the bundle, by its name in `tests/support/nine_hosts.py`."""
+"""How each host reaches the bundle, by its name in `tests/support/known_hosts.py`."""

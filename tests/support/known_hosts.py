@@ -1,4 +1,4 @@
-"""Nine hosts of one bundle, and what each can do: `docs/reference/hosts.md`. Tested by `browser/test_nine_hosts.py`.
+"""The hosts of one bundle, and what each can do: `docs/reference/hosts.md`. Tested by `browser/test_known_hosts.py`.
 
 What a host gets of the calculator is measured there; what the calculator does not have is shown by other tests.
 """
@@ -101,6 +101,17 @@ HOSTS = (
         conversation="`prompt`",
         configured=ORIGIN,
         evidence={"values": _SWITCHED},
+    ),
+    Host(
+        "PostMessageTransport",
+        "the official `Client` over `PostMessageTransport` of `@modelcontextprotocol/ext-apps`",
+        "plain_mcp",
+        values="host's origin",
+        configured=ORIGIN,
+        evidence={
+            "notified": f"{BROWSER}/test_plain_mcp.py::test_changed_lists_are_announced",
+            "values": f"{BROWSER}/test_plain_mcp.py::test_values_belong_to_the_host_s_origin",
+        },
     ),
     Host(
         "@mcp-b, iframe",

@@ -1,0 +1,73 @@
+"""A bundle as a framed server of plain MCP: npm's `Client` over `PostMessageTransport`, in the versions people have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anyio
+import pytest
+from playwright.async_api import BrowserContext, Page
+
+from tests.browser.clients import BOOT_PATIENCE
+from tests.browser.conftest import Bundle, BundleOf, Origins, Troubles
+from tests.browser.plain_hosts import VERSIONS, bundle_host
+
+
+@pytest.fixture(scope="session", params=VERSIONS)
+def version(request: pytest.FixtureRequest, site: Path) -> str:
+    """Each version of the host's SDK, as a module of the site."""
+    bundle_host(site, str(request.param))
+    return str(request.param)
+
+
+@pytest.fixture
+async def page(context: BrowserContext, troubles: Troubles, origins: Origins, version: str) -> Page:
+    page = await context.new_page()
+    page.set_default_timeout(BOOT_PATIENCE * 1000)
+    await page.goto(f"{origins.host}/plain_host.html?{version}")
+    await page.wait_for_selector("html[data-state=loaded]", state="attached")
+    return page
+
+
+async def test_the_official_client_gets_what_the_server_has(page: Page, everything: Bundle) -> None:
+    """Its one `initialize` comes long before Python runs, and its error for `ui/initialize` ends nothing else."""
+    with anyio.fail_after(BOOT_PATIENCE):
+        assert await page.evaluate("url => plain.connect(url)", everything.url)
+        found = await page.evaluate(
+            """async () => ({
+                tools: (await plain.client.listTools()).tools.length,
+                resources: (await plain.client.listResources()).resources.length,
+                prompts: (await plain.client.listPrompts()).prompts.length,
+            })"""
+        )
+    assert all(found.values()), found
+
+
+async def test_a_host_that_comes_late(page: Page, everything: Bundle) -> None:
+    with anyio.fail_after(BOOT_PATIENCE):
+        assert await page.evaluate("url => plain.connect(url, { late: true })", everything.url)
+        assert await page.evaluate("plain.client.listTools().then(({ tools }) => tools.length)") > 0
+
+
+async def test_changed_lists_are_announced(page: Page, everything: Bundle) -> None:
+    with anyio.fail_after(BOOT_PATIENCE):
+        await page.evaluate("url => plain.connect(url)", everything.url)
+        await page.evaluate("plain.client.callTool({ name: 'grow', arguments: { name: 'grown' } })")
+        await page.wait_for_function("plain.told.includes('notifications/tools/list_changed')")
+        tools = await page.evaluate("plain.client.listTools().then(({ tools }) => tools.map(({ name }) => name))")
+    assert "grown" in tools
+
+
+async def test_values_belong_to_the_host_s_origin(page: Page, bundle_of: BundleOf) -> None:
+    switched = bundle_of("switched", at="neighbour.host")  # else private profiles keep nothing of a frame
+    with anyio.fail_after(BOOT_PATIENCE):
+        for count in (1, 2):
+            await page.evaluate("url => plain.connect(url)", f"{switched.url}?{count}")
+            kept, dialect = await page.evaluate(
+                """async () => [
+                    (await plain.client.callTool({ name: "keep", arguments: {} })).structuredContent.result,
+                    (await plain.client.callTool({ name: "dialect", arguments: {} })).structuredContent.result,
+                ]"""
+            )
+            assert (kept, dialect) == (count, "plain_mcp")
+            await page.evaluate("plain.frame.remove()")
