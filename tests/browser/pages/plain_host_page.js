@@ -21,7 +21,8 @@ window.plain = {
     frame.width = frame.height = "600";
     document.body.append(frame);
     await new Promise((done) => frame.addEventListener("load", done, { once: true }));
-    while (late && heard.filter((method) => method === "ui/initialize").length < 2) await new Promise(requestAnimationFrame);
+    while (late && heard.filter((method) => method === "ui/initialize").length < 2)
+      await new Promise(requestAnimationFrame);
     this.frame = frame;
     this.client = new Client({ name: "a host", version: "1.0.0" });
     this.client.fallbackNotificationHandler = async ({ method }) => void this.told.push(method);
