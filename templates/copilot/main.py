@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from typing import Any
+from urllib.parse import parse_qs
 
 from mcp import Client
 from mcp.client.subscriptions import ListenNotSupportedError, ResourceUpdated, SubscriptionLost
@@ -40,6 +41,8 @@ class Copilot:
     def __init__(self, page: Page) -> None:
         """Use a page that shows `chat.html`."""
         self.chat = Chat(page, self._ask)
+        asked = parse_qs(str(page.js.location.search)[1:]).get("dialect")
+        self._dialect = asked[0] if asked else None  # of a host that has to be asked for by name: see the README
         self.refused = ""
         self._client: Client | None = None
         self._offered: set[str] = set()
@@ -57,7 +60,8 @@ class Copilot:
         self.refused = ""
         self.chat.close("Connecting to the page around …", bad=False, again=False)
         lost = self._lost = asyncio.get_running_loop().create_future()
-        async with Client(connect_to_host(on_event=self._note), read_timeout_seconds=PATIENCE) as client:
+        host = connect_to_host(dialect=self._dialect, on_event=self._note)
+        async with Client(host, read_timeout_seconds=PATIENCE) as client:
             following = asyncio.ensure_future(self._follow(client))
             try:
                 await self._open(client)

@@ -47,6 +47,12 @@ def read_address(text: str, own_origin: str) -> str:
     return address
 
 
+def read_dialect(text: str) -> str | None:
+    """Return the dialect in the content of `copilot.json`; None for that of mcpframe's own pages."""
+    dialect = json.loads(text).get("dialect")
+    return None if dialect is None else str(dialect)
+
+
 @dataclass(frozen=True)
 class Standing:
     """The state of the copilot.
@@ -63,7 +69,15 @@ class Standing:
 class Copilot:
     """The copilot in its frame, served by one server in successive sessions."""
 
-    def __init__(self, address: str, server: FrameServer, place: Any, tell: Callable[[Standing], None]) -> None:
+    def __init__(
+        self,
+        address: str,
+        server: FrameServer,
+        place: Any,
+        tell: Callable[[Standing], None],
+        *,
+        dialect: str | None = None,
+    ) -> None:
         """Create it; nothing is framed yet.
 
         Args:
@@ -71,11 +85,13 @@ class Copilot:
             server: the server for it.
             place: the element for its frame.
             tell: called with each new state.
+            dialect: see `OuterFrame`.
         """
         self._address = address
         self._server = server
         self._place = place
         self._tell = tell
+        self._dialect = dialect
         self._idle = 0
         self._restart = asyncio.Event()
 
@@ -114,7 +130,7 @@ class Copilot:
                 wrong.set_result(error)
 
         options = Options(handshake_timeout=START_PATIENCE)
-        frame = OuterFrame(self._address, title="Copilot", options=options, on_event=note)
+        frame = OuterFrame(self._address, title="Copilot", dialect=self._dialect, options=options, on_event=note)
         serving = asyncio.ensure_future(self._connect(frame))
         try:
             await asyncio.wait([serving, wrong], return_when=asyncio.FIRST_COMPLETED)

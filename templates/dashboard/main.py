@@ -6,7 +6,7 @@ The user acts on the dashboard, and the copilot answers with its tools. The page
 import asyncio
 from typing import Any
 
-from framing import Copilot, Standing, read_address
+from framing import Copilot, Standing, read_address, read_dialect
 from mcpframe import Page, errors
 from server import SOURCES, make_server
 from view import View
@@ -51,6 +51,7 @@ async def main(page: Page) -> None:
         page.element("#copilot-start").hidden = True
         await following
         return
-    copilot = Copilot(address, server, page.element("#copilot-frame"), view.show_standing)
+    place = page.element("#copilot-frame")
+    copilot = Copilot(address, server, place, view.show_standing, dialect=read_dialect(text))
     page.element("#copilot-start").on("click", copilot.start)
     await asyncio.gather(following, copilot.run())

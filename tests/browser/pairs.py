@@ -26,7 +26,9 @@ class Pair:
     copilot: str
 
 
-def build_dashboard(folder: Path, work: Path, *, copilot: str, frame_src: str, snapshot: bool) -> None:
+def build_dashboard(
+    folder: Path, work: Path, *, copilot: str, frame_src: str, snapshot: bool, dialect: str | None = None
+) -> None:
     """Build the dashboard for a copilot.
 
     Args:
@@ -35,10 +37,11 @@ def build_dashboard(folder: Path, work: Path, *, copilot: str, frame_src: str, s
         copilot: the copilot's address.
         frame_src: what the dashboard may frame.
         snapshot: whether its page starts from a snapshot, which takes longer to build than it saves one visit.
+        dialect: that of a copilot that has to be asked for by name.
     """
     project = work / "dashboard"
     shutil.copytree(templates_dir() / "dashboard", project)
-    (project / "copilot.json").write_text(json.dumps({"url": copilot}), "utf-8")
+    (project / "copilot.json").write_text(json.dumps({"url": copilot, "dialect": dialect}), "utf-8")
     config = project / "pyproject.toml"
     text = config.read_text("utf-8")
     assert '"http://localhost:8001"' in text

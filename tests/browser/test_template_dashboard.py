@@ -5,6 +5,7 @@ import shutil
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -13,6 +14,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from playwright.async_api import BrowserContext, FrameLocator, Locator, Page, expect
 
+from mcpframe.frame.core import errors
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.frame.serving.server import serve
@@ -334,6 +336,8 @@ class Serving:
         self.outer = OuterFrame(url, options=Options(handshake_timeout=BOOT_PATIENCE))
 
     path = "page.html"
+    visible: bool | None = None
+    """Whether it is shown without having said in a setup that it has to be."""
 
     async def set_up(self) -> tuple[str, str]:
         async with self.outer.setup(PlaywrightPlace(self.page)) as setup:
@@ -343,10 +347,29 @@ class Serving:
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[None]:
-        async with self.outer.connect(PlaywrightPlace(self.page)) as streams, anyio.create_task_group() as tasks:
+        async with (
+            self.outer.connect(PlaywrightPlace(self.page), visible=self.visible) as streams,
+            anyio.create_task_group() as tasks,
+        ):
             tasks.start_soon(lambda: serve(studio(), *streams))
             yield
             tasks.cancel_scope.cancel()
+
+
+class PlainServing(Serving):
+    """The same in plain MCP, which has no setup."""
+
+    visible = True
+
+    def __init__(self, page: Page, url: str) -> None:
+        super().__init__(page, url)
+        options = Options(handshake_timeout=BOOT_PATIENCE)
+        self.outer = OuterFrame(f"{url}?dialect=plain_mcp", dialect="plain_mcp", options=options)
+
+    async def set_up(self) -> tuple[str, str]:
+        with pytest.raises(errors.StateError, match="setup"):
+            await super().set_up()
+        return "Copilot", "required"
 
 
 class JavaScriptServing(Serving):
@@ -367,9 +390,9 @@ class JavaScriptServing(Serving):
         await self.page.evaluate("lab.hangUp()")
 
 
-@pytest.fixture(params=[JavaScriptServing, Serving], ids=["host.js", "python"])
+@pytest.fixture(params=[JavaScriptServing, Serving, PlainServing], ids=["host.js", "python", "plain"])
 async def outside(request: pytest.FixtureRequest, page: Page, pair: Site) -> Serving:
-    """Each of the two pages around the copilot that are not templates."""
+    """Each of the pages around the copilot that are not templates."""
     kind: type[Serving] = request.param
     await page.goto(f"{pair.origin('host')}/{kind.path}")
     if kind is JavaScriptServing:
@@ -428,3 +451,19 @@ async def test_a_copilot_that_connects_again_gets_a_fresh_session(dashboard: Das
     await dashboard.connected()
     await dashboard.chat.button("Who am I?").click()
     await expect(dashboard.chat.last).to_contain_text("You are Ada Moreno")
+
+
+@pytest.mark.extended  # the frame has a test of its own, and so has the copilot
+async def test_a_copilot_that_posts_mcp_as_it_is(page: Page, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    with serve_folder(site) as served:
+        own, other = (f"http://{name}.localhost:{served.port}" for name in ("dashboard", "copilot"))
+        copilot = f"{other}/copilot/?dialect=plain_mcp"
+        build_dashboard(site, tmp_path, copilot=copilot, frame_src=other, snapshot=False, dialect="plain_mcp")
+        build_copilot(site, [own], snapshot=False)
+        dashboard = Dashboard(page)
+        await dashboard.open(f"{own}/dashboard/")
+        await dashboard.connected()
+        await dashboard.chat.button("Who am I?").click()
+        await expect(dashboard.chat.last).to_contain_text("You are Ada Moreno")

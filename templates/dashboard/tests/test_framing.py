@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from framing import read_address
+from framing import read_address, read_dialect
 from mcpframe import errors
 
 OWN = "https://app.example"
@@ -39,3 +39,8 @@ def test_one_of_the_dashboards_own_origin_is_not(address):
 def test_what_cannot_be_framed_is_refused(text):
     with pytest.raises(errors.OriginError):
         read_address(text, OWN)
+
+
+def test_a_copilot_may_have_to_be_asked_for_by_name():
+    assert read_dialect('{"url": "https://copilot.example/"}') is None
+    assert read_dialect('{"url": "https://copilot.example/", "dialect": "plain_mcp"}') == "plain_mcp"
