@@ -1,4 +1,4 @@
-"""Framed servers in JavaScript that speak plain MCP, of each package that people have: bridged, called, and a silent one."""
+"""Framed servers in JavaScript that speak plain MCP, of each package that people have; and one that never answers."""
 
 from __future__ import annotations
 
