@@ -22,6 +22,7 @@ from tests.browser import apps_hosts
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import PAGES, Bundle, BundleOf, Origins, Troubles, chromium, new_context
 from tests.browser.mcpb import Peer, bring, bundle_peers
+from tests.browser.plain_hosts import bundle_host
 from tests.browser.test_webmcp import HELPERS
 from tests.browser.ui_hosts import bundle_ui_client
 from tests.support.built import SNAPSHOTS
@@ -34,6 +35,7 @@ BOOT = BOOT_PATIENCE * 1000
 SCRIPTS = """async () => {
     const [{ Client }, { FrameTransport }] = await Promise.all([
         import("./mcp-client.js"), import("./host.js"), import("./apps_host_2.0.4.js"), import("./mcpb_page.js"),
+        import("./plain_host_2.x.js"),
     ]);
     globalThis.outcome = {};
     const noting = (name, connecting) => connecting.then(() => { outcome[name] = "connected"; }, (error) => {
@@ -62,13 +64,22 @@ SCRIPTS = """async () => {
             noting("mcp_b", mcpb.iframeClient(url));
             go(url, navigate);
         },
+        plain_mcp(url) {
+            go();
+            noting("plain_mcp", plain.connect(url, { frame: frame() }));
+        },
         async mcp_ui(url) {
             const resource = { uri: "ui://a/page", mimeType: "text/uri-list", text: url };
             ui.open(resource, { answers: {} });
             while (!document.querySelector("iframe")) await new Promise(requestAnimationFrame);
         },
     };
-    globalThis.client = { sep: () => sep, mcp_apps: () => apps.bridge, mcp_b: () => mcpb.clients.at(-1) };
+    globalThis.client = {
+        sep: () => sep,
+        mcp_apps: () => apps.bridge,
+        mcp_b: () => mcpb.clients.at(-1),
+        plain_mcp: () => plain.client,
+    };
 }"""
 """The page of a host that has all official packages; each begins with the frame that is there."""
 
@@ -84,6 +95,7 @@ def scripts(site: Path, typescript_client: None) -> str:
     """The official packages, as modules of the site; returns the text of that of MCP-B."""
     apps_hosts.bundle_script(PAGES / "apps_host_page.js", "2.0.4", site / "apps_host_2.0.4.js")
     bundle_ui_client(site)
+    bundle_host(site, "2.x")
     return bundle_peers(site)
 
 
@@ -127,7 +139,9 @@ async def begin(page: Page, dialect: str, url: str, **options: Any) -> None:
 
 async def test_one_page_under_one_host_after_the_other(page: Page, switched: Bundle, scripts: str) -> None:
     counts: Counter[str] = Counter()
-    for number, turn in enumerate(["sep one", "mcp_apps", "mcp_b", "sep one", "sep two", "mcp_b"]):
+    for number, turn in enumerate(
+        ["sep one", "mcp_apps", "mcp_b", "plain_mcp", "sep one", "sep two", "mcp_b", "plain_mcp"]
+    ):
         counts[turn] += 1
         dialect, _, session = turn.partition(" ")
         await page.evaluate("() => { outcome = {}; }")
@@ -200,6 +214,7 @@ HEARD_MORE_THAN = """(_, count) => new Promise((done) => {
 })"""
 CALLS = [TRANSPORT_HANDSHAKE, INITIALIZE_ID, READY, REQUEST_RENDER_DATA]
 REPLIES = [TRANSPORT_HANDSHAKE_REPLY, INITIALIZE_ID, RENDER_DATA, RECEIVED, RESPONSE]
+REPLIES += ["ping", "initialize", "server/discover", "io.modelcontextprotocol/protocolVersion"]
 PAIRS = [("mcp_apps", "sep"), ("mcp_b", "sep"), ("mcp_ui", "mcp_apps"), ("mcp_ui", "mcp_b")]
 
 
@@ -263,18 +278,22 @@ async def test_messages_of_the_others_are_noise(page: Page, switched: Bundle, di
             const all = texts.flatMap((text) => [JSON.parse(text), text]).concat(clones.flatMap((code) => eval(code)));
             const kindOf = (message) => message?.type ?? message?.id;
             const isReply = (message) =>
-                replies.some((reply) => kindOf(message) === reply || (message?.includes?.(`"${reply}"`) ?? false));
+                replies.some((reply) =>
+                    [kindOf(message), message?.method].includes(reply) ||
+                    (message?.includes?.(`"${reply}"`) ?? false) ||
+                    (message?.params?._meta?.[reply] ?? false));
             const noise = all.filter((message) => !isReply(message));
             for (const message of noise) frame().contentWindow.postMessage(message, "*");
             return noise.length;
         }""",
-        # Beside clients of MCP-B, the page calls for a host, and these are answers.
+        # Beside clients of MCP-B, the page calls for a host. These are answers, and what it answers to one.
         [list(foreign(dialect)), foreign_clones(dialect), REPLIES if dialect == "mcp_b" else []],
     )
     await inside.evaluate(HEARD_MORE_THAN, count - 1)  # a click overtakes messages
     await used(page, dialect)
     said = await posted(page, before, calls=dialect != "mcp_b")
-    assert set(said) <= {dialect}
+    # Two dialects have the same form.
+    assert set(said) <= {name for name in spoken_names() if parts(name).owns(parts(dialect).call)}
     assert len(said) <= 4  # an answer, and what a page says of its size
     await expect(page.frame_locator("iframe").locator("#mcpframe-error-title")).to_be_hidden()
 

@@ -54,5 +54,6 @@ _ODD = """(() => {
 
 def foreign_clones(adopted: str) -> list[str]:
     """Return messages of the other dialects that only JavaScript can make: each is the code of a list of some."""
-    forms = [f"{_ODD}.map({parts(each).clone_form})" for each in spoken_names() if each != adopted]
+    others = [each for each in spoken_names() if not parts(adopted).owns(parts(each).call)]
+    forms = [f"{_ODD}.map({parts(each).clone_form})" for each in others]
     return forms + [f"[{case['make']}]" for case in cases("sep") if "make" in case and adopted != "sep"]

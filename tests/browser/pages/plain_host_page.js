@@ -13,13 +13,12 @@ window.plain = {
 
   /**
    * Frames the server, and connects to it as soon as its document is there: its first request is posted once. A `late`
-   * host waits until Python has repeated the page's openings.
+   * host waits until Python has repeated the page's openings. The `frame` may be there already.
    */
-  async connect(url, { late = false } = {}) {
-    const frame = document.createElement("iframe");
+  async connect(url, { late = false, frame = document.createElement("iframe") } = {}) {
     frame.src = url;
     frame.width = frame.height = "600";
-    document.body.append(frame);
+    if (!frame.isConnected) document.body.append(frame);
     await new Promise((done) => frame.addEventListener("load", done, { once: true }));
     while (late && heard.filter((method) => method === "ui/initialize").length < 2)
       await new Promise(requestAnimationFrame);
