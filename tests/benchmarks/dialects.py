@@ -28,6 +28,7 @@ from tests.benchmarks.start import ITERATIONS, OURS, SETTLED, check_pi
 SEP = "SEP"
 _START = Goal(ratio=1.1)
 _ROUND_TRIP = Goal(ratio=3)
+_AS_SEP = Goal(ratio=1.05)
 _CALL = ("calculate_pi", {"iterations": ITERATIONS})
 
 
@@ -48,9 +49,10 @@ _PEERS = {
     "mcp_apps": _Peer("App SDK", "."),
     "mcp_ui": _Peer("a page by hand", "tests/npm/mcp-ui-6.1"),
     "mcp_b": _Peer("TypeScript SDK", "tests/npm/mcp-b"),
+    "plain_mcp": _Peer("TypeScript SDK", "."),
     "webmcp": _Peer("a page by hand", "."),
 }
-_FRAMED = ("mcp_apps", "mcp_ui", "mcp_b")
+_FRAMED = ("mcp_apps", "mcp_ui", "mcp_b", "plain_mcp")
 _PAGE = """<!doctype html>
 <meta charset="utf-8">
 <title>{0}</title>
@@ -103,6 +105,7 @@ def measure_dialects(
             _start("mcp_b", sites.pi.url, _CALL, browser, sites, pages, starts),
             _start("mcp_ui", sites.acting.url, ("echo", {"text": "a"}), browser, sites, pages, starts),
             *(_framed_calls(dialect, browser, sites, pages, calls) for dialect in _FRAMED),
+            _beside_sep("plain_mcp", browser, sites, pages, calls),
             *_tab_calls("mcp_b", browser, sites, pages, calls),
             *_tab_calls("webmcp", browser, sites, pages, calls),
         ]
@@ -163,6 +166,18 @@ def _framed_calls(dialect: str, browser: BenchmarkBrowser, sites: Sites, pages: 
         )
 
 
+def _beside_sep(dialect: str, browser: BenchmarkBrowser, sites: Sites, pages: DialectPages, rounds: int) -> Figure:
+    """The round trip to the same bundle in two dialects."""
+    with (
+        browser.profile() as context,
+        host_page(context, pages.host(dialect)) as host,
+        host_page(context, sites.host) as sep,
+    ):
+        host.bench("open", OURS, sites.echo.url, {"byHand": True})
+        sep.bench("open", SEP, sites.echo.url)
+        return _calls(f"round trip in {dialect} by hand, 100 bytes", SEP, {OURS: host, SEP: sep}, rounds, _AS_SEP)
+
+
 def _tab_calls(dialect: str, browser: BenchmarkBrowser, sites: Sites, pages: DialectPages, rounds: int) -> list[Figure]:
     """Calls in pages of their own, by a script in the same window: the server's page is in front while it is asked."""
     ours, peer = _both(dialect)
@@ -210,7 +225,7 @@ def _both(dialect: str) -> tuple[str, str]:
     return OURS, _PEERS[dialect].name
 
 
-def _calls(name: str, peer: str, hosts: Mapping[str, HostPage], rounds: int) -> Figure:
+def _calls(name: str, peer: str, hosts: Mapping[str, HostPage], rounds: int, goal: Goal = _ROUND_TRIP) -> Figure:
     def batch(who: str) -> float:
         if len(set(hosts.values())) > 1:
             hosts[who].page.bring_to_front()
@@ -220,4 +235,4 @@ def _calls(name: str, peer: str, hosts: Mapping[str, HostPage], rounds: int) -> 
     samples = take_turns((OURS, peer), rounds, batch, warm_up=2)
     summaries = {who: Summary.of(samples[who]) for who in samples}
     details = {who: {"summary": asdict(summaries[who]), "samples": samples[who]} for who in samples}
-    return Figure(name, "ms", summaries[OURS].median, summaries[peer].median, peer, _ROUND_TRIP, details)
+    return Figure(name, "ms", summaries[OURS].median, summaries[peer].median, peer, goal, details)
