@@ -10,8 +10,8 @@ from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.web.host_page import bundle_module
 from tests.browser.conftest import PAGES
 
-VERSIONS = {"2.x": ".", "1.x": "tests/npm/ext-apps-1.7"}
-"""Of the SDK, each with the folder of its packages."""
+VERSIONS = ("2.x", "1.x")
+"""Of the SDK."""
 _SCRIPT = PAGES / "plain_host_page.js"
 
 
@@ -23,6 +23,6 @@ def bundle_host(site: Path, version: str) -> None:
         text = source.read_text("utf-8").replace(
             "@modelcontextprotocol/client", "@modelcontextprotocol/sdk/client/index.js"
         )
-        source = install_locked(checkout_dir() / VERSIONS[version]) / source.name
+        source = install_locked(checkout_dir() / "tests" / "npm" / "ext-apps-1.7") / source.name
         write_file(source, text.encode())
     bundle_module(str(source), site / f"plain_host_{version}.js", modules)

@@ -18,14 +18,11 @@ from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.dev.inspector import Inspecting, serve_inspector
 from mcpframe.kit.web.serve import serve_folder
 from tests.bridge.programs import ROOT
-from tests.browser import apps_hosts
-from tests.browser.conftest import PAGES, Bundle, BundleOf, Origins, Troubles
+from tests.browser.conftest import Bundle, BundleOf, Origins, Troubles
 from tests.browser.firefox import ensure_firefox, running
-from tests.browser.mcpb import bundle_peers
-from tests.browser.plain_hosts import bundle_host
+from tests.browser.official_peers import bundle_official_peers
 from tests.browser.reaching import BOOT, CALL, HOSTS, LISTS, Json, Stage
 from tests.browser.test_template_pi_calculator import COLOURED
-from tests.browser.ui_hosts import bundle_ui_client
 from tests.support import known_hosts
 from tests.support.built import SNAPSHOTS
 from tests.support.origins import port_itself
@@ -100,10 +97,7 @@ def answers() -> dict[str, Json]:
 @pytest.fixture(scope="module")
 def scripts(site: Path, typescript_client: None) -> str:
     """The official peers in JavaScript, as modules of the site; returns the text of those of MCP-B."""
-    apps_hosts.bundle_script(PAGES / "apps_host_page.js", "2.0.4", site / "apps_host_2.0.4.js")
-    bundle_ui_client(site)
-    bundle_host(site, "2.x")
-    return bundle_peers(site)
+    return bundle_official_peers(site)
 
 
 @pytest.fixture

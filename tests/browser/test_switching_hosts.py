@@ -18,13 +18,11 @@ from mcpframe.frame.dialects.sep.messages import TRANSPORT_HANDSHAKE, TRANSPORT_
 from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.project.scaffold import scaffold
 from mcpframe.kit.web.serve import serve_folder
-from tests.browser import apps_hosts
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import PAGES, Bundle, BundleOf, Origins, Troubles, chromium, new_context
-from tests.browser.mcpb import Peer, bring, bundle_peers
-from tests.browser.plain_hosts import bundle_host
+from tests.browser.conftest import Bundle, BundleOf, Origins, Troubles, chromium, new_context
+from tests.browser.mcpb import Peer, bring
+from tests.browser.official_peers import bundle_official_peers
 from tests.browser.test_webmcp import HELPERS
-from tests.browser.ui_hosts import bundle_ui_client
 from tests.support.built import SNAPSHOTS
 from tests.support.foreign import foreign, foreign_clones
 from tests.support.suites import except_for
@@ -93,10 +91,7 @@ def switched(bundle_of: BundleOf) -> Bundle:
 @pytest.fixture(scope="module")
 def scripts(site: Path, typescript_client: None) -> str:
     """The official packages, as modules of the site; returns the text of that of MCP-B."""
-    apps_hosts.bundle_script(PAGES / "apps_host_page.js", "2.0.4", site / "apps_host_2.0.4.js")
-    bundle_ui_client(site)
-    bundle_host(site, "2.x")
-    return bundle_peers(site)
+    return bundle_official_peers(site)
 
 
 @pytest.fixture

@@ -66,7 +66,7 @@ async def fetched(path):
 text = await fetched("minimal/manifest.json")
 lent = {entry["path"]: await fetched(entry["path"]) for entry in json.loads(text)["files"]}
 donor = read_donor("minimal", {**lent, "minimal/manifest.json": text})
-root = Path("/work/pi")
+root = Path("/project/pi")
 for path, data in template_files("pi", "pi-calculator").items():
     (root / path).parent.mkdir(parents=True, exist_ok=True)
     (root / path).write_bytes(data)
