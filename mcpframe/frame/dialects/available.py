@@ -157,15 +157,14 @@ def client_candidates(allowed_origins: AllowedOrigins | OriginLists, name: str |
     Raises:
         StateError: if a framed page cannot be a client in the dialect of this name.
     """
-    roles = {each.name: each.inner if each.initializes else each.inner_client for each in dialects()}
-    able = {key: by_phase[TRANSPORT] for key, by_phase in roles.items() if TRANSPORT in by_phase}
+    able = {each.name: each for each in dialects() if each.initializes or TRANSPORT in each.inner_client}
     if name is not None and name not in able:
         raise StateError(f"A framed page cannot be a client in the dialect {name!r}, only in: {', '.join(able)}.")
     return [
-        Candidate(role, allowed)
-        for key, role in able.items()
-        if (dialect(key).initializes if name is None else key == name)
-        if (allowed := allowed_origins.of(key)) is not None
+        Candidate((each.inner_client or each.inner)[TRANSPORT], allowed)
+        for each in able.values()
+        if (each.initializes if name is None else each.name == name)
+        if (allowed := allowed_origins.of(each.name)) is not None
     ]
 
 

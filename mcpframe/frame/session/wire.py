@@ -38,7 +38,7 @@ def read_wire(message: Any, spoken: str = "") -> WireMessage | None:
         message: the message.
         spoken: the dialect of the session, where it is known: some have messages of the same form.
     """
-    for each, codec in sorted(_codecs(), key=lambda pair: pair[0].name != spoken):
+    for each, codec in sorted(_codecs(), key=lambda pair: pair[0].name != spoken) if spoken else _codecs():
         kind = codec.kind(message)
         if kind is None:
             continue

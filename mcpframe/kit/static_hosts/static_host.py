@@ -1,4 +1,4 @@
-"""What mcpframe knows of a static host."""
+"""A static host: its configuration file, what it can send, and its limits."""
 
 from __future__ import annotations
 

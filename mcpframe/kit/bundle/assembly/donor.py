@@ -44,7 +44,7 @@ _HASH = slice(8, 16)
 
 @dataclass(frozen=True)
 class Donor:
-    """What a new bundle takes from a built one.
+    """The parts that a built bundle lends to a new one.
 
     Attributes:
         packages: Its packages.
