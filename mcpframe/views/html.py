@@ -10,10 +10,12 @@ Its source is `static/app/view.js`; `view_text.py` is generated from it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from html import escape
 from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
+
+from mcpframe.views.csp import Sources, page_directives, policy_text
 
 PERMISSIONS: Final = ("camera", "microphone", "geolocation", "clipboardWrite")
 """The permissions that a view can request in `_meta.ui.permissions`."""
@@ -24,9 +26,6 @@ Form = Literal["app", "inline"]
 _BARS: Final = '<div class="mcpframe-bars"><i></i><i></i></div>'
 """The first paint of a view, unless its author has one."""
 _BARS_HEIGHT: Final = 120
-
-Sources = Mapping[str, Sequence[str]]
-"""The sources of a Content Security Policy, by directive."""
 
 _NO_SOURCES: Final[Sources] = MappingProxyType({})
 
@@ -115,37 +114,6 @@ def url_origin(url: str) -> str:
     return parse_address(url)[1]
 
 
-def page_directives(own: str, sources: Sources) -> dict[str, list[str]]:
-    """Return the policy of a bundle's page, by directive; for `policy_text`.
-
-    Args:
-        own: The source of the bundle's files: its origin, or `'self'`.
-        sources: What the page may use besides them, by directive.
-    """
-    directives: dict[str, list[str]] = {
-        "default-src": [],
-        "script-src": [own, "'wasm-unsafe-eval'"],
-        "style-src": [own],
-        "connect-src": [own],
-        "img-src": [own, "data:", "blob:"],
-        "font-src": [own],
-        "media-src": [own, "data:", "blob:"],
-        "frame-src": [],
-        "worker-src": [],
-        "base-uri": [],
-        "form-action": [],
-    }
-    for name, more in sources.items():
-        directives[name] += more
-    return directives
-
-
-def policy_text(directives: Mapping[str, Sequence[str]]) -> str:
-    """Return a Content Security Policy. A directive without sources allows none."""
-    return "; ".join(f"{name} {' '.join(dict.fromkeys(each or _NONE))}" for name, each in directives.items())
-
-
-_NONE = ("'none'",)
 _RESOURCES = ("img-src", "media-src", "font-src", "style-src")
 
 

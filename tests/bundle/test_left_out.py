@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpframe.kit.bundle.assembly.special import SPECIAL, USERS, Special, Use, is_left_out, modules_of
+from mcpframe.kit.bundle.assembly.special_packages import SPECIAL, USERS, Special, Use, is_left_out, modules_of
 from mcpframe.kit.bundle.code.imports import imports_named
 from mcpframe.kit.bundle.packages.lock import OWN, SERVER, Locked
 from mcpframe.kit.bundle.packages.optional_native import is_foreign, pure_wheel

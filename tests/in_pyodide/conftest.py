@@ -23,7 +23,7 @@ from pytest_pyodide.server import DefaultHandler
 
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.bundle.assembly.layers import SITE_PACKAGES
-from mcpframe.kit.bundle.assembly.special import advice
+from mcpframe.kit.bundle.assembly.special_packages import advice
 from mcpframe.kit.bundle.packages.compile_layers import compiled_wheels
 from mcpframe.kit.bundle.packages.fetch import fetch_wheels
 from mcpframe.kit.bundle.packages.lock import Lock, inputs_hash, read_lock, write_lock

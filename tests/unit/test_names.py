@@ -53,6 +53,14 @@ def test_every_word_of_the_glossary_is_there_once_and_names_what_exists() -> Non
     assert {name for _, names in GLOSSARY for name in re.findall(r"\w+", names)} - known == set()
 
 
+def test_the_table_of_where_to_begin_names_files_that_exist() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    table = text.partition("\n## Where to begin with a change\n")[2].partition("\n## ")[0]
+    paths = re.findall(r"`([a-z_]+(?:/[a-z_]+)+(?:\.\w+)?)`", table)
+    assert len(paths) >= 20
+    assert [path for path in paths if not any((root / path).exists() for root in (ROOT, ROOT / "mcpframe"))] == []
+
+
 @pytest.mark.parametrize("module", ["setup.py", "author.py", "program.py", "place.py", "app.py"])
 def test_no_two_modules_of_the_frame_and_the_hub_have_a_word_for_a_name(module: str) -> None:
     assert len([path for folder in ("frame", "hub") for path in files(ROOT / "mcpframe" / folder, module)]) <= 1

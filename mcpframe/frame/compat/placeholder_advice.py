@@ -1,4 +1,4 @@
-"""The packages that a bundle leaves out. The build writes this file: see `kit.bundle.assembly.special.advice`."""
+"""The packages that a bundle leaves out. The build writes this file: see `advice` in `special_packages`."""
 
 from __future__ import annotations
 

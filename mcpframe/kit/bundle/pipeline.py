@@ -33,7 +33,7 @@ from mcpframe.kit.bundle.assembly.offered import check_origins_early, origins_fo
 from mcpframe.kit.bundle.assembly.own_modules import own_files, own_sources
 from mcpframe.kit.bundle.assembly.page_scripts import source_files
 from mcpframe.kit.bundle.assembly.snapshot_file import AUTHOR, SDK
-from mcpframe.kit.bundle.assembly.special import THIRD_PARTY
+from mcpframe.kit.bundle.assembly.special_packages import THIRD_PARTY
 from mcpframe.kit.bundle.code.console_scripts import entry_code, with_entry
 from mcpframe.kit.bundle.code.entry_object import check_entry_early
 from mcpframe.kit.bundle.code.missing_stdlib import missing_stdlib_warnings

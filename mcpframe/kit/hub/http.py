@@ -13,7 +13,8 @@ from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.hub.serving.server import HubServer
 from mcpframe.kit.edges.http.endpoint import HOST, PATH, Endpoint, serve_until_cancelled
 from mcpframe.kit.edges.http.posts import CheckedPosts
-from mcpframe.kit.edges.http.request_checks import security, with_cors, without_events
+from mcpframe.kit.edges.http.request_checks import security, without_events
+from mcpframe.kit.edges.http.response_headers import with_cors
 from mcpframe.kit.edges.stdio.lines import LIMITS
 from mcpframe.kit.web.serve import bind
 

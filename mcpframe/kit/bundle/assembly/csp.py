@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from mcpframe.frame.core.origins import ANY, OPAQUE
 from mcpframe.kit.bundle.assembly.assets import integrity
 from mcpframe.kit.project.pyproject import CspConfig
-from mcpframe.views.html import Sources, page_directives, policy_text, url_origin
+from mcpframe.views.csp import Sources, page_directives, policy_text
+from mcpframe.views.html import url_origin
 
 LOOPBACK = ("http://localhost:*", "http://127.0.0.1:*")
 """The addresses of previews: a page finds its sandbox under the other of these names."""

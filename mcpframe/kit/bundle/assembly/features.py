@@ -8,7 +8,7 @@ from typing import Any
 
 from mcpframe.frame.dialects.available import offered_dialects, offers
 from mcpframe.kit.bundle.assembly.packages import Packages
-from mcpframe.kit.bundle.assembly.special import THIRD_PARTY, advice, modules_of, with_feature
+from mcpframe.kit.bundle.assembly.special_packages import THIRD_PARTY, advice, modules_of, with_feature
 from mcpframe.kit.bundle.code.guards import handled_imports
 from mcpframe.kit.bundle.code.imports import imports_named, imports_of
 from mcpframe.kit.bundle.pyodide.archive import unpack

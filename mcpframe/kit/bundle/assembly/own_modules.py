@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mcpframe.kit.bundle.assembly.page_scripts import loader_script
-from mcpframe.kit.bundle.assembly.special import advice
+from mcpframe.kit.bundle.assembly.special_packages import advice
 from mcpframe.kit.bundle.code.imports import Import, imports_in, syntax_tree
 from mcpframe.kit.bundle.code.public_names import public_names
 from mcpframe.kit.bundle.pyodide.program_texts import program_texts

@@ -25,7 +25,7 @@ from packaging.version import Version
 
 from mcpframe.kit.base.errors import BuildError, KitError
 from mcpframe.kit.base.progress import remark
-from mcpframe.kit.bundle.assembly.special import OPTIONAL_NATIVE, is_left_out, modules_of
+from mcpframe.kit.bundle.assembly.special_packages import OPTIONAL_NATIVE, is_left_out, modules_of
 from mcpframe.kit.bundle.code.imports import Import, imports_named, places_of
 from mcpframe.kit.bundle.packages.lock import SERVER, Locked, requirer
 from mcpframe.kit.bundle.packages.no_wheel import lacks, no_wheel_found

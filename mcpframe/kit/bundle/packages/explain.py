@@ -10,7 +10,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from mcpframe.kit.base.errors import BuildError
-from mcpframe.kit.bundle.assembly.special import SPECIAL
+from mcpframe.kit.bundle.assembly.special_packages import SPECIAL
 from mcpframe.kit.bundle.code.code_limits import look_at
 from mcpframe.kit.bundle.code.imports import imports_named, places_of
 from mcpframe.kit.bundle.packages.compile_layers import base_packages

@@ -16,7 +16,7 @@ from mcpframe.kit.base.download import not_trusted
 from mcpframe.kit.base.errors import BuildError, DownloadError, ToolFailed
 from mcpframe.kit.base.programs import run_tool
 from mcpframe.kit.base.scratch import scratch
-from mcpframe.kit.bundle.assembly.special import is_left_out
+from mcpframe.kit.bundle.assembly.special_packages import is_left_out
 from mcpframe.kit.bundle.packages.indexes import for_uv
 from mcpframe.kit.bundle.packages.inert_python import inert_python
 from mcpframe.kit.bundle.packages.lock import OWN, SERVER, requirer

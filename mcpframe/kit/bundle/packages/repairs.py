@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from mcpframe.kit.bundle.assembly.special import OPTIONAL_NATIVE, modules_of, package_of
+from mcpframe.kit.bundle.assembly.special_packages import OPTIONAL_NATIVE, modules_of, package_of
 from mcpframe.kit.bundle.packages.lock import Lock
 from mcpframe.kit.bundle.packages.optional_native import is_foreign
 

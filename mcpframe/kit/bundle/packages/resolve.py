@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from mcpframe.kit.base.errors import BuildError
-from mcpframe.kit.bundle.assembly.special import USERS
+from mcpframe.kit.bundle.assembly.special_packages import USERS
 from mcpframe.kit.bundle.code.imports import imports_named
 from mcpframe.kit.bundle.code.sdk_choice import EARLIER_SDK, FIRST, FIRST_EARLIER, SDK, written_for_earlier
 from mcpframe.kit.bundle.packages.choose_versions import choose_versions

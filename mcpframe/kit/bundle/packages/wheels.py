@@ -1,4 +1,7 @@
-"""Wheels for Pyodide from the package index, fetched with pip into the cache."""
+"""Wheels for Pyodide from the package index, fetched with pip into the cache.
+
+pip chooses among the wheels of a version by their tags: `_TAGS` has those of Pyodide.
+"""
 
 from __future__ import annotations
 

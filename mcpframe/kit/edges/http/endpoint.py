@@ -24,7 +24,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.kit.edges.http.open_requests import OpenRequests
-from mcpframe.kit.edges.http.request_checks import security, with_cors
+from mcpframe.kit.edges.http.request_checks import security
+from mcpframe.kit.edges.http.response_headers import with_cors
 from mcpframe.kit.edges.http.sessions import Sessions
 from mcpframe.kit.edges.http.stateless import StatelessRequests
 from mcpframe.kit.edges.link.reopening_link import LinkedPage, OpenPage, ReopeningLink

@@ -1,4 +1,4 @@
-"""The checks of requests over Streamable HTTP, without I/O: hosts and origins, CORS, and headers of 2026-07-28.
+"""The checks of requests over Streamable HTTP, without I/O: hosts and origins, and headers of 2026-07-28.
 
 The SDK has the rules of the envelope and its headers in `mcp.shared.inbound`. This module applies them in the order of
 the SDK's own HTTP entry, and turns a rejection into a status and a JSON-RPC error.
@@ -25,8 +25,6 @@ from mcp.shared.inbound import (
     validate_mcp_param_headers,
 )
 from mcp_types.jsonrpc import HEADER_MISMATCH, INVALID_REQUEST, METHOD_NOT_FOUND
-from starlette.middleware import Middleware
-from starlette.middleware.cors import CORSMiddleware
 from starlette.types import Scope
 
 from mcpframe.frame.core.jsonrpc import RequestId, is_request
@@ -48,21 +46,6 @@ def security(port: int, allowed_origins: Sequence[str]) -> TransportSecuritySett
         hosts += _NAMES
     own = [f"http://{host}" for host in hosts]
     return TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=[*own, *allowed_origins])
-
-
-def with_cors(allowed_origins: Sequence[str]) -> list[Middleware]:
-    """Return the middleware that lets web pages of these origins read answers."""
-    if not allowed_origins:
-        return []
-    return [
-        Middleware(
-            CORSMiddleware,
-            allow_origins=list(allowed_origins),
-            allow_methods=["GET", "POST", "DELETE"],
-            allow_headers=["*"],
-            expose_headers=["Mcp-Session-Id"],
-        )
-    ]
 
 
 def without_events(scope: Scope) -> Scope:

@@ -29,6 +29,7 @@ from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR, RequestId, asked_as, can
 from mcpframe.frame.core.paging import Paging
 from mcpframe.frame.core.requests import Requests
 from mcpframe.kit.edges.http import request_checks as checks
+from mcpframe.kit.edges.http.response_headers import STREAM_HEADERS
 from mcpframe.kit.edges.http.routing import SUBSCRIPTION_KEY, Asked, meta_of, request_for
 from mcpframe.kit.edges.link.messages import ServerMessage, Unread
 from mcpframe.kit.edges.link.reopening_link import ReopeningLink
@@ -39,12 +40,6 @@ _STREAM_AFTER_SECONDS = 15.0
 """Seconds of silence after which a request gets an event stream, and between the stream's pings: those of the SDK's
 server, so that no proxy gives up."""
 
-# Those of the SDK's server. `x-accel-buffering`: nginx would hold events back until it has several KB.
-_STREAM_HEADERS = [
-    (b"content-type", b"text/event-stream"),
-    (b"cache-control", b"no-cache, no-transform"),
-    (b"x-accel-buffering", b"no"),
-]
 _SCHEMA_SECONDS = 30.0
 """Seconds for the server to list its tools, if a request is checked against a tool's schema."""
 
@@ -197,7 +192,7 @@ class StatelessRequests:
                 status = checks.status_of(answer["error"]["code"]) if "error" in answer else 200
                 await Response(server_message.text, status, media_type="application/json")(scope, receive, send)
                 return
-            await send({"type": "http.response.start", "status": 200, "headers": _STREAM_HEADERS})
+            await send({"type": "http.response.start", "status": 200, "headers": STREAM_HEADERS})
             async for event, more in _events(waiting, server_message):
                 await send({"type": "http.response.body", "body": event, "more_body": more})
 
