@@ -34,6 +34,7 @@ _GUARDS = {
     "answers_opening": "for the first request of render data",
     "is_ours": "for a request of the page",
     "is_probe": "the id is `mcpframe/ping`",
+    "begins_again": "its id and method are those of one that waits",
 }
 _LOCALS: dict[str, str] = {
     Local.START: "start",

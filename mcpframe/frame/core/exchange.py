@@ -75,6 +75,10 @@ class Exchange:
         """Stop sending pings."""
         self._alive.stop()
 
+    def owes(self, request: Mapping[str, Any]) -> bool:
+        """Return whether the peer waits for the answer to a request of the same id and method."""
+        return bool(self._asked_by_peer.method_of(request["id"]) == request["method"])
+
     def deliver(self, message: Mapping[str, Any], origin: str | None) -> list[Output]:
         """Hand a well-formed message of the peer to the session."""
         if self._alive.takes(message):

@@ -243,6 +243,11 @@ class Pending:
     def __contains__(self, id_: object) -> bool:
         return id_ in self._ids
 
+    def method_of(self, id_: RequestId) -> str | None:
+        """Return the method of the request of an id; None if none of this id waits."""
+        method, _ = self._ids.get(id_, (None, None))
+        return method
+
     @property
     def due(self) -> bool:
         """Whether a request waits that is to be answered soon: not the stream of a subscription alone."""

@@ -104,6 +104,9 @@ class Machine:
         self._dropped[reason] += 1
         return []
 
+    def owes(self, request: Mapping[str, Any]) -> bool:
+        return self.exchange.owes(request)
+
     def deliver(self, message: Mapping[str, Any]) -> list[Output]:
         return self.exchange.deliver(message, self.origin)
 

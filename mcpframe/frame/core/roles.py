@@ -146,6 +146,9 @@ class Actor(Protocol):
     def ignore(self, reason: str) -> list[Output]:
         """Count a valid message that changes nothing."""
 
+    def owes(self, request: Mapping[str, Any]) -> bool:
+        """Return whether the peer waits for the answer to a request of the same id and method."""
+
     def deliver(self, message: Mapping[str, Any]) -> list[Output]:
         """Hand a well-formed MCP message of the peer to the session."""
 

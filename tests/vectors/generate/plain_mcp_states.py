@@ -178,6 +178,9 @@ def _given(side: Side, state: str) -> Iterator[tuple[str, dict[str, Any], Effect
         yield name, {"message": message}, side.malformed(state, id_)
     for noise in NOISE:
         yield f"noise, {json.dumps(noise)}", {"message": noise}, ([], state)
+    if state == "open":
+        again = {**FIRST["initialize"], "id": "again"}
+        yield "initialize as the one that waits", {"before": [again], "message": again}, ([], state)
     first = FIRST["initialize"] if side.serves else PONG["the answer to our ping"]
     for stranger, error in STRANGERS.items():
         outcome = [{"refused": error}] if error and state not in DEAF else []

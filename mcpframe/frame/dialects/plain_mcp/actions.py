@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.actions import end_with
@@ -10,7 +11,7 @@ from mcpframe.frame.core.errors import HandshakeTimeout, PeerGone
 from mcpframe.frame.core.events import Opened, Output, Send
 from mcpframe.frame.core.origins import ANY, OPAQUE
 from mcpframe.frame.core.roles import Actor, Message
-from mcpframe.frame.dialects.plain_mcp.messages import NAME, PROBE
+from mcpframe.frame.dialects.plain_mcp.messages import BEGIN, NAME, PROBE
 
 _FIRST_PROBE = 2
 """A host probes after this many `repeat_interval`s."""
@@ -31,9 +32,14 @@ def is_probe(_: Actor, message: Message) -> bool:
     return bool(message.body.get("id") == PROBE["id"])
 
 
-def answer_ping(actor: Actor, message: Message) -> Iterable[Output]:
-    actor.pin(message.origin)
-    yield actor.say({"jsonrpc": "2.0", "id": message.body["id"], "result": {}})
+def begins_again(actor: Actor, message: Message) -> bool:
+    """Return whether a client that was made anew begins as the one before did: one answer is for both."""
+    return message.body["method"] in BEGIN and actor.owes(message.body)
+
+
+def answer_ping(_: Actor, message: Message) -> Iterable[Output]:
+    """Answer whoever asks, without pinning it: an opener may navigate before it opens the session."""
+    yield _to(message.origin, {"jsonrpc": "2.0", "id": message.body["id"], "result": {}})
 
 
 def wait(actor: Actor, message: Message) -> Iterable[Output]:
@@ -47,7 +53,11 @@ def probe(actor: Actor, message: Message) -> Iterable[Output]:
     actor.repeat_call(message.now)
     origins = [*actor.allowed]
     only = actor.origin or (origins[0] if len(origins) == 1 else ANY)
-    yield Send(payload.encode(PROBE), ANY if only == OPAQUE else only)
+    yield _to(only, PROBE)
+
+
+def _to(origin: str, message: Mapping[str, Any]) -> Send:
+    return Send(payload.encode(message), ANY if origin == OPAQUE else origin)
 
 
 nobody_called = end_with(lambda _: HandshakeTimeout("No host answered in time, or posted a first request of MCP."))

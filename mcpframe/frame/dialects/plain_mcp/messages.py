@@ -27,7 +27,7 @@ OWN_IDS: Final = "mcpframe/"
 PROBE: Final = {"jsonrpc": "2.0", "id": f"{OWN_IDS}ping", "method": PING}
 """Posted until it is answered, be it by an error: a page listens only some time after it was framed."""
 
-_BEGIN: Final = ("initialize", "server/discover")
+BEGIN: Final = ("initialize", "server/discover")
 _REVISION: Final = "io.modelcontextprotocol/protocolVersion"
 """In the `_meta` of every request from 2026-07-28 on."""
 
@@ -43,7 +43,7 @@ def is_first(data: Json) -> bool:
         return False
     params = data.get("params")
     meta = params.get("_meta") if isinstance(params, Mapping) else None
-    return data.get("method") in _BEGIN or (isinstance(meta, Mapping) and _REVISION in meta)
+    return data.get("method") in BEGIN or (isinstance(meta, Mapping) and _REVISION in meta)
 
 
 def read_message(data: Json) -> dict[str, Any]:

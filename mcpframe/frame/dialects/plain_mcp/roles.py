@@ -34,6 +34,7 @@ S = State
 
 _OPEN = (
     Rule(S.OPEN, PING, S.OPEN, do.answer_ping, do.is_probe),
+    Rule(S.OPEN, FIRST, S.OPEN, common.ignore, do.begins_again),
     *common.exchanging(PING, FIRST, MESSAGE),
 )
 
