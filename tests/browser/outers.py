@@ -17,6 +17,7 @@ from playwright.async_api import Frame
 from mcpframe.frame.core.places import Framing, Place
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace, PlaywrightWindow
 from tests.contract.outer import PATIENCE, Bounds, Connecting, Happening, Outer, SettingUp
+from tests.contract.playing import say
 from tests.contract.python_outer import PythonOuter, parsed
 
 
@@ -90,6 +91,17 @@ class PlaywrightOuter(PythonOuter):
         return PlaywrightPlace(self.page, popup=popup)
 
 
+class PlainOuter(PlaywrightOuter):
+    """The same in plain MCP, whose page answers a `ping` to open the session."""
+
+    dialect = "plain_mcp"
+    answering = "plain"
+
+    async def opened_by_hand(self, frame: Frame) -> None:
+        await say(frame, {"jsonrpc": "2.0", "id": "mcpframe/ping", "result": {}})
+        await self.next("opened")
+
+
 def _bounds(bounds: Bounds) -> dict[str, Any]:
     return {
         "timeout": {name: seconds * 1000 for name, seconds in bounds.deadlines.items()},
@@ -100,6 +112,12 @@ def _bounds(bounds: Bounds) -> dict[str, Any]:
 def _camel(name: str) -> str:
     first, *others = name.split("_")
     return first + "".join(map(str.capitalize, others))
+
+
+every_kind = pytest.mark.parametrize(
+    "outer_kind", [JavaScriptOuter, PlaywrightOuter, PlainOuter], ids=["host.js", "python", "plain_mcp"]
+)
+"""For a rule of every dialect: each of the outer frames, and the one in Python in plain MCP, too."""
 
 
 @pytest.fixture(name="outer_kind", params=[JavaScriptOuter, PlaywrightOuter], ids=["host.js", "python"])

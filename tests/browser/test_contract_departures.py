@@ -5,13 +5,14 @@ from playwright.async_api import BrowserContext, Page
 
 from tests.browser.by_hand import loaded
 from tests.browser.conftest import Origins, Troubles
-from tests.browser.outers import both_kinds  # noqa: F401  a fixture
+from tests.browser.outers import both_kinds, every_kind  # noqa: F401  a fixture
 from tests.contract.departures import *  # noqa: F403  the tests for every window
 from tests.contract.departures import fails_and_closes, open_by_hand
 from tests.contract.outer import Outer
-from tests.contract.playing import HANDSHAKE, POLL, heard, say
+from tests.contract.playing import HANDSHAKE, INITIALIZE, POLL, heard, say
 
 
+@every_kind
 async def test_a_reload_ends_the_session(outer: Outer, origins: Origins) -> None:
     frame = await open_by_hand(outer, origins)
     # Later, as the answer of `evaluate` may be lost where the page leaves at once.
@@ -19,6 +20,7 @@ async def test_a_reload_ends_the_session(outer: Outer, origins: Origins) -> None
     await fails_and_closes(outer, "reloaded")
 
 
+@every_kind
 @pytest.mark.parametrize("to", ["bundle", "stranger"])
 async def test_a_navigation_ends_the_session_and_tells_the_new_page_nothing(
     outer: Outer, origins: Origins, to: str
@@ -28,10 +30,12 @@ async def test_a_navigation_ends_the_session_and_tells_the_new_page_nothing(
     await frame.evaluate("url => { setTimeout(() => location.replace(url)) }", elsewhere)
     await fails_and_closes(outer, "navigated away")
     await loaded(frame, elsewhere)
-    await say(frame, HANDSHAKE)
+    for message in (HANDSHAKE, INITIALIZE):
+        await say(frame, message)
     assert await frame.evaluate("heard") == []
 
 
+@every_kind
 @pytest.mark.parametrize("change", ["iframe.remove()", "document.body.append(iframe)"])
 async def test_removing_or_moving_the_iframe_ends_the_session(
     host_page: Page, outer: Outer, origins: Origins, change: str
@@ -42,6 +46,7 @@ async def test_removing_or_moving_the_iframe_ends_the_session(
     await fails_and_closes(outer, "")
 
 
+@every_kind
 async def test_what_is_sent_while_another_page_loads_reaches_nobody(
     context: BrowserContext, outer: Outer, origins: Origins, troubles: Troubles
 ) -> None:
@@ -54,6 +59,8 @@ async def test_what_is_sent_while_another_page_loads_reaches_nobody(
     await outer.send({"jsonrpc": "2.0", "id": "secret", "method": "echo"})
     await outer.page.evaluate("frames[0].postMessage('the last', '*')")
     assert [message["data"] for message in await heard(frame, 1)] == ["the last"]
-    await say(frame, {"type": "MCP_MESSAGE", "payload": {"jsonrpc": "2.0", "id": "secret", "result": {}}})
+    answer = {"jsonrpc": "2.0", "id": "secret", "result": {}}
+    for message in ({"type": "MCP_MESSAGE", "payload": answer}, answer):
+        await say(frame, message)
     assert (await outer.next("refused"))["error"] == "UnexpectedOrigin"
     assert await outer.rest() == []

@@ -11,9 +11,9 @@ import pytest
 from playwright.async_api import BrowserContext, Frame, Page
 
 from tests.browser.by_hand import framed
-from tests.browser.conftest import Origins
-from tests.browser.outers import Outer, both_kinds  # noqa: F401  a fixture
-from tests.contract.playing import HANDSHAKE, heard, say
+from tests.browser.conftest import Origins, Troubles
+from tests.browser.outers import Outer, both_kinds, every_kind  # noqa: F401  a fixture
+from tests.contract.playing import HANDSHAKE, INITIALIZE, heard, say
 
 FORGED: list[dict[str, Any]] = [
     HANDSHAKE,
@@ -29,6 +29,12 @@ FORGED: list[dict[str, Any]] = [
         "transportVisibility": {"requirement": "hidden"},
     },
     {"type": "MCP_NONSENSE"},
+    INITIALIZE,
+    {"jsonrpc": "2.0", "id": 99, "result": {"text": "forged"}},
+    {"jsonrpc": "2.0", "id": 99, "error": {"code": -32601, "message": "forged"}},
+    {"jsonrpc": "2.0", "id": "mcpframe/ping", "result": {}},
+    {"jsonrpc": "2.0", "id": "mcpframe/ping", "method": "ping"},
+    {"jsonrpc": "2.0", "id": 1, "method": "sampling/createMessage", "params": {}},
 ]
 
 
@@ -49,9 +55,10 @@ async def is_unharmed(outer: Outer, *attackers: Frame | Page) -> None:
         assert await attacker.evaluate("heard") == [], attacker.url
 
 
+@every_kind
 async def test_no_other_window_is_heard(host_page: Page, outer: Outer, origins: Origins) -> None:
     """Siblings of the framed page and frames in it, of every origin, and the host page itself."""
-    await outer.open(f"{origins.bundle}/page.html?inner")
+    await outer.open(f"{origins.bundle}/page.html?{outer.answering}")
     attackers: list[Frame] = []
     for parent, name, target in ((host_page, "sibling", "parent"), (await outer.inner(), "child", "top")):
         for origin in (origins.bundle, origins.host, origins.stranger):
@@ -77,6 +84,7 @@ async def test_a_sibling_cannot_shake_hands_first(host_page: Page, outer: Outer,
     assert await sibling.evaluate("heard") == []
 
 
+@every_kind
 async def test_whoever_opened_the_host_page_is_not_heard(
     context: BrowserContext, origins: Origins, outer_kind: type[Outer]
 ) -> None:
@@ -87,15 +95,17 @@ async def test_whoever_opened_the_host_page_is_not_heard(
     host_page = await opened.value
     await host_page.wait_for_function("() => window.lab")
     async with outer_kind(host_page) as outer:
-        await outer.open(f"{origins.bundle}/page.html?inner")
+        await outer.open(f"{origins.bundle}/page.html?{outer.answering}")
         await bombard(opener, "host", host_page)
         await is_unharmed(outer, opener)
 
 
+@every_kind
 async def test_a_page_of_another_origin_in_the_frame_is_not_heard(
-    host_page: Page, outer: Outer, origins: Origins
+    host_page: Page, outer: Outer, origins: Origins, troubles: Troubles
 ) -> None:
     """The address led elsewhere before the handshake: what is there now learns nothing, not even the session id."""
+    troubles.expect("does not match the recipient window's origin")  # of a ping in plain MCP
     frame = await outer.ready(f"{origins.bundle}/page.html")
     await frame.goto(f"{origins.stranger}/page.html?elsewhere")
     await bombard(frame, "parent", host_page)
@@ -106,8 +116,9 @@ async def test_a_page_of_another_origin_in_the_frame_is_not_heard(
     assert await frame.evaluate("heard") == []
 
 
+@every_kind
 async def test_a_flood_of_strangers_costs_the_session_nothing(host_page: Page, outer: Outer, origins: Origins) -> None:
-    await outer.open(f"{origins.bundle}/page.html?inner")
+    await outer.open(f"{origins.bundle}/page.html?{outer.answering}")
     sibling = await framed(host_page, f"{origins.stranger}/page.html?sibling")
     await sibling.evaluate(
         "text => { for (let i = 0; i < 5000; i++) say(text); }", json.dumps({**FORGED[3], "filling": "x" * 1000})
@@ -116,11 +127,12 @@ async def test_a_flood_of_strangers_costs_the_session_nothing(host_page: Page, o
     await is_unharmed(outer, sibling)
 
 
+@every_kind
 async def test_noise_of_the_framed_page_is_silent_and_a_flood_of_it_does_no_harm(
     outer: Outer, origins: Origins
 ) -> None:
     """Other libraries talk over the same channel: React DevTools, analytics, webpack, other protocols."""
-    await outer.open(f"{origins.bundle}/page.html?inner")
+    await outer.open(f"{origins.bundle}/page.html?{outer.answering}")
     frame = await outer.inner()
     for noise in (
         None,
@@ -131,7 +143,11 @@ async def test_noise_of_the_framed_page_is_silent_and_a_flood_of_it_does_no_harm
         {},
         {"type": 7},
         {"type": "webpackOk"},
-        {"jsonrpc": "2.0", "id": 1},
+        {"source": "ozwell-chat-widget", "type": "ready"},
+        {"jsonrpc": "1.0", "id": 1, "method": "ping"},
+        {"id": 1, "method": "ping"},
+        [INITIALIZE],
+        json.dumps(INITIALIZE),
     ):
         await say(frame, noise)
     for noise in ("undefined", "new Map([['type', 'MCP_MESSAGE']])", "10n", "(x => (x.x = x))({})", "new Date()"):

@@ -11,10 +11,10 @@ from tests.contract.playing import HANDSHAKE, accept, heard, say
 async def open_by_hand(outer: Outer, origins: Origins) -> Frame:
     """Open a session with a page that the test plays by hand, and leave a request pending."""
     frame = await outer.ready(f"{origins.bundle}/page.html")
-    await accept(frame)
-    await outer.next("opened")
+    await outer.opened_by_hand(frame)
+    count = len(await frame.evaluate("heard"))
     await outer.send({"jsonrpc": "2.0", "id": "pending", "method": "silence"})
-    await heard(frame, 2)
+    await heard(frame, count + 1)
     return frame
 
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol, Self
 
 from playwright.async_api import Frame, Page
 
-from tests.contract.playing import loaded
+from tests.contract.playing import accept, loaded
 
 PATIENCE = 30.0
 """How long to wait for an expected event, in seconds."""
@@ -66,7 +66,15 @@ class SettingUp(Bounds):
 
 
 class Outer(ABC):
-    """An outer frame with at most one framed page."""
+    """An outer frame with at most one framed page.
+
+    Attributes:
+        dialect: the dialect that it speaks.
+        answering: the query of the page by hand that opens a session by itself, and answers each `echo`.
+    """
+
+    dialect = "sep"
+    answering = "inner"
 
     def __init__(self, page: Page) -> None:
         """Create the outer frame in this page."""
@@ -144,6 +152,11 @@ class Outer(ABC):
         frame = await iframe.content_frame()
         assert frame is not None
         return await loaded(frame, _is_a_page)
+
+    async def opened_by_hand(self, frame: Frame) -> None:
+        """Play the framed page until the session is open."""
+        await accept(frame)
+        await self.next("opened")
 
     async def open(self, url: str, **options: Any) -> Happening:
         """Connect and wait until the session is open."""

@@ -14,6 +14,8 @@ POLL = 30
 """How often Playwright polls, in milliseconds. By default it polls on every paint, which hidden pages do not have."""
 
 HANDSHAKE = {"type": "MCP_TRANSPORT_HANDSHAKE", "protocolVersion": "1.0"}
+INITIALIZE = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
+"""How a client of plain MCP begins."""
 
 
 @runtime_checkable

@@ -17,13 +17,13 @@ from mcp_types import jsonrpc_message_adapter
 from playwright.async_api import Frame, Page
 
 from mcpframe.frame.core.connection import Candidate, Connection
+from mcpframe.frame.core.dialect import TRANSPORT
 from mcpframe.frame.core.errors import OriginError, SessionError
 from mcpframe.frame.core.events import Closed, Event, Opened, Refused, Unresponsive, Wire
 from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.core.places import NoHandshake, Place, VisibilityChanged
 from mcpframe.frame.core.roles import Options
-from mcpframe.frame.dialects.sep.offers import HostOffer
-from mcpframe.frame.dialects.sep.roles import OUTER_TRANSPORT
+from mcpframe.frame.dialects.available import outer_dialect
 from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.frame.session.session import Session, WireHook
 from mcpframe.frame.session.setup_phase import Permission, SetupCompleted, SetupRequired, SetupStarted
@@ -50,9 +50,11 @@ class PythonOuter(Outer):
             {"unresponsive_after": options.unresponsive_after} if options.unresponsive_after is not None else {}
         )
         self._window = await self._open_window(url, options.sandbox)
+        spoken = outer_dialect(self.dialect)
+        offer = spoken.host_offer(session_id="a session of its own")
         connection = Connection(
-            [Candidate(OUTER_TRANSPORT, allowed, HostOffer(session_id="a session of its own"))],
-            options=_options(options, **unresponsive),
+            [Candidate(spoken.outer[TRANSPORT], allowed, offer)],
+            options=_options(options, repeat_interval=0.2, **unresponsive),
         )
         self.session = Session(connection, self._window, self._note, self._on_wire)
         self._stack.callback(self.session.streams[0].close)

@@ -3,6 +3,7 @@
  *
  * `page.html` does nothing by itself. `page.html?inner` plays the inner frame of the SEP in its shortest form: it shakes
  * hands, and answers each `echo` request with its own params; at `#setup` it completes its setup at once.
+ * `page.html?plain` is the same in plain MCP: it answers each `ping` and each `echo`.
  * `page.html?handshake` only posts its handshake, and accepts no reply.
  */
 
@@ -80,6 +81,13 @@ if (location.search.startsWith("?inner")) {
     ? { type: "MCP_SETUP_HANDSHAKE", protocolVersion: "1.0", requiresVisibleSetup: false, requestedPermissions }
     : { type: "MCP_TRANSPORT_HANDSHAKE", protocolVersion: "1.0" };
   host.postMessage(handshake, "*");
+}
+
+if (location.search.startsWith("?plain")) {
+  addEventListener("message", ({ source, origin, data }) => {
+    if (source !== parent || !["ping", "echo"].includes(data?.method)) return;
+    parent.postMessage({ jsonrpc: "2.0", id: data.id, result: data.params ?? {} }, origin);
+  });
 }
 
 if (location.search === "?handshake")

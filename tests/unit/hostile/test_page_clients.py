@@ -1,4 +1,4 @@
-"""The matrix of bad input and attacks for clients of page servers, as far as their connection decides.
+"""The matrix of bad input and attacks for clients of framed servers, of MCP-B and of plain MCP, in their connection.
 
     line                                                        what must happen
     answers with ids of others, guessed, of any shape, twice    nobody's; the client goes on
@@ -13,17 +13,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 import anyio
 import pytest
 from mcp import Client
+from mcp.client._transport import TransportStreams
 from mcp.shared.exceptions import MCPError
 
 from mcpframe.frame.core.connection import Options
 from mcpframe.frame.core.errors import HandshakeTimeout
 from mcpframe.frame.core.events import Closed, Departure, Event, Inbound
+from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.frame.page_server.clients import iframe_client
 from tests.hostile.values import ODD, Record, strangers, unread
 from tests.support.fake_place import FakePlace
@@ -36,7 +38,13 @@ ORIGIN, HOST = "https://tools.example", "https://chat.example"
 
 
 class Hostile:
-    """A framed page server, whose answers a test writes."""
+    """A framed server, whose answers a test writes.
+
+    Attributes:
+        ready: what it says when it is ready.
+    """
+
+    ready: Any = "mcp-server-ready"
 
     def __init__(self) -> None:
         self.place = FakePlace(HOST, self._run)
@@ -47,14 +55,23 @@ class Hostile:
     async def _run(self, window: FakeWindow, _: Any) -> None:
         self.window = window
         window.listen(self._hear, lambda departure: None)
-        self.say("mcp-server-ready")
+        self.say(self.ready)
         await anyio.sleep_forever()
 
+    def wrapped(self, payload: Any) -> Any:
+        return to_client(payload)
+
+    def read(self, inbound: Inbound) -> Any:
+        return json.loads(inbound.read())["payload"]
+
+    def framing(self, options: Options) -> AbstractAsyncContextManager[TransportStreams]:
+        return iframe_client(URL, self.place, options=options, on_event=self.events.append)
+
     def say(self, payload: Any) -> None:
-        self.window.post(json.dumps(to_client(payload)), "*")
+        self.window.post(json.dumps(self.wrapped(payload)), "*")
 
     def _hear(self, inbound: Inbound) -> None:
-        payload = json.loads(inbound.read())["payload"]
+        payload = self.read(inbound)
         if not isinstance(payload, dict) or not {"id", "method"} <= payload.keys():
             return
         self.asked.append(payload)
@@ -72,11 +89,36 @@ class Hostile:
 
     @asynccontextmanager
     async def client(self, **options: Any) -> AsyncIterator[Client]:
-        limits = Options(**options)
-        streams = iframe_client(URL, self.place, options=limits, on_event=self.events.append)
-        async with Client(streams, mode="legacy") as client:
+        async with Client(self.framing(Options(**options)), mode="legacy") as client:
             yield client
         assert {target for _, target in self.place.windows[0].posted} == {ORIGIN}
+
+
+class Plain(Hostile):
+    """The same in plain MCP."""
+
+    ready: Any = {"jsonrpc": "2.0", "id": "mcpframe/ping", "result": {}}
+
+    def wrapped(self, payload: Any) -> Any:
+        return payload
+
+    def read(self, inbound: Inbound) -> Any:
+        return json.loads(inbound.read())
+
+    def framing(self, options: Options) -> AbstractAsyncContextManager[TransportStreams]:
+        outer = OuterFrame(URL, dialect="plain_mcp", options=options, on_event=self.events.append)
+        return outer.connect(self.place)
+
+
+@pytest.fixture(params=[Hostile, Plain], ids=["mcp_b", "plain_mcp"])
+def kind(request: pytest.FixtureRequest) -> type[Hostile]:
+    kind: type[Hostile] = request.param
+    return kind
+
+
+@pytest.fixture
+def server(kind: type[Hostile]) -> Hostile:
+    return kind()
 
 
 def answers(id_: Any) -> list[Json]:
@@ -86,17 +128,21 @@ def answers(id_: Any) -> list[Json]:
     ]
 
 
-def ids_of_others(own: str) -> list[Any]:
-    """Return ids that are not those of a request, some of which begin as those of this client do."""
+def ids_of_others(own: str | int) -> list[Any]:
+    """Return ids that are not those of a request, some of which look like those of this client."""
+    if isinstance(own, int):
+        # Not its text, nor what else `int` reads: the SDK takes that for the id itself.
+        looks = [f"{own}.0", f"{own}x", own + 0.5, -own - 1, own + 1000, f"mcpframe/{own}", "mcpframe/ping"]
+        return [*looks, 2**53, 10**400, *(odd for odd in ODD if not isinstance(odd, int) or odd != own)]
     prefix = own[: own.index("/") + 1]
     bad = ["", "x", "[", "[1]", "{}", "null", "true", "1.5", '"a', "NaN", "1e400", "9" * 5000, "-", "\0", "n", "s"]
     deep = ["[" * 20_000, "[" * 90 + "]" * 90, '{"a":' * 20_000]
     return [*(prefix + text for text in (*bad, *deep)), prefix[:-1], prefix.upper() + "7", f" {own}", own + "0", *ODD]
 
 
-async def test_answers_with_other_ids_are_nobodys(record_property: Record) -> None:
+async def test_answers_with_other_ids_are_nobodys(server: Hostile, record_property: Record) -> None:
     """Also those that look like this client's: they were not asked for, and some would be an effort to read."""
-    server, lines = Hostile(), 0
+    lines = 0
 
     def lie(asked: Json) -> None:
         nonlocal lines
@@ -139,9 +185,8 @@ ODD_RESULTS: list[Any] = [
 ]
 
 
-async def test_results_of_any_shape_are_errors(record_property: Record) -> None:
+async def test_results_of_any_shape_are_errors(server: Hostile, record_property: Record) -> None:
     """A call gets an error for each of them, or the result where the SDK takes it for one."""
-    server = Hostile()
     remaining = list(ODD_RESULTS)
     server.lies = lambda asked: server.say({"jsonrpc": "2.0", "id": asked["id"], **remaining.pop(0)})
     async with server.client() as client:
@@ -156,8 +201,7 @@ async def test_results_of_any_shape_are_errors(record_property: Record) -> None:
     record_property("lines", len(ODD_RESULTS))
 
 
-async def test_messages_of_any_shape_change_nothing(record_property: Record) -> None:
-    server = Hostile()
+async def test_messages_of_any_shape_change_nothing(server: Hostile, record_property: Record) -> None:
     messages: list[Any] = [*ODD, "mcp-server-ready", "mcp-check-ready", "mcp-server-ready" * 2]
     for odd in ODD:
         for method in ("notifications/tools/list_changed", "notifications/message", "sampling/createMessage", odd):
@@ -183,16 +227,15 @@ async def test_messages_of_any_shape_change_nothing(record_property: Record) -> 
     record_property("lines", len(messages) + 5)
 
 
-async def test_strangers_cannot_speak_for_the_server(record_property: Record) -> None:
+async def test_strangers_cannot_speak_for_the_server(server: Hostile, record_property: Record) -> None:
     """Neither before it is ready nor after: not another window of its origin, nor another page in its window."""
-    server = Hostile()
     lines = 0
 
     def lie(asked: Json) -> None:
         nonlocal lines
         window = server.place.windows[0]
-        for payload in ("mcp-server-ready", "mcp-server-stopped", *answers(1), *answers(asked["id"])):
-            text = json.dumps(to_client(payload))
+        for payload in (server.ready, "mcp-server-stopped", *answers(1), *answers(asked["id"])):
+            text = json.dumps(server.wrapped(payload))
             for origin, from_peer in strangers(ORIGIN, HOST):
                 window.take(Inbound(origin, from_peer, (lambda t=text: t) if from_peer else unread))
                 lines += 1
@@ -204,13 +247,12 @@ async def test_strangers_cannot_speak_for_the_server(record_property: Record) ->
     record_property("lines", lines)
 
 
-async def test_ten_thousand_tools_and_floods_of_signals(record_property: Record) -> None:
-    server = Hostile()
+async def test_ten_thousand_tools_and_floods_of_signals(server: Hostile, record_property: Record) -> None:
     tool = {"description": "x" * 100, "inputSchema": {"type": "object"}}
 
     def lie(asked: Json) -> None:
         for _ in range(5000):
-            server.say("mcp-server-ready")
+            server.say(server.ready)
             server.say({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
         server.say({"jsonrpc": "2.0", "id": asked["id"], "result": {"content": []}})
 
@@ -220,7 +262,7 @@ async def test_ten_thousand_tools_and_floods_of_signals(record_property: Record)
         listed = {"tools": [{"name": f"tool_{number}", **tool} for number in range(10_000)], "nextCursor": "again"}
 
         def forged(inbound: Inbound) -> None:
-            payload = json.loads(inbound.read())["payload"]
+            payload = server.read(inbound)
             server.say({"jsonrpc": "2.0", "id": payload["id"], "result": listed})
 
         server.window._listeners = [(forged, lambda _: None)]
@@ -231,8 +273,9 @@ async def test_ten_thousand_tools_and_floods_of_signals(record_property: Record)
 
 
 @pytest.mark.parametrize("end", ["stopped", "replaced", "removed"])
-async def test_a_server_that_leaves_in_mid_call_fails_the_call(end: str) -> None:
-    server = Hostile()
+async def test_a_server_that_leaves_in_mid_call_fails_the_call(server: Hostile, end: str) -> None:
+    if end == "stopped" and isinstance(server, Plain):
+        pytest.skip("plain MCP has no message for it")
 
     def leave(asked: Json) -> None:
         if end == "stopped":
@@ -250,19 +293,19 @@ async def test_a_server_that_leaves_in_mid_call_fails_the_call(end: str) -> None
 
 
 @pytest.mark.parametrize("says", [None, "mcp-server-stopped", {"jsonrpc": "2.0", "id": "guessed"}])
-async def test_a_server_that_is_never_ready_is_an_error_at_the_deadline(says: Any) -> None:
+async def test_a_server_that_is_never_ready_is_an_error_at_the_deadline(server: Hostile, says: Any) -> None:
     async def page(window: FakeWindow, _: Any) -> None:
         def answer(inbound: Inbound) -> None:
             if says is not None:
-                window.post(json.dumps(to_client(says)), "*")
+                window.post(json.dumps(server.wrapped(says)), "*")
 
         window.listen(answer, lambda departure: None)
         await anyio.sleep_forever()
 
-    place = FakePlace(HOST, page)
+    server.place = place = FakePlace(HOST, page)
     limits = Options(handshake_timeout=0.3, repeat_interval=0.01)
     with pytest.raises(HandshakeTimeout):
-        async with iframe_client(URL, place, options=limits):
+        async with server.framing(limits):
             pass
     assert {target for _, target in place.windows[0].posted} == {ORIGIN}
     assert place.windows[0].removed
