@@ -10,22 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from mcpframe.kit.base.cache import write_file
-from mcpframe.kit.base.data import checkout_dir
-from mcpframe.kit.base.node import install_locked
-from mcpframe.kit.web.host_page import bundle_module
 from mcpframe.kit.web.serve import serve_folder
 from tests.bridge.programs import INITIALIZE, PATIENCE, ROOT, environment, start
-from tests.browser.npm_scripts import beside
+from tests.browser.plain_framed import OLDER_SERVERS, PAGE, write_servers
 
-PAGES = Path(__file__).parents[1] / "browser" / "pages"
-PAGE = '<!doctype html><title>{0}</title><script type="module" src="{0}.js"></script>'
-OLDER = {
-    "ext-apps-1.7": 'import { PostMessageTransport } from "@modelcontextprotocol/ext-apps";'
-    "serve(new PostMessageTransport(parent, parent));",
-    "plain-mcp": 'import { PostMessageMCPTransport } from "@nuwa-ai/ui-kit"; serve(new PostMessageMCPTransport());',
-}
-"""Servers of SDK 1.x: the folder of their packages, and the script with their transport."""
 ADD = {"name": "add", "arguments": {"a": 1, "b": 2}}
 
 
@@ -40,14 +28,8 @@ def call(url: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("site")
-    bundle_module(str(PAGES / "plain_server_page.js"), folder / "server.js", install_locked(checkout_dir()))
-    for packages, script in OLDER.items():
-        common = beside(packages, PAGES / "plain_server_1_page.js")
-        entry = common.with_name("plain_entry.js")
-        write_file(entry, f'import {{ serve }} from "./{common.name}"; {script}'.encode())
-        bundle_module(str(entry), folder / f"{packages}.js", install_locked(checkout_dir()))
-    for name in ("server", "silent", *OLDER):
-        (folder / f"{name}.html").write_text(PAGE.format(name))
+    write_servers(folder)
+    (folder / "silent.html").write_text(PAGE.format("silent"))
     (folder / "silent.js").write_text("parent.postMessage({ source: 'somebody', type: 'ready' }, '*');")
     with serve_folder(folder) as served:
         yield served.origin
@@ -65,7 +47,7 @@ async def test_a_server_that_posts_mcp_as_it_is_is_bridged(site: str, tmp_path: 
         assert (await bridge.answer(3))["error"]["code"] == -32601
 
 
-@pytest.mark.parametrize("packages", OLDER)
+@pytest.mark.parametrize("packages", OLDER_SERVERS)
 def test_those_of_older_sdks_are_called(site: str, packages: str) -> None:
     done = call(f"{site}/{packages}.html", "a=1", "b=2", "--json")
     assert json.loads(done.stdout)["content"][0]["text"] == "3", done.stderr
