@@ -12,7 +12,7 @@ import pytest
 
 from mcpframe.kit.web.serve import serve_folder
 from tests.bridge.programs import INITIALIZE, PATIENCE, ROOT, environment, start
-from tests.browser.plain_framed import OLDER_SERVERS, PAGE, write_servers
+from tests.browser.plain_framed import OLDER_SERVERS, write_servers, write_silent
 
 ADD = {"name": "add", "arguments": {"a": 1, "b": 2}}
 
@@ -29,8 +29,7 @@ def call(url: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("site")
     write_servers(folder)
-    (folder / "silent.html").write_text(PAGE.format("silent"))
-    (folder / "silent.js").write_text("parent.postMessage({ source: 'somebody', type: 'ready' }, '*');")
+    write_silent(folder)
     with serve_folder(folder) as served:
         yield served.origin
 

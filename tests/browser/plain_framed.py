@@ -36,6 +36,12 @@ def write_servers(folder: Path) -> None:
     _write_pages(folder, SERVERS)
 
 
+def write_silent(folder: Path) -> None:
+    """Write `silent.html`, a page that posts only noise."""
+    (folder / "silent.js").write_text("parent.postMessage({ source: 'somebody', type: 'ready' }, '*');")
+    _write_pages(folder, ("silent",))
+
+
 def write_assistants(folder: Path) -> None:
     """Write the page of each of `ASSISTANTS`, whose script has `assistant` once it knows the tools around it."""
     script = PAGES / "plain_client_page.js"

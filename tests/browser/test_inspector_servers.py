@@ -13,9 +13,17 @@ from mcpframe.kit.dev.inspector import Inspecting
 from tests.browser.conftest import Origins, Troubles
 from tests.browser.inspecting import BOOT, InspectorPage
 from tests.browser.outers import PATIENCE
+from tests.browser.plain_framed import write_servers, write_silent
 from tests.browser.stored import STORED, STORED_VALUES
 from tests.contract.playing import until_true
 from tests.support.suites import extended
+
+
+@pytest.fixture(scope="module")
+def plain_pages(site: Path) -> None:
+    """Pages in JavaScript, at their own addresses of each origin."""
+    write_servers(site)
+    write_silent(site)
 
 
 async def test_a_server_is_added_by_its_address(inspector: InspectorPage) -> None:
@@ -62,6 +70,45 @@ async def test_a_page_that_is_no_server_is_told_of_and_can_be_tried_again(
     await inspector.page.reload()  # it is still there, and does not try by itself
     await inspector.ready()
     await expect(inspector.servers).to_have_text([re.compile("page.html, idle")])
+
+
+async def test_a_server_of_the_official_sdk_is_framed_in_the_dialect_that_is_chosen(
+    inspector: InspectorPage, origins: Origins, plain_pages: None
+) -> None:
+    """Its page speaks plain MCP: it has no setup and no session id, and posts nothing by itself."""
+    await inspector.wait_for_at_most(3)
+    await inspector.add(f"{origins.stranger}/server.html")
+    view = inspector.page.get_by_role("region", name="server.html", exact=True)
+    await expect(view.get_by_role("alert")).to_contain_text("does it speak the dialect SEP postMessage", timeout=BOOT)
+    await view.get_by_role("combobox", name="Dialect").select_option(label="Plain MCP")
+    server = await inspector.server("by npm")
+    await expect(server.button("Set up again")).to_be_hidden()
+    await server.call("add", a="1", b="2")
+    await server.answers("3")
+    await server.button("Show page").click()
+    await expect(server.view.locator("iframe")).to_be_visible()
+    assert "Session" not in await (await server.tab("About")).locator("dt").all_text_contents()
+    await server.tab("Wire")
+    await server.view.get_by_role("row").filter(has_text="tools/call").get_by_role("button").first.click()
+    await expect(server.view.get_by_role("region", name="Sent: tools/call")).to_contain_text("Plain MCP")
+
+    await inspector.page.reload()
+    server = await inspector.server("by npm")
+    await expect(server.view.get_by_role("combobox", name="Dialect")).to_have_value("plain_mcp")
+    await expect(server.view.locator("iframe")).to_be_visible()
+
+
+async def test_a_silent_page_is_an_error_that_names_what_was_tried(
+    inspector: InspectorPage, origins: Origins, plain_pages: None
+) -> None:
+    await inspector.wait_for_at_most(3)
+    await inspector.page.get_by_label("Dialect").select_option(label="Plain MCP")
+    await inspector.add(f"{origins.stranger}/silent.html")
+    view = inspector.page.get_by_role("region", name="silent.html", exact=True)
+    told = view.get_by_role("alert")
+    await expect(told).to_contain_text("answered no ping of MCP in time", timeout=BOOT)
+    await expect(told).to_contain_text("does it speak the dialect Plain MCP")
+    await expect(view.get_by_role("button", name="Try again")).to_be_visible()
 
 
 async def test_a_visible_setup_is_in_a_dialog(inspector: InspectorPage, tmp_path: Path) -> None:

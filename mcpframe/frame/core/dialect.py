@@ -103,6 +103,16 @@ class Dialect:
         return bool(self.inner)
 
     @property
+    def has_setup(self) -> bool:
+        """Whether a host sets a page up before its first session."""
+        return SETUP in self.outer
+
+    @property
+    def has_session_ids(self) -> bool:
+        """Whether a host gives each session an id, under which the page stores its values."""
+        return self.host_offer(session_id="any") is not None
+
+    @property
     def serves_tabs(self) -> bool:
         """Whether a page that was opened by itself serves the scripts of its own window."""
         return TAB in self.inner or bool(self.document_module)

@@ -165,9 +165,9 @@ class OuterFrame:
         if opaque and session_id is not None:
             raise OriginError("A session id is not given to a page of opaque origin: leave out session_id.")
         self.session_id = session_id or str(uuid.uuid4())
-        offer = self._dialect.host_offer(session_id=self.session_id)  # checks it
-        if session_id is not None and offer is None:
+        if session_id is not None and not self._dialect.has_session_ids:
             raise StateError(f"The dialect {self._dialect.name!r} has no session ids: leave out session_id.")
+        self._dialect.host_offer(session_id=self.session_id)  # checks it
         self.title = title
         self.visibility = setup_phase.Visibility(visibility)
         self.permissions = set(permissions)
@@ -230,7 +230,7 @@ class OuterFrame:
         """
         from mcpframe.frame.session import setup_phase
 
-        if SETUP not in self._dialect.outer:
+        if not self._dialect.has_setup:
             raise StateError(f"The dialect {self._dialect.name!r} has no setup: use connect alone.")
         async with AsyncExitStack() as stack:
             session = await self._begin_setup(stack, self._place_of(place))

@@ -9,7 +9,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mcpframe.frame.core.dialect import SETUP
 from mcpframe.frame.core.errors import McpFrameError
 from mcpframe.frame.dialects.available import outer_dialect
 from mcpframe.kit.base.data import static_dir
@@ -117,7 +116,7 @@ def run_bridge(options: BridgeOptions, serve: Callable[[Pages], Awaitable[None]]
     scripts = sorted(script.stem for script in (static_dir() / "bridge" / "dialects").glob("*.js"))
     if spoken.name not in scripts:
         raise BridgeError(f"The bridge does not speak {spoken.name!r}, only: {', '.join(scripts)}.")
-    if options.setup and SETUP not in spoken.outer:
+    if options.setup and not spoken.has_setup:
         raise BridgeError(f"The dialect {spoken.name!r} has no setup: leave out --setup.")
     chromium = ensure_chromium()
     with ExitStack() as stack:

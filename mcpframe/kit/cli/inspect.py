@@ -42,6 +42,7 @@ def inspect(
     settings: packages.Settings = None,
     port: Annotated[int, options.port("The inspector's port; 0 takes the usual one, or a free one.")] = 0,
     era: options.Era = "auto",
+    dialect: options.Dialect = None,
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open it in the default browser.")] = True,
     hub: Annotated[
         bool,
@@ -60,37 +61,47 @@ def inspect(
     """Inspect a server as its host: its setup, tools, resources, prompts, and every message. Until Ctrl-C."""
     packages.apply_settings(targets[0] if targets else "", settings, step)
     if hub:
+        if dialect:
+            raise typer.BadParameter("the hub has no dialect: leave it out with --hub.", param_hint="--dialect")
         _inspect_hub(targets or [], port, era, open_browser, site or [], ask, attach, headless, profile)
         return
     if site or ask or attach or profile or headless is not None:
         raise typer.BadParameter("options of the hub: use them with --hub.", param_hint="--site, --ask, \u2026")
     if len(targets or ()) > 1:
         raise typer.BadParameter("one at a time: others are added in the inspector.", param_hint=options.SERVER)
-    _inspect_server(targets[0] if targets else None, port, era, open_browser)
+    _inspect_server(targets[0] if targets else None, port, era, dialect, open_browser)
 
 
-def _inspect_server(target: str | None, port: int, era: str, open_browser: bool) -> None:
+def _inspect_server(target: str | None, port: int, era: str, dialect: str | None, open_browser: bool) -> None:
     from mcpframe.kit.dev.inspector import serve_inspector
     from mcpframe.kit.servers.named_server import Built, Published, Sources, named_server
 
     named = None if target is None else named_server(target)
     projects = [named.path] if isinstance(named, Sources) else []
     bundles = [named.only] if isinstance(named, Built) else []
-    with serve_inspector(projects, bundles=bundles, port=port, progress=step) as inspecting:
+    with serve_inspector(projects, bundles=bundles, dialect=dialect, port=port, progress=step) as inspecting:
         server = named.url if isinstance(named, Published) else next(iter(inspecting.servers.values()), None)
         if isinstance(named, Published):
             out.print(f"The server has to allow {inspecting.origin}.")
-        keep_inspecting(inspecting, server, era, open_browser=open_browser)
+        keep_inspecting(inspecting, server, era, dialect, open_browser=open_browser)
 
 
-def keep_inspecting(inspecting: Inspecting, server: str | None, era: str = "auto", *, open_browser: bool) -> NoReturn:
+def keep_inspecting(
+    inspecting: Inspecting,
+    server: str | None,
+    era: str = "auto",
+    dialect: str | None = None,
+    *,
+    open_browser: bool,
+) -> NoReturn:
     """Print the address of a running inspector, open it in the browser if requested, and wait until Ctrl-C.
 
     Args:
         server: The address of the server to inspect, if any.
         era: The protocol to speak with it.
+        dialect: The dialect to frame it in; by default the preferred one.
     """
-    address = inspecting.url_with(server, era) if server else inspecting.url
+    address = inspecting.url_with(server, era, dialect=dialect) if server else inspecting.url
     if server:
         out.print(f"server     {escape(server)}")
     out.print(f"inspector  {escape(address)}")

@@ -15,7 +15,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from mcpframe.frame.dialects.available import dialect
+from mcpframe.frame.dialects.available import outer_dialect
 from mcpframe.kit.base.cache import cache_dir
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.progress import Progress, labelled, silent
@@ -55,7 +55,13 @@ class Inspecting:
     sandbox: str = ""
     samples: dict[str, object] = field(default_factory=dict)
 
-    def url_with(self, server: str, era: str = "auto", sample: Mapping[str, object] | None = None) -> str:
+    def url_with(
+        self,
+        server: str,
+        era: str = "auto",
+        sample: Mapping[str, object] | None = None,
+        dialect: str | None = None,
+    ) -> str:
         """Return the inspector's address for a server, which adds the server if necessary.
 
         While this inspector runs, it does not ask the user whether to add this server.
@@ -64,12 +70,14 @@ class Inspecting:
             server: The address of its page.
             era: The protocol that it speaks first.
             sample: A tool call to show in that page as a view, with `arguments` and `result`; None for none.
+            dialect: The dialect to frame it in; None for the one that the inspector knows of it, or the preferred one.
         """
         if sample:
             self.samples[server] = sample
         if server not in self.named:
             self.named.append(server)
-        return f"{self.url}#{urlencode({'add': server, 'era': era})}"
+        named = {} if dialect is None else {"dialect": dialect}
+        return f"{self.url}#{urlencode({'add': server, 'era': era, **named})}"
 
 
 @contextmanager
@@ -77,6 +85,7 @@ def serve_inspector(
     projects: Sequence[Path] = (),
     *,
     bundles: Sequence[Path] = (),
+    dialect: str | None = None,
     port: int = 0,
     rebuilds: DevChannel | None = None,
     progress: Progress = silent,
@@ -86,6 +95,7 @@ def serve_inspector(
     Args:
         projects: The projects, as for `build`. Only the inspector, and its sandbox, may embed them.
         bundles: The folders of built bundles, which it may embed, too, regardless of their allowed origins.
+        dialect: The dialect that projects and bundles have to offer; by default the preferred one.
         port: The port of the inspector; 0 for the usual one, or else a free one.
         rebuilds: The channel that reports builds of a server; the inspector then reconnects to it.
         progress: Reports long steps.
@@ -93,12 +103,13 @@ def serve_inspector(
     Raises:
         BuildError: A project cannot be built.
         ConfigError: A project's configuration cannot be used, or it is a page, not a server.
+        NoFramedServer: A bundle does not offer the dialect.
         KitError: Something the build needs is missing or fails.
         PortTaken: Another program listens on the port.
     """
     for project in projects:
         find_server(project)
-    described = {folder: server_manifest(folder) for folder in bundles}
+    described = {folder: server_manifest(folder, dialect) for folder in bundles}
     own = _kept("inspector", str(static_dir()))  # the page of another installation may be different
     page = build(static_dir() / "inspector", own, progress=labelled("The inspector", progress))
     examples: list[dict[str, str]] = []
@@ -122,7 +133,7 @@ def serve_inspector(
             paths = [str(path.resolve()) for path in projects]
             allowed = [served.origin, sandbox.origin]
             folder = _kept("inspected", served.origin, *paths) if kept else stack.enter_context(scratch("inspected"))
-            spoken = [dialect().name]
+            spoken = [outer_dialect(dialect).name]
             built = [
                 build(item, folder, allowed_origins=allowed, dialects=spoken, progress=progress) for item in projects
             ]

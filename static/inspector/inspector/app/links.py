@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import parse_qs
 
-from inspector.session.servers import ERAS
+from inspector.session.servers import DIALECTS, ERAS
 from inspector.widgets.dialogs import Dialog
 from mcpframe import Page
 from mcpframe.hosts import parse_address
@@ -18,14 +18,16 @@ class Link:
     Attributes:
         url: the address of a server.
         era: one of `ERAS`.
+        dialect: one of `DIALECTS`; empty if it names none.
     """
 
     url: str
     era: str
+    dialect: str = ""
 
 
 def read_link(fragment: str) -> Link | None:
-    """Read `#add=ADDRESS&era=ERA`; None for another fragment.
+    """Read `#add=ADDRESS&era=ERA&dialect=DIALECT`; None for another fragment.
 
     Raises:
         OriginError: the address cannot be framed.
@@ -35,7 +37,8 @@ def read_link(fragment: str) -> Link | None:
         return None
     url, _ = parse_address(asked["add"][0])
     era = asked.get("era", ["auto"])[0]
-    return Link(url, era if era in ERAS else "auto")
+    named = asked.get("dialect", [""])[0]
+    return Link(url, era if era in ERAS else "auto", named if named in DIALECTS else "")
 
 
 async def agrees(page: Page, url: str) -> bool:

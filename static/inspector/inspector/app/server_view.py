@@ -17,7 +17,7 @@ from inspector.panels.resources import Resources
 from inspector.panels.tools import Tools
 from inspector.results.result import raised_in
 from inspector.session.connection import Connection
-from inspector.session.servers import ERAS, Server
+from inspector.session.servers import DIALECTS, ERAS, Server
 from inspector.session.telling import sentence
 from inspector.views.live_view import Hosting
 from inspector.widgets.tabs import Tabs
@@ -25,7 +25,7 @@ from inspector.wire.log import WireLog
 from inspector.wire.timeline import Timeline
 from inspector.wire.timeline_view import TimelineView
 from inspector.wire.view import WireView
-from mcpframe import Page
+from mcpframe import Element, Page
 from mcpframe.wire import Wire
 
 _STATES = {
@@ -95,13 +95,11 @@ class ServerView:
         names.add("p", server.url, class_="quiet insp-url")
         controls = head.add("div", class_="insp-row")
         self._state = controls.add("span", role="status", class_="insp-state")
-        era = controls.add("label", "Protocol", class_="insp-era").add("select")
-        for value, text in ERAS.items():
-            era.add("option", text, value=value)
-        era.value = server.era
+        era = _select(controls, "Protocol", ERAS, server.era)
+        self._dialect = _select(controls, "Dialect", DIALECTS, server.dialect)
         self._show = controls.add("button", "Show page", type="button")
         self._connect = controls.add("button", "Connect", type="button")
-        set_up = controls.add("button", "Set up again", type="button")
+        self._set_up = controls.add("button", "Set up again", type="button")
         controls.add("button", "Remove", type="button").on("click", lambda: remove(server))
         self._broken = view.add("div", class_="insp-notice", hidden=True)
         self._broken_text = self._broken.add("pre", role="alert", tabindex="0")
@@ -116,7 +114,8 @@ class ServerView:
         era.on("change", lambda: self._choose_era(era.value))
         self._show.on("click", self._toggle)
         self._connect.on("click", self._on_connect)
-        set_up.on("click", lambda: self._run(setup=True))
+        self._dialect.on("change", lambda: self.speak(self._dialect.value))
+        self._set_up.on("click", lambda: self._run(setup=True))
         self._retry.on("click", self._on_retry)
         self.changed()
 
@@ -153,6 +152,17 @@ class ServerView:
     async def start(self) -> None:
         """Connect, after a setup if there was none."""
         await self._run(setup=False)
+
+    async def speak(self, dialect: str) -> None:
+        """Frame the page in another dialect, and connect to it unless the user has disconnected it."""
+        if dialect == self.server.dialect:
+            return
+        await self.connection.stop()
+        self.server.speak(dialect)
+        self._dialect.value = dialect
+        self.changed()
+        if self.server.connect:
+            await self._run(setup=False)
 
     async def rebuilt(self, error: str, *, reconnect: bool) -> None:
         """Show the errors in the files of a server under development, and connect to its new page.
@@ -191,6 +201,7 @@ class ServerView:
         self._show.hidden = state != "connected" or (not popup and server.visibility != "optional")
         self._show.text = "Bring page to front" if popup else "Hide page" if shown else "Show page"
         self._show.set("title", server.visibility_message or None)
+        self._set_up.hidden = not server.spoken.has_setup
         for panel in (*self._panels.values(), self._preview_panel):
             panel.set("inert", state != "connected")
         self._tell_problem()
@@ -240,9 +251,9 @@ class ServerView:
         """Start the timeline again."""
         self._timeline.begin()
 
-    def wired(self, message: Wire) -> None:
+    def wired(self, message: Wire, dialect: str) -> None:
         """Log a message."""
-        self._wire.record(message)
+        self._wire.record(message, spoken=dialect)
         if message.direction == "received" and (raised := raised_in(message.text or "")):
             self._said(raised)
 
@@ -304,7 +315,15 @@ class ServerView:
             self._retry.text = "Run its setup"
         else:
             told = connection.problem or connection.hint
-            self._retry.text = "Try again" if self.server.set_up else "Set up"
+            self._retry.text = "Try again" if self.server.set_up or not self.server.spoken.has_setup else "Set up"
         if told != self._notice_text.text:
             self._notice_text.text = told
         self._notice.hidden = not told
+
+
+def _select(place: Element, label: str, options: Mapping[str, str], chosen: str) -> Element:
+    select = place.add("label", label, class_="insp-choice").add("select")
+    for value, text in options.items():
+        select.add("option", text, value=value)
+    select.value = chosen
+    return select

@@ -9,7 +9,18 @@ from typing import Any
 from inspector.app.links import agrees, read_link
 from inspector.app.server_view import ServerView
 from inspector.session.rebuilds import Rebuilt, Terminal, news
-from inspector.session.servers import PLACES, SANDBOXES, TIMEOUT, Example, Offered, Server, Servers, read_offered
+from inspector.session.servers import (
+    DIALECTS,
+    PLACES,
+    PREFERRED,
+    SANDBOXES,
+    TIMEOUT,
+    Example,
+    Offered,
+    Server,
+    Servers,
+    read_offered,
+)
 from inspector.widgets.dialogs import Toasts
 from mcpframe import Element, Page, errors
 from mcpframe.hosts import parse_address
@@ -36,11 +47,16 @@ class Shell:
         self._terminal = Terminal(page.browser.fetch)
         self._url = page.element("#insp-url")
         self._problem = page.element("#insp-url-problem")
+        self._dialect = page.element("#insp-dialect")
         self._place = page.element("#insp-place")
         self._sandbox = page.element("#insp-sandbox")
         self._timeout = page.element("#insp-timeout")
         self._clear = page.element("#insp-clear")
-        for select, choices in ((self._place, PLACES), (self._sandbox, SANDBOXES)):
+        for select, choices in (
+            (self._dialect, DIALECTS),
+            (self._place, PLACES),
+            (self._sandbox, SANDBOXES),
+        ):
             for value, text in choices.items():
                 select.add("option", text, value=value)
         self._timeout.value = f"{TIMEOUT:g}"
@@ -74,17 +90,19 @@ class Shell:
 
     # Adding
 
-    async def add(self, url: str, *, title: str = "", era: str = "auto") -> Server:
+    async def add(self, url: str, *, title: str = "", era: str = "auto", dialect: str = "") -> Server:
         """Add a server, set it up and connect to it.
 
         Args:
             title: its title until its setup reports one.
             era: one of `ERAS`.
+            dialect: one of `DIALECTS`; empty for the chosen one.
         """
         server = Server(
             url=url,
             title=title,
             era=era,
+            dialect=dialect or self._dialect.value,
             place=self._place.value,
             sandbox=self._sandbox.value,
             timeout=self._chosen_timeout(),
@@ -149,9 +167,11 @@ class Shell:
         known = self._is_own(link.url)
         there = self._servers.with_url(link.url)
         if there is None and (known or await agrees(self._page, link.url)):
-            there = await self.add(link.url, era=link.era)
+            there = await self.add(link.url, era=link.era, dialect=link.dialect or PREFERRED)
         elif there is not None:
             self._select(there)
+            if known and link.dialect:
+                await self._views[there.session_id].speak(link.dialect)
         if known and there is not None:
             self._put_first(there)
 

@@ -60,8 +60,8 @@ class Watcher(Protocol):
     def framing(self) -> None:
         """The page is about to be framed for a session."""
 
-    def wired(self, message: Wire) -> None:
-        """A message was sent, received or rejected."""
+    def wired(self, message: Wire, dialect: str) -> None:
+        """A message was sent, received or rejected, in a session of this dialect."""
 
     def roots(self) -> list[str]:
         """Return the URIs that the client offers as roots."""
@@ -170,7 +170,7 @@ class Connection:
         self.unresponsive = False
         try:
             outer = self.outer = self._frame()
-            if setup:
+            if setup and self.server.spoken.has_setup:
                 await self._set_up(outer)
             await self._connect(outer)
             after = "failed" if self.problem else "idle"
@@ -179,7 +179,7 @@ class Connection:
         except SetupGivenUp as error:
             self.problem = sentence(error)
         except Exception as error:  # noqa: BLE001  any failure of a page is shown, and the user may retry
-            self.problem = not_reached(error, self._origin)
+            self.problem = not_reached(error, self._origin, self.server.spoken.title)
         finally:
             self.client = self._task = None
             self.hint = ""
@@ -187,10 +187,11 @@ class Connection:
             self._become(after)
 
     def _frame(self) -> OuterFrame:
-        server, before = self.server, self.outer
+        server, before, spoken = self.server, self.outer, self.server.spoken
         outer = OuterFrame(
             server.url,
-            session_id=server.session_id,
+            dialect=spoken.name,
+            session_id=server.session_id if spoken.has_session_ids else None,
             title=server.name,
             visibility=Visibility(server.visibility),
             sandbox=server.sandbox,
@@ -198,9 +199,9 @@ class Connection:
             on_permissions=lambda asked: ask_for_permissions(self._page, server.name, asked),
             options=Options(handshake_timeout=server.timeout, unresponsive_after=_SILENCE),
             on_event=self._on_event,
-            on_wire=self._watcher.wired,
+            on_wire=lambda message: self._watcher.wired(message, spoken.name),
         )
-        if before is not None:
+        if before is not None and spoken.has_setup:
             outer.setup_required = before.setup_required
         return outer
 
@@ -239,6 +240,9 @@ class Connection:
                 client.session.adopt(types.DiscoverResult.model_validate(told))
             self.check_result = show_unchecked(client)
             self.client = client
+            if not self.server.spoken.has_setup:
+                info = client.server_info
+                self.server.introduced((info.title or info.name) if info else "")
             try:
                 await self.updates.begin(client)
                 await self._watcher.connected(client)

@@ -12,7 +12,8 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from mcpframe.hosts import parse_address
+from mcpframe.hosts import outer_dialects, parse_address
+from mcpframe.wire import Dialect, dialect
 
 ERAS: Final = {
     "auto": "Newest",
@@ -20,6 +21,11 @@ ERAS: Final = {
     "legacy": "Handshake era",
 }
 """The protocol eras, as `mcp.Client(mode=...)` takes them, and their visible names."""
+
+DIALECTS: Final = {each.name: each.title for each in outer_dialects()}
+"""The dialects that a page can be framed in, and their visible names."""
+
+PREFERRED: Final = next(iter(DIALECTS))
 
 PLACES: Final = {"iframe": "Frame in this page", "popup": "Window of its own"}
 """The places for a page, and their visible names."""
@@ -48,6 +54,7 @@ class Server:
         connect: whether to connect when the inspector is loaded.
         shown: for `optional`, whether the user has chosen to show it.
         era: one of `ERAS`.
+        dialect: one of `DIALECTS`.
         place: one of `PLACES`.
         sandbox: one of `SANDBOXES`.
         timeout: how long to wait for the page's handshake, in seconds.
@@ -63,6 +70,7 @@ class Server:
     connect: bool = True
     shown: bool = False
     era: str = "auto"
+    dialect: str = PREFERRED
     place: str = "iframe"
     sandbox: str = "standard"
     timeout: float = TIMEOUT
@@ -74,6 +82,25 @@ class Server:
             return self.title
         parts = urlsplit(self.url)
         return parts.path.strip("/").rpartition("/")[2] or parts.netloc
+
+    @property
+    def spoken(self) -> Dialect:
+        """The dialect that its page is framed in."""
+        return dialect(self.dialect)
+
+    def speak(self, name: str) -> None:
+        """Frame its page in another dialect, one of `DIALECTS`; what a setup reported in the earlier one is dropped."""
+        self.dialect = name
+        self.title = self.visibility_message = ""
+        self.visibility = "hidden"
+        self.permissions = []
+        self.set_up = False
+
+    def introduced(self, title: str) -> None:
+        """Take the title from the server itself, in a dialect without a setup; its page may be shown or hidden."""
+        self.title = title
+        self.visibility = "optional"
+        self.set_up = True
 
     @property
     def visible(self) -> bool:
@@ -154,7 +181,7 @@ def _read(entry: Any) -> Server | None:
     known = {item.name: entry[item.name] for item in fields(Server) if _like(entry.get(item.name), blank[item.name])}
     if not known.get("session_id"):
         return None
-    choices = {"era": ERAS, "place": PLACES, "visibility": VISIBILITIES, "sandbox": SANDBOXES}
+    choices = {"era": ERAS, "dialect": DIALECTS, "place": PLACES, "visibility": VISIBILITIES, "sandbox": SANDBOXES}
     for name, allowed in choices.items():
         if known.get(name) not in allowed:
             known.pop(name, None)

@@ -37,17 +37,19 @@ def sentence(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-def not_reached(error: BaseException, origin: str) -> str:
+def not_reached(error: BaseException, origin: str, dialect: str) -> str:
     """Return the reason why connecting to a page failed, with advice if the page may not have answered at all.
 
     Args:
         error: as for `sentence`.
         origin: the inspector's origin, to be allowed by the page.
+        dialect: the visible name of the dialect that was tried.
     """
     reason = sentence(error)
     if isinstance(error, errors.HandshakeTimeout):
         return (
-            f"{reason} Is it a page that serves MCP, can it be framed, does it offer sep, and does it allow {origin}?"
+            f"{reason} Is it a page that serves MCP, can it be framed, does it speak the dialect {dialect}, and does "
+            f"it allow {origin}?"
         )
     return reason
 

@@ -62,7 +62,7 @@ class Entry:
         partner: for an answer the number of its request, for a request that of its answer.
         took: for an answer, the seconds since its request.
         count: the number of such messages; those of one origin that are rejected unread share one entry.
-        step: of a handshake, the visible name of this step; empty otherwise.
+        step: of a message by which a session begins, the visible name of this step; empty otherwise.
         peer: the other end: one of `PEERS`.
         dialect: its dialect; empty if it was not read, or has none.
     """
@@ -93,7 +93,7 @@ class Entry:
         return parse(self.text)
 
 
-def _look_at(text: str) -> tuple[Any, WireMessage | None, dict[str, Any] | None]:
+def _look_at(text: str, spoken: str) -> tuple[Any, WireMessage | None, dict[str, Any] | None]:
     """Return the parsed text, its kind of message, and the JSON-RPC in it; of a long text only its JSON-RPC's ends."""
     if len(text) > _PARSED and (body := _outline(text)):
         return None, None, body
@@ -101,14 +101,12 @@ def _look_at(text: str) -> tuple[Any, WireMessage | None, dict[str, Any] | None]
         message = parse(text)
     except ValueError:
         return None, None, None
-    wire = read_wire(message)
+    wire = read_wire(message, spoken)
     return message, wire, wire.body if wire else None
 
 
 def _outline(text: str) -> dict[str, Any] | None:
-    inside = body_text(text)
-    if inside is None:
-        return None
+    inside = body_text(text) or text  # in some dialects the text is the JSON-RPC itself
     head, tail, method = _HEAD.match(inside[:1024]), _TAIL.search(inside[-1024:]), _METHOD.search(inside[:256])
     if not head or not (head["id"] or tail):
         return None
@@ -118,13 +116,17 @@ def _outline(text: str) -> dict[str, Any] | None:
     return {"id": id_, "method": method[1]} if method else None
 
 
-def describe(entry: Entry, text: str) -> Any:
-    """Fill in an entry's description of a message, and return its parsed text; None if it is too long to be parsed."""
-    message, wire, body = _look_at(text)
+def describe(entry: Entry, text: str, spoken: str = "") -> Any:
+    """Fill in an entry's description of a message, and return its parsed text; None if it is too long to be parsed.
+
+    Args:
+        spoken: the dialect of its session, where it is known.
+    """
+    message, wire, body = _look_at(text, spoken)
     entry.dialect = wire.dialect if wire else ""
+    entry.step = wire.step if wire else ""
     if body is None:
         entry.kind, entry.title = "handshake", shown(wire.kind) if wire else "Unknown"
-        entry.step = wire.step if wire else ""
         return message
     if isinstance(body.get("id"), str | int):
         entry.id = json.dumps(body["id"])

@@ -76,8 +76,13 @@ class WireLog:
         """The number of the newest entry ever added; 0 at the beginning."""
         return self._last
 
-    def record(self, wire: Wire, peer: str = "server") -> None:
-        """Add a message: for `OuterFrame(on_wire=...)`, or with another peer for a view's `AppHost(on_wire=...)`."""
+    def record(self, wire: Wire, peer: str = "server", spoken: str = "") -> None:
+        """Add a message: for `OuterFrame(on_wire=...)`, or with another peer for a view's `AppHost(on_wire=...)`.
+
+        Args:
+            peer: the other end: one of `PEERS`.
+            spoken: the dialect of its session, as for `read_wire`.
+        """
         now = self.now()
         direction = SENT if wire.direction == "sent" else RECEIVED
         if wire.text is None:
@@ -88,7 +93,7 @@ class WireLog:
         self._last += 1
         entry = Entry(self._last, now, direction, shown(wire.origin), "refused", "", "", text, size, wire.refused)
         entry.peer = peer
-        message = describe(entry, text)
+        message = describe(entry, text, spoken)
         if size > self._most_bytes // 2:
             entry.text = None
         if wire.refused is None:

@@ -100,17 +100,17 @@ class Timeline:
         if self._begun is None or entry.refused is not None or entry.peer != "server":
             return
         name: str | None = entry.step or None
-        if entry.kind == "response" and entry.direction == RECEIVED:
+        if name is None and entry.kind == "response" and entry.direction == RECEIVED:
             name = _name_of_answer(entry.title)
             if name == "Initialized" and name not in self._host:
-                self._take_marks(message)
+                self._take_marks(message, entry.dialect)
         if name is not None and name not in self._host:
             self._host[name] = (entry.time - self._begun) * 1000
             if name in (_FIRST_LIST, _FIRST_CALL) and entry.took is not None:
                 self._asked[name] = self._host[name] - entry.took * 1000
 
-    def _take_marks(self, message: Any) -> None:
-        wire = read_wire(message)
+    def _take_marks(self, message: Any, spoken: str) -> None:
+        wire = read_wire(message, spoken)
         timing: Any = wire.body if wire else None
         for key in ("result", "capabilities", "experimental", CAPABILITY):
             timing = timing.get(key) if isinstance(timing, Mapping) else None

@@ -15,7 +15,7 @@ import pytest
 
 from inspector.app import shell
 from inspector.session.rebuilds import Rebuilt
-from inspector.session.servers import Server, Servers
+from inspector.session.servers import PREFERRED, Server, Servers
 from mcpframe.frame.page.session_page import Page
 from mcpframe.frame.storage.values import Storage
 from mcpframe.kit.base.data import static_dir
@@ -32,6 +32,9 @@ class View:
 
     async def start(self) -> None:
         self.started = True
+
+    async def speak(self, dialect: str) -> None:
+        self.server.speak(dialect)
 
     def select(self, selected: bool) -> None:
         self.selected = selected
@@ -122,6 +125,22 @@ async def test_what_the_command_named_is_added_first_without_a_question(
         made = await opened(monkeypatch, LINK, remembered=remembered, **said)
         assert (made.asked, made.servers) == ([], [LINKED, "https://mine.example/"])
         assert made.shell._servers.selected == next(iter(made.shell._servers)).session_id
+
+
+async def test_a_link_may_name_the_dialect(monkeypatch: pytest.MonkeyPatch) -> None:
+    link = f"{LINK}&dialect="
+    made = await opened(monkeypatch, f"{link}plain_mcp", agrees=True)
+    assert [server.dialect for server in made.shell._servers] == ["plain_mcp"]
+    made = await opened(monkeypatch, f"{link}esperanto", agrees=True)
+    assert [server.dialect for server in made.shell._servers] == [PREFERRED]
+
+
+async def test_a_server_that_is_there_changes_its_dialect_only_for_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    link = f"{LINK}&dialect=plain_mcp"
+    made = await opened(monkeypatch, link, agrees=True, remembered=[LINKED])
+    assert [server.dialect for server in made.shell._servers] == [PREFERRED]
+    made = await opened(monkeypatch, link, remembered=[LINKED], named=[LINKED])
+    assert [server.dialect for server in made.shell._servers] == ["plain_mcp"]
 
 
 @pytest.mark.parametrize("fragment", ["#add=javascript:alert(1)", "#add=", "#else", ""])

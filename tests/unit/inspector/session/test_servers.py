@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.session.servers import ERAS, Example, Offered, Server, Servers, read_offered
+from inspector.session.servers import DIALECTS, ERAS, PREFERRED, Example, Offered, Server, Servers, read_offered
 
 PI = "https://tools.example/pi/"
 
@@ -56,6 +56,27 @@ def test_whether_it_is_seen(visibility: str, shown: bool, visible: bool) -> None
     assert Server(PI, visibility=visibility, shown=shown).visible is visible
 
 
+def test_another_dialect_knows_nothing_of_an_earlier_setup() -> None:
+    server = Server(PI, title="Pi", visibility="required", permissions=["camera"], set_up=True, era="legacy")
+    server.speak("plain_mcp")
+    assert server == Server(PI, session_id=server.session_id, era="legacy", dialect="plain_mcp")
+
+
+def test_a_server_that_is_not_set_up_introduces_itself() -> None:
+    server = Server(PI, dialect="plain_mcp")
+    server.introduced("Pi")
+    assert (server.name, server.set_up, server.visible) == ("Pi", True, False)
+    server.shown = True
+    assert server.visible
+
+
+def test_the_preferred_dialect_alone_has_a_setup_and_session_ids() -> None:
+    assert Server(PI).dialect == PREFERRED
+    assert (Server(PI).spoken.has_setup, Server(PI).spoken.has_session_ids) == (True, True)
+    others = [Server(PI, dialect=name).spoken for name in DIALECTS][1:]
+    assert {(each.has_setup, each.has_session_ids) for each in others} == {(False, False)}
+
+
 def test_the_neighbour_of_a_removed_server_is_selected() -> None:
     servers, first, second = two()
     servers.selected = second.session_id
@@ -78,6 +99,7 @@ def test_removing_another_one_leaves_the_selection() -> None:
 def test_what_is_stored_comes_back() -> None:
     servers, first, second = two()
     first.permissions, first.era, first.timeout, first.set_up = ["camera"], "legacy", 5, True
+    second.speak("plain_mcp")
     servers.selected = second.session_id
     stored = json.loads(json.dumps(servers.to_json()))
     again = Servers.from_json(stored)
@@ -105,6 +127,8 @@ def test_what_cannot_be_used_is_left_out(stored: Any) -> None:
     ("field", "value"),
     [
         ("era", "2042"),
+        ("dialect", "mcp_apps"),
+        ("dialect", "esperanto"),
         ("place", "moon"),
         ("visibility", "loud"),
         ("sandbox", "strict"),

@@ -38,10 +38,10 @@ def test_an_answer_that_is_none_is_named() -> None:
 
 
 def test_a_page_that_does_not_answer_is_asked_about() -> None:
-    told = not_reached(HandshakeTimeout("Nobody answered."), "http://127.0.0.1:8710")
+    told = not_reached(HandshakeTimeout("Nobody answered."), "http://127.0.0.1:8710", "Plain MCP")
     assert told.startswith("Nobody answered. Is it a page that serves MCP")
-    assert "does it allow http://127.0.0.1:8710?" in told
-    assert not_reached(PeerGone("Gone."), "http://127.0.0.1:8710") == "Gone."
+    assert "does it speak the dialect Plain MCP, and does it allow http://127.0.0.1:8710?" in told
+    assert not_reached(PeerGone("Gone."), "http://127.0.0.1:8710", "Plain MCP") == "Gone."
 
 
 @dataclass

@@ -113,6 +113,39 @@ def test_each_message_is_what_it_is(wire: Wire, kind: str, title: str | None, no
     assert (entry.text, entry.refused) == (wire.text, wire.refused)
 
 
+def test_two_dialects_of_one_form_are_told_apart_by_the_session() -> None:
+    ping = {"jsonrpc": "2.0", "id": "mcpframe/ping", "method": "ping"}
+    messages: list[tuple[str, dict[str, Any]]] = [
+        ("sent", ping),
+        ("received", {"jsonrpc": "2.0", "id": "mcpframe/ping", "result": {}}),
+        ("sent", {"jsonrpc": "2.0", **CALL}),
+        ("received", {"jsonrpc": "2.0", **ANSWER}),
+    ]
+    for spoken, steps in {"plain_mcp": ["Ping", "Peer listens", "", ""], "mcp_apps": [""] * 4}.items():
+        log = WireLog(clock=Clock())
+        for direction, message in messages:
+            log.record(Wire(direction, text_of(message), PAGE), spoken=spoken)  # type: ignore[arg-type]
+        assert [(entry.kind, entry.title, entry.dialect) for entry in log] == [
+            ("request", "ping", spoken),
+            ("response", "ping", spoken),
+            ("request", "tools/call", spoken),
+            ("response", "tools/call", spoken),
+        ]
+        assert [entry.step for entry in log] == steps
+
+
+def test_a_long_message_without_an_envelope_is_filed_by_its_two_ends() -> None:
+    filling = "x" * 300_000
+    log = WireLog(clock=Clock())
+    for wire in (
+        Wire("sent", text_of({"jsonrpc": "2.0", "id": 1, "method": "a", "params": {"f": filling}}), PAGE),
+        Wire("received", text_of({"result": {"f": filling}, "jsonrpc": "2.0", "id": 1}), PAGE),
+        Wire("received", text_of([filling]), PAGE, "Noise."),
+    ):
+        log.record(wire, spoken="plain_mcp")
+    assert [(entry.kind, entry.title) for entry in log] == [("request", "a"), ("response", "a"), ("refused", "Unknown")]
+
+
 def test_a_long_message_is_filed_by_its_two_ends() -> None:
     filling = "x" * 300_000
     request = {"type": "MCP_MESSAGE", "payload": {"method": "a", "params": {"f": filling}, "jsonrpc": "2.0", "id": 7}}

@@ -24,9 +24,11 @@ class Rig:
         self.log = WireLog(clock=lambda: self.time / 1000)
         self.timeline = Timeline(self.log)
 
-    def pass_on(self, milliseconds: float, direction: Any, message: dict[str, Any], refused: str | None = None) -> None:
+    def pass_on(
+        self, milliseconds: float, direction: Any, message: Any, refused: str | None = None, spoken: str = ""
+    ) -> None:
         self.time += milliseconds
-        self.log.record(Wire(direction, json.dumps(message), PAGE, refused))
+        self.log.record(Wire(direction, json.dumps(message), PAGE, refused), spoken=spoken)
 
     def ask(self, milliseconds: float, method: str, answer: dict[str, Any], id_: int = 1) -> None:
         """Let a request be sent, and answered some time later."""
@@ -50,6 +52,26 @@ def initialized(told: Any) -> dict[str, Any]:
 
 def test_it_is_the_capability_that_a_frame_sends() -> None:
     assert CAPABILITY == BOOT_CAPABILITY
+
+
+def test_the_steps_of_a_dialect_without_an_envelope() -> None:
+    rig = Rig()
+    rig.timeline.begin()
+    ping = {"jsonrpc": "2.0", "id": "mcpframe/ping"}
+    rig.pass_on(500, "sent", {**ping, "method": "ping"}, spoken="plain_mcp")
+    rig.pass_on(4, "received", {**ping, "result": {}}, spoken="plain_mcp")
+    rig.pass_on(1, "sent", {"jsonrpc": "2.0", "id": 1, "method": "initialize"}, spoken="plain_mcp")
+    answer = {"jsonrpc": "2.0", "id": 1, **initialized({"start": "plain", "marks": {"ready": 400}})}
+    rig.pass_on(20, "received", answer, spoken="plain_mcp")
+    assert rig.timeline.how == "plain"
+    assert list(rig.steps.items()) == [
+        ("Frame made", (HOST, 0.0, 0.0)),
+        ("Server imported", (FRAME, 0.0, 400.0)),
+        ("Ping", (HOST, 0.0, 500.0)),
+        ("Peer listens", (HOST, 500.0, 504.0)),
+        ("Client calls", (HOST, 504.0, 505.0)),
+        ("Initialized", (HOST, 505.0, 525.0)),
+    ]
 
 
 @pytest.mark.parametrize("method", ["initialize", "server/discover"])

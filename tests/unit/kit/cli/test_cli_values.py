@@ -125,6 +125,7 @@ TABLE: dict[tuple[str, str], tuple[list[str], list[str]]] = {
     ("inspect", "--attach"): (["--hub", "--ask", "--no-open"], DEVTOOLS),
     ("inspect", "--profile"): (["--hub", "--no-open"], ["file.txt", LONG]),
     ("inspect", "--port"): (["--no-open"], PORTS),
+    ("inspect", "--dialect"): ([NOWHERE, "--no-open"], DIALECTS),
     ("inspect", "--era"): (["--no-open"], ["foo"]),
     ("bridge", "where"): ([], [*PATHS, *ADDRESSES]),
     ("bridge", "--port"): ([NOWHERE, "--http"], PORTS),

@@ -180,6 +180,19 @@ class TestCommand:
         assert f"has to allow http://{urlsplit(opened).netloc}." in told
         assert parse_qs(urlsplit(opened).fragment) == {"add": [PI], "era": ["legacy"]}
 
+    def test_an_address_whose_page_speaks_another_dialect(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert self.run(monkeypatch, PI, "--dialect", "plain_mcp") == 130
+        (opened,) = self.opened
+        assert parse_qs(urlsplit(opened).fragment) == {"add": [PI], "era": ["auto"], "dialect": ["plain_mcp"]}
+
+    def test_a_bundle_has_to_offer_the_dialect(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        folder = str(write_bundle(tmp_path / "dist", "pi", dialects=["sep"]))
+        assert self.run(monkeypatch, folder) == 130
+        assert self.run(monkeypatch, folder, "--dialect", "plain_mcp") == 1
+        assert "does not offer the dialect 'plain_mcp'" in capsys.readouterr().err
+
     def test_a_project(
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
     ) -> None:
@@ -201,6 +214,8 @@ class TestCommand:
         assert "There is nothing at" in capsys.readouterr().err
         assert self.run(monkeypatch, PI, "--era", "stone age") == 2
         assert self.run(monkeypatch, PI, PI) == 2
+        assert self.run(monkeypatch, "--hub", "--dialect", "plain_mcp") == 2
+        assert "the hub has no dialect" in capsys.readouterr().err
         assert self.run(monkeypatch, PI, "--headless") == 2
         assert "--hub" in capsys.readouterr().err
         assert self.run(monkeypatch, "--hub", str(tmp_path / "nowhere")) == 1
