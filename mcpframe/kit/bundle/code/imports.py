@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 _MOST_PLACES = 5
 IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError"})
 _ALL_ERRORS = IMPORT_ERRORS | {"Exception", "BaseException"}
+_STATEMENTS = (ast.stmt, ast.excepthandler, ast.match_case)
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ class _Where:
 
 
 def _children(node: ast.AST, where: _Where) -> Iterator[tuple[ast.AST, _Where]]:
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         where = replace(where, optional=True)
     tried = bool(goes_on_without(node))
     skipped = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
@@ -113,8 +114,8 @@ def _children(node: ast.AST, where: _Where) -> Iterator[tuple[ast.AST, _Where]]:
         inside = where
         if (tried and name in ("body", "handlers")) or (skipped and name == "body"):
             inside = _Where(True, where.typing or skipped, where.handled or tried)
-        for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.AST):
+        for child in value if isinstance(value, list) else ():  # an expression holds no import
+            if isinstance(child, _STATEMENTS):
                 yield child, inside
 
 
