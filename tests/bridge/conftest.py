@@ -15,16 +15,14 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from tests.bridge.clients import BridgedClient
 from tests.bridge.programs import PATIENCE, environment, over_http
 from tests.support.settling import USUAL
-from tests.support.suites import except_for
+from tests.support.suites import except_for, mark_folder
 
 ROOT = Path(__file__).parents[2]
 SERVERS = ROOT / "tests" / "browser" / "servers"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker("browser")
+    mark_folder(items, "tests/bridge/", "browser")
 
 
 @pytest.fixture(scope="session")

@@ -35,7 +35,7 @@ from tests.browser.outers import PATIENCE, JavaScriptOuter, Outer, PlaywrightOut
 from tests.support.built import built, one_browser  # noqa: F401  a fixture
 from tests.support.origins import PORT, chromium_options, served_port
 from tests.support.settling import USUAL
-from tests.support.suites import extended, newest_first
+from tests.support.suites import extended, mark_folder, newest_first
 
 PAGES = Path(__file__).parent / "pages"
 EXAMPLES = ("everything", "authored", "inspected", "computing", "pi-calculator", "json-analyzer")
@@ -43,9 +43,7 @@ EXAMPLES = ("everything", "authored", "inspected", "computing", "pi-calculator",
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker("browser")
+    mark_folder(items, "tests/browser/", "browser")
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ from mcpframe.kit.base.data import templates_dir
 from mcpframe.kit.bundle.pipeline import build
 from tests.bundle.served_pages import browser, host, page, serving  # noqa: F401  the fixtures of the pages
 from tests.support.built import one_browser  # noqa: F401
+from tests.support.suites import mark_folder
 
 SERVER = '''
 from mcpframe import FrameServer
@@ -34,9 +35,7 @@ class Adder(NamedTuple):
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker("slow")
+    mark_folder(items, "tests/bundle/", "slow")
 
 
 def write_project(

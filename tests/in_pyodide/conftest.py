@@ -33,6 +33,7 @@ from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
 from mcpframe.kit.bundle.pyodide.runtime import Runtime, ensure_runtime
 from mcpframe.kit.bundle.pyodide.version import FILES
 from tests.support.origins import SHORT_LIVED
+from tests.support.suites import mark_folder
 
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parent.parent
@@ -82,9 +83,7 @@ return await Promise.race([pyodide.runPythonAsync(%s), ended]);
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if HERE in item.path.parents:
-            item.add_marker("pyodide")
+    mark_folder(items, "tests/in_pyodide/", "pyodide")
 
 
 class Runner(PlaywrightChromeRunner):

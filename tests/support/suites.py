@@ -31,6 +31,13 @@ def newest_first(values: Sequence[Any]) -> list[Any]:
     return [values[0], *map(extended, values[1:])]
 
 
+def mark_folder(items: Iterable[pytest.Item], folder: str, marker: str) -> None:
+    """Add a marker to the tests of a folder, given by its path in the repository with a slash at its end."""
+    for item in items:
+        if item.nodeid.startswith(folder):
+            item.add_marker(marker)
+
+
 def add_suite_options(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="only the short files of tests/unit: no browser, no build")
     parser.addoption("--all", action="store_true", help="every test, those that are marked `extended` included")

@@ -67,18 +67,23 @@ BUNDLES = {
     "a page with all names": of(ALL, "mcp2", "page"),
     "names of the hub": of("from mcpframe.hub.core import names"),
     "all features": of("", *FEATURES),
-    **{
-        str(file.parent.relative_to(REPOSITORY)): of_project(file)
-        for folder in ("templates", "docs/examples", "static/inspector", "static/extension")
-        for file in sorted((REPOSITORY / folder).rglob("pyproject.toml"))
-        if "unmodified" not in file.parts
-    },
+}
+PROJECTS = {
+    str(file.parent.relative_to(REPOSITORY)): file
+    for folder in ("templates", "docs/examples", "static/inspector", "static/extension")
+    for file in sorted((REPOSITORY / folder).rglob("pyproject.toml"))
+    if "unmodified" not in file.parts
 }
 
 
 @cache
+def bundle(name: str) -> Bundle:
+    return BUNDLES[name] if name in BUNDLES else of_project(PROJECTS[name])
+
+
+@cache
 def modules(name: str) -> frozenset[str]:
-    return frozenset(own_modules(*BUNDLES[name]))
+    return frozenset(own_modules(*bundle(name)))
 
 
 def file_of(name: str) -> Path | None:
@@ -112,9 +117,9 @@ def imports_of_module(name: str) -> frozenset[tuple[str, bool]]:
     return frozenset(imported(ast.parse(module_paths()[name].read_bytes())))
 
 
-@pytest.mark.parametrize("name", BUNDLES)
+@pytest.mark.parametrize("name", [*BUNDLES, *PROJECTS])
 def test_every_import_in_a_bundle_is_of_a_module_in_it_or_of_an_optional_part(name: str) -> None:
-    features = BUNDLES[name].features
+    features = bundle(name).features
     for module in modules(name) - {"mcpframe"}:
         for target, lazy in imports_of_module(module):
             if target not in modules(name):
@@ -145,7 +150,7 @@ STARTED = (
 
 @pytest.mark.parametrize("name", STARTED)
 def test_the_modules_of_a_bundle_are_imported_without_any_other(name: str, tmp_path: Path) -> None:
-    for path, data in own_files(*BUNDLES[name]).items():
+    for path, data in own_files(*bundle(name)).items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes(data)
     env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
@@ -259,7 +264,7 @@ def test_each_feature_brings_something() -> None:
 
 def test_a_page_knows_what_its_sdk_does_without() -> None:
     def known(name: str) -> set[str]:
-        files = own_files(*BUNDLES[name])
+        files = own_files(*bundle(name))
         found: dict[str, dict[str, object]] = {}
         exec(files["mcpframe/frame/compat/placeholder_advice.py"], found)  # our own file
         return set(found["MODULES"])
