@@ -55,7 +55,7 @@ if sys.version_info < (3, 11):  # noqa: UP036  (that is the point)
 sys.path.insert(0, str(ROOT))
 
 from mcpframe.kit.base.errors import DownloadError, KitError, ToolFailed  # noqa: E402
-from mcpframe.kit.base.programs import run_tool  # noqa: E402
+from mcpframe.kit.base.processes import run_tool  # noqa: E402
 from mcpframe.kit.base.progress import step  # noqa: E402
 
 

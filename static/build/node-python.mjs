@@ -1,16 +1,16 @@
-// Runs Python programs in one Pyodide under Node, for the build: node node-python.mjs < JOB.json
-// The job: { pyodide: folder, stdlib: file or null, env: {}, mounts: { "/path/in/python": folder }, output: folder in
-// Python or null, archives: [{ file, to, libraries }], alone: number, programs: [{ name, source }] }. Each program defines
-// `async def main()`. The first `alone` programs run before the archives are unpacked.
+// Runs Python jobs in one Pyodide under Node, for the build: node node-python.mjs < INPUT.json
+// The input: { pyodide: folder, stdlib: file or null, env: {}, mounts: { "/path/in/python": folder }, output: folder in
+// Python or null, archives: [{ file, to, libraries }], alone: number, jobs: [{ name, source }] }. Each job defines
+// `async def main()`. The first `alone` jobs run before the archives are unpacked.
 //
-// One frame is written to standard output when Python runs, one when the archives are unpacked, and one after each program:
+// One frame is written to standard output when Python runs, one when the archives are unpacked, and one after each job:
 // the lengths of head and body (two 32-bit numbers, little-endian); the head, JSON: { result, files: [[name, size]] }; the
-// body, the files of the output folder. A line "mcpframe: N of M" that a program prints makes a frame with the head
-// { counted: [N, M] } while it runs. Nothing can change a frame that is already in the pipe. So programs whose results
+// body, the files of the output folder. A line "mcpframe: N of M" that a job prints makes a frame with the head
+// { counted: [N, M] } while it runs. Nothing can change a frame that is already in the pipe. So jobs whose results
 // others rely on run before those that import untrusted modules, and before native libraries, which run code when loaded.
-// A program's error is printed to standard error, and the process exits with status 1.
+// A job's error is printed to standard error, and the process exits with status 1.
 //
-// Node's permission model denies the programs files and other programs (mcpframe.kit.bundle.pyodide.job sets it). Up to
+// Node's permission model denies the jobs files and processes (mcpframe.kit.bundle.pyodide.job sets it). Up to
 // version 24 it does not cover the network, which `confine` takes away.
 import dgram from "node:dgram";
 import dns from "node:dns";
@@ -115,47 +115,47 @@ function interruptAfter(pyodide, seconds) {
 }
 
 process.on("unhandledRejection", () => {}); // an unhandled rejection does not end a page either
-const job = JSON.parse(readFileSync(0, "utf8"));
+const input = JSON.parse(readFileSync(0, "utf8"));
 const exit = process.exit.bind(process);
 try {
-  const { loadPyodide } = await import(pathToFileURL(join(job.pyodide, "pyodide.mjs")).href);
+  const { loadPyodide } = await import(pathToFileURL(join(input.pyodide, "pyodide.mjs")).href);
   process.binding = () => ({ fs: constants }); // the part that Emscripten reads; the rest is denied
   const pyodide = await loadPyodide({
-    indexURL: job.pyodide,
-    env: job.env,
+    indexURL: input.pyodide,
+    env: input.env,
     stdin: () => null,
     stdout: tell, // standard output of this process has the frames
     stderr: (line) => write(2, Buffer.from(`${line}\n`)),
-    ...(job.stdlib ? { stdLibURL: job.stdlib } : {}),
+    ...(input.stdlib ? { stdLibURL: input.stdlib } : {}),
   });
-  for (const [path, folder] of Object.entries(job.mounts)) pyodide.mountNodeFS(path, folder);
-  if (job.output) pyodide.FS.mkdirTree(job.output);
-  const archives = await Promise.all(job.archives.map(({ file }) => readFile(file)));
+  for (const [path, folder] of Object.entries(input.mounts)) pyodide.mountNodeFS(path, folder);
+  if (input.output) pyodide.FS.mkdirTree(input.output);
+  const archives = await Promise.all(input.archives.map(({ file }) => readFile(file)));
   confine();
   const unpack = async () => {
-    for (const [number, { to }] of job.archives.entries()) {
+    for (const [number, { to }] of input.archives.entries()) {
       pyodide.FS.mkdirTree(to);
       pyodide.unpackArchive(new Uint8Array(archives[number]), "zip", { extractDir: to });
     }
     // Libraries of one archive may need those of another.
-    for (const { to, libraries } of job.archives) {
+    for (const { to, libraries } of input.archives) {
       for (const library of libraries) await pyodide._api.loadDynlib(`${to}/${library}`);
     }
     send("null");
   };
   send("null");
   const { FS } = pyodide;
-  for (const [number, { name, source }] of job.programs.entries()) {
-    if (number === job.alone) await unpack();
+  for (const [number, { name, source }] of input.jobs.entries()) {
+    if (number === input.alone) await unpack();
     pyodide.runPython(source, { filename: name });
-    if (number >= job.alone) interruptAfter(pyodide, Number(job.env.MCPFRAME_LIMIT));
+    if (number >= input.alone) interruptAfter(pyodide, Number(input.env.MCPFRAME_LIMIT));
     const result = await pyodide.runPythonAsync("import json; json.dumps(await main())");
-    const names = job.output ? FS.readdir(job.output).filter((item) => item !== "." && item !== "..") : [];
+    const names = input.output ? FS.readdir(input.output).filter((item) => item !== "." && item !== "..") : [];
     send(
       result,
-      names.map((item) => [item, FS.readFile(`${job.output}/${item}`)]),
+      names.map((item) => [item, FS.readFile(`${input.output}/${item}`)]),
     );
-    for (const item of names) FS.unlink(`${job.output}/${item}`);
+    for (const item of names) FS.unlink(`${input.output}/${item}`);
   }
 } catch (error) {
   // For an uncaught error Node would print all of Pyodide's JavaScript, which is one line.

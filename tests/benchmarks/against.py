@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from mcpframe.kit.base.errors import ToolFailed
-from mcpframe.kit.base.programs import run_tool
+from mcpframe.kit.base.processes import run_tool
 from mcpframe.kit.web.serve import serve_app
 from mcpframe.kit.web.site import Site
 from tests.benchmarks.browser import BenchmarkBrowser, BenchmarkError, host_page

@@ -20,7 +20,7 @@ from typing import Any
 from websocket import WebSocket, create_connection
 
 from mcpframe.kit.base.errors import ToolFailed
-from mcpframe.kit.base.programs import run_tool
+from mcpframe.kit.base.processes import run_tool
 
 PATIENCE = 120.0
 """How long one command may take, in seconds: among them the start of Python on a busy machine."""

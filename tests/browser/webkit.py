@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from mcpframe.kit.base.errors import ToolFailed
-from mcpframe.kit.base.programs import run_tool
+from mcpframe.kit.base.processes import run_tool
 from tests.browser.firefox import PATIENCE
 
 _PACKAGES = ["webkit2gtk-driver", "xvfb", "dbus"]

@@ -1,4 +1,4 @@
-"""Programs in Pyodide under Node: they get what they are given, and nothing of this machine."""
+"""Jobs in Pyodide under Node: they get what they are given, and nothing of this machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from mcpframe.kit.bundle.pyodide import job as pyodide_job
 from mcpframe.kit.bundle.pyodide.archive import pack
-from mcpframe.kit.bundle.pyodide.job import OUTPUT, Mounted, Outcome, ProgramFailed, ProgramTimeout, run_in_pyodide
+from mcpframe.kit.bundle.pyodide.job import OUTPUT, JobFailed, JobTimeout, Mounted, Outcome, run_in_pyodide
 from mcpframe.kit.bundle.pyodide.runtime import Runtime, ensure_runtime
 
 Run = Callable[..., list[Outcome]]
@@ -24,14 +24,14 @@ def runtime() -> Runtime:
 
 @pytest.fixture
 def run(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs the bodies of `main`, each as a program of its own: the first is `program0`."""
+    """Runs the bodies of `main`, each as a job of its own: the first is `job0`."""
 
     def run(*bodies: str, **options: Any) -> list[Outcome]:
         texts = {
-            f"program{number}": "async def main():\n" + "".join(f"    {line}\n" for line in body.strip().splitlines())
+            f"job{number}": "async def main():\n" + "".join(f"    {line}\n" for line in body.strip().splitlines())
             for number, body in enumerate(bodies)
         }
-        monkeypatch.setattr(pyodide_job, "program_text", texts.__getitem__)
+        monkeypatch.setattr(pyodide_job, "job_text", texts.__getitem__)
         return run_in_pyodide(list(texts), runtime, **options)
 
     return run
@@ -45,7 +45,7 @@ def listener() -> Iterator[socket.socket]:
         yield server
 
 
-def test_a_program_gets_folders_and_an_environment_and_gives_files(run: Run, tmp_path: Path) -> None:
+def test_a_job_gets_folders_and_an_environment_and_gives_files(run: Run, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("given")
     [outcome] = run(
         f"""
@@ -113,12 +113,12 @@ attempt("socket", lambda: js.WebSocket.new("ws://127.0.0.1:{port}/"))
 await attempt_later("fetch", lambda: js.fetch("http://127.0.0.1:{port}/"))
 await attempt_later("network", pyodide_js.useNodeSockFS)
 await attempt_later("script", lambda: pyodide_js._api.loadScript("data:text/javascript,import 'node:net'"))
-outcomes["program"] = "refused" if os.system("touch {secrets}/started") else "started"
+outcomes["process"] = "refused" if os.system("touch {secrets}/started") else "started"
 return outcomes
 """
 
 
-def test_a_program_reaches_nothing_of_this_machine(
+def test_a_job_reaches_nothing_of_this_machine(
     run: Run, tmp_path: Path, listener: socket.socket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SECRET", "hunter2")
@@ -139,7 +139,7 @@ def test_a_program_reaches_nothing_of_this_machine(
     assert not (secrets / "started").exists()
 
 
-def test_what_one_program_gave_the_next_cannot_change(run: Run) -> None:
+def test_what_one_job_gave_the_next_cannot_change(run: Run) -> None:
     first, second = run(
         f"open('{OUTPUT}/0', 'w').write('good')\nreturn 'good'",
         f"""
@@ -155,33 +155,33 @@ return "also"
     assert second.result == "also"
 
 
-def test_a_program_that_others_rely_on_runs_before_anything_is_unpacked(
+def test_a_job_that_others_rely_on_runs_before_anything_is_unpacked(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     archive = tmp_path / "untrusted.zip"
     archive.write_bytes(pack({"module.py": b"", "library.so": b"no WebAssembly"}))
     looks = "import os\nreturn os.path.exists('/untrusted/module.py')"
-    monkeypatch.setattr(pyodide_job, "ALONE", {"program0"})
+    monkeypatch.setattr(pyodide_job, "ALONE", {"job0"})
     assert [outcome.result for outcome in run(looks, looks, archives=[Mounted(archive, "/untrusted")])] == [False, True]
     loaded = [Mounted(archive, "/untrusted", ("library.so",))]
     [outcome] = run(looks, archives=loaded)
     assert outcome.result is False
-    with pytest.raises(ProgramFailed) as caught:
+    with pytest.raises(JobFailed) as caught:
         run(looks, looks, archives=loaded)
-    assert caught.value.program == "unpack"
+    assert caught.value.job == "unpack"
 
 
-def test_the_program_that_fills_the_cache_is_one_that_others_rely_on() -> None:
+def test_the_job_that_fills_the_cache_is_one_that_others_rely_on() -> None:
     assert "compile" in pyodide_job.ALONE
 
 
-def test_a_program_that_does_not_return_is_named(run: Run) -> None:
-    with pytest.raises(ProgramTimeout) as caught:
-        run("return 1", "while True: pass", timeouts={"program1": 0.5})
-    assert caught.value.program == "program1"
+def test_a_job_that_does_not_return_is_named(run: Run) -> None:
+    with pytest.raises(JobTimeout) as caught:
+        run("return 1", "while True: pass", timeouts={"job1": 0.5})
+    assert caught.value.job == "job1"
 
 
-def test_the_counts_of_a_program_are_reported(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_counts_of_a_job_are_reported(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     counted: list[tuple[int, int]] = []
     monkeypatch.setattr(pyodide_job, "count", lambda *numbers: counted.append(numbers))
     [outcome] = run("print('mcpframe: 1 of 3')\nprint('mcpframe: -1 of 3')\nprint('mcpframe: 2 of 3')\nreturn 'end'")
@@ -189,22 +189,22 @@ def test_the_counts_of_a_program_are_reported(run: Run, monkeypatch: pytest.Monk
 
 
 @pytest.mark.extended
-def test_a_program_that_counts_for_ever_is_stopped(run: Run) -> None:
-    with pytest.raises(ProgramTimeout):
-        run("while True: print('mcpframe: 1 of 3')", timeouts={"program0": 1})
+def test_a_job_that_counts_for_ever_is_stopped(run: Run) -> None:
+    with pytest.raises(JobTimeout):
+        run("while True: print('mcpframe: 1 of 3')", timeouts={"job0": 1})
 
 
-def test_a_program_that_raises_gives_its_traceback(run: Run) -> None:
-    with pytest.raises(ProgramFailed) as caught:
+def test_a_job_that_raises_gives_its_traceback(run: Run) -> None:
+    with pytest.raises(JobFailed) as caught:
         run("raise ValueError('on purpose')")
-    assert caught.value.program == "program0"
+    assert caught.value.job == "job0"
     assert "ValueError: on purpose" in caught.value.output
 
 
 @pytest.mark.extended
-def test_a_program_that_gives_too_much_is_stopped(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_that_gives_too_much_is_stopped(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pyodide_job, "_MOST_HEAD", 1000)
-    with pytest.raises(ProgramFailed, match="more data than"):
+    with pytest.raises(JobFailed, match="more data than"):
         run("return 'x' * 2000")
 
 
@@ -216,6 +216,6 @@ def test_text_becomes_code_only_where_the_page_allows_it(run: Run) -> None:
 @pytest.mark.extended
 def test_a_runtime_behind_a_link_is_found(runtime: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "link").symlink_to(runtime.folder)
-    monkeypatch.setattr(pyodide_job, "program_text", lambda name: "async def main(): return 1")
-    [outcome] = run_in_pyodide(["program"], Runtime(tmp_path / "link"))
+    monkeypatch.setattr(pyodide_job, "job_text", lambda name: "async def main(): return 1")
+    [outcome] = run_in_pyodide(["job"], Runtime(tmp_path / "link"))
     assert outcome.result == 1

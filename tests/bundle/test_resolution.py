@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page
 
 from mcpframe.kit.base.errors import BuildError
-from mcpframe.kit.base.programs import run_tool
+from mcpframe.kit.base.processes import run_tool
 from mcpframe.kit.bundle.packages.lock import Lock, read_lock
 from mcpframe.kit.bundle.packages.no_wheel import NoWheelFound
 from mcpframe.kit.bundle.packages.resolve import resolve

@@ -15,7 +15,7 @@ from pathlib import Path
 from mcpframe.kit.base.data import checkout_dir, templates_dir
 from mcpframe.kit.base.errors import KitError, ToolFailed
 from mcpframe.kit.base.node import find_node, install_locked
-from mcpframe.kit.base.programs import run_tool
+from mcpframe.kit.base.processes import run_tool
 from mcpframe.kit.base.progress import step
 from tests import conformance
 

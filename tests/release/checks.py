@@ -13,7 +13,7 @@ from pathlib import Path
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.errors import KitError, ToolFailed
 from mcpframe.kit.base.node import find_node, install_locked
-from mcpframe.kit.base.programs import run_tool
+from mcpframe.kit.base.processes import run_tool
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.browser.chromium import ensure_chromium
 from tests.release.packages import Packages, build_python

@@ -10,7 +10,7 @@ from uv import find_uv_bin
 
 from mcpframe.kit.base.cache import move_file, write_file
 from mcpframe.kit.base.node import install_locked
-from mcpframe.kit.base.programs import run_tool
+from mcpframe.kit.base.processes import run_tool
 from mcpframe.kit.base.progress import step
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle.pyodide.archive import pack

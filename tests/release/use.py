@@ -14,7 +14,7 @@ from uv import find_uv_bin
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.errors import KitError
 from mcpframe.kit.base.node import find_node, install_locked
-from mcpframe.kit.base.programs import run_tool
+from mcpframe.kit.base.processes import run_tool
 from mcpframe.kit.base.scratch import scratch
 from tests.release.packages import Packages
 

@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 from mcpframe.kit.base.errors import KitError
-from mcpframe.kit.base.programs import run_tool
+from mcpframe.kit.base.processes import run_tool
 
 UNRELEASED = "unreleased"
 _VERSION = re.compile(r"(0|[1-9]\d{0,4})(\.(0|[1-9]\d{0,4})){2}")

@@ -15,7 +15,7 @@ from mcpframe.kit.base.cache import cache_dir, new_folder
 from mcpframe.kit.base.data import templates_dir
 from mcpframe.kit.base.errors import ToolFailed
 from mcpframe.kit.base.locking import locked
-from mcpframe.kit.base.programs import python, run_tool
+from mcpframe.kit.base.processes import python, run_tool
 from mcpframe.kit.base.scratch import scratch
 
 _PINNED = "open-webui==0.12.4 --hash=sha256:02e9caba96234db3fa17a92e56163b3f7f2b8ca8227fa886b85c178d696483f6"  # 106 MB

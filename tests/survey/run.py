@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.errors import ConfigError, ToolFailed, ToolTimeout
-from mcpframe.kit.base.programs import run_tool
+from mcpframe.kit.base.processes import run_tool
 from tests.survey.outcomes import Outcome, read_outcome, stage_of
 from tests.survey.packages import Package
 

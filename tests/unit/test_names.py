@@ -53,6 +53,21 @@ def test_every_word_of_the_glossary_is_there_once_and_names_what_exists() -> Non
     assert {name for _, names in GLOSSARY for name in re.findall(r"\w+", names)} - known == set()
 
 
+@pytest.mark.parametrize(
+    ("word", "homes"),
+    [("program", ("frame/core/errors.py", "frame/serving/"))],
+)
+def test_modules_and_classes_with_a_word_are_where_it_has_its_meaning(word: str, homes: tuple[str, ...]) -> None:
+    named = defaultdict(list)
+    for path in files(ROOT / "mcpframe"):
+        named[path.stem].append(path.relative_to(ROOT / "mcpframe").as_posix())
+    for name, modules in public_classes(ROOT / "mcpframe").items():
+        named[re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()] += modules
+    found = [(name, path) for name, paths in named.items() if word in re.split("_", name) for path in paths]
+    assert found
+    assert [each for each in found if not each[1].startswith(homes)] == []
+
+
 def test_the_table_of_where_to_begin_names_files_that_exist() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
     table = text.partition("\n## Where to begin with a change\n")[2].partition("\n## ")[0]

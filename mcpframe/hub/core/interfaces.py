@@ -11,7 +11,7 @@ from mcpframe.hub.core.messages import ToolAnswer, ToolCall, ToolList, ToolProgr
 OnProgress = Callable[[ToolProgress], None]
 
 
-PROGRAM = "a program on this machine"
+ON_THIS_MACHINE = "a program on this machine"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Caller:
         name: Its own name, which is not verified; empty for none.
     """
 
-    origin: str = PROGRAM
+    origin: str = ON_THIS_MACHINE
     name: str = ""
 
 

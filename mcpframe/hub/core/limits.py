@@ -185,9 +185,9 @@ WAITING_MESSAGES: Final = 64
 """The most messages queued for a waiting port, with at most `HUB_MESSAGE_BYTES` characters; one with more is closed."""
 FIRST_MESSAGE_BYTES: Final = 64 * 1024
 """The largest first message of a client from which its name is read."""
-PROGRAM_RETRY_SECONDS: Final = 5.0
-"""The first pause before the program is started again; each further one is twice as long."""
-PROGRAM_LONGEST_RETRY_SECONDS: Final = 300.0
+NATIVE_RETRY_SECONDS: Final = 5.0
+"""The first pause before the native host is started again; each further one is twice as long."""
+NATIVE_LONGEST_RETRY_SECONDS: Final = 300.0
 """The longest of these pauses."""
 SCRIPT_PIECE_CHARACTERS: Final = 4_000_000
 """The longest piece of a message to or from a script in a page: Chrome takes 64 MiB, after its own escaping."""

@@ -24,7 +24,7 @@ from mcpframe.frame.core.outline import outline
 from mcpframe.frame.waiting.streams import WriteStream
 from mcpframe.hub.core import limits
 from mcpframe.hub.core.codec import LIMITS
-from mcpframe.hub.core.interfaces import PROGRAM
+from mcpframe.hub.core.interfaces import ON_THIS_MACHINE
 from mcpframe.hub.serving.server import HubServer, client_origin
 
 log = logging.getLogger(__name__)
@@ -84,7 +84,7 @@ class HubClients:
             if self._tasks:
                 await asyncio.wait(set(self._tasks))
 
-    def connected(self, port: ClientPort, origin: str = PROGRAM) -> bool:
+    def connected(self, port: ClientPort, origin: str = ON_THIS_MACHINE) -> bool:
         """Take a new port, and return whether there was room; otherwise it is closed.
 
         Args:

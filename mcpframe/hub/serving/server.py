@@ -27,7 +27,7 @@ from pydantic import ValidationError
 from mcpframe.frame.core.object_results import called_with_object
 from mcpframe.hub.core import limits
 from mcpframe.hub.core.errors import HubClosed, HubError
-from mcpframe.hub.core.interfaces import PROGRAM, UNNAMED, Caller, OnProgress
+from mcpframe.hub.core.interfaces import ON_THIS_MACHINE, UNNAMED, Caller, OnProgress
 from mcpframe.hub.core.messages import ToolProgress
 
 log = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 
 _KEY = "mcpframe.hub"
 
-client_origin: ContextVar[str] = ContextVar("mcpframe_client_origin", default=PROGRAM)
+client_origin: ContextVar[str] = ContextVar("mcpframe_client_origin", default=ON_THIS_MACHINE)
 """The client of the session that runs in this context: see `Caller.origin`."""
 
 _INSTRUCTIONS = (

@@ -1,1 +1,1 @@
-"""The base of the tool chain: files, programs, errors, Node.js."""
+"""The base of the tool chain: files, processes, errors, Node.js."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.base.errors import NodeMissing, ToolFailed
 from mcpframe.kit.base.locking import locked
-from mcpframe.kit.base.programs import run_tool
+from mcpframe.kit.base.processes import run_tool
 from mcpframe.kit.base.progress import Progress, silent
 
 #: The oldest major version of Node.js that works.

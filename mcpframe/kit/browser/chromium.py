@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from mcpframe.kit.base.errors import BrowserGone, ChromiumMissing, ToolFailed
-from mcpframe.kit.base.programs import python, run_tool
+from mcpframe.kit.base.processes import python, run_tool
 from mcpframe.kit.base.progress import Progress, silent
 
 _DEVTOOLS_SECONDS = 30.0

@@ -11,7 +11,7 @@ from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle.assembly.assets import Asset
 from mcpframe.kit.bundle.assembly.layers import SITE_PACKAGES, Layer, Layers
 from mcpframe.kit.bundle.pyodide.archive import pack
-from mcpframe.kit.bundle.pyodide.job import ALONE, Mounted, Outcome, ProgramFailed, ProgramTimeout, run_in_pyodide
+from mcpframe.kit.bundle.pyodide.job import ALONE, JobFailed, JobTimeout, Mounted, Outcome, run_in_pyodide
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
 from mcpframe.kit.bundle.snapshot.boot import PATIENCE
 from mcpframe.kit.bundle.snapshot.build_browser import NoBrowser
@@ -21,11 +21,11 @@ from mcpframe.kit.bundle.snapshot.snapshot_page import PageTimeout, PythonEnded
 
 
 class NoPlace(Exception):
-    """The programs cannot run here; the message has the reason, as half a sentence."""
+    """The jobs cannot run here; the message has the reason, as half a sentence."""
 
 
 class Place(Protocol):
-    """A place for programs of `in_pyodide`."""
+    """A place for jobs of `in_pyodide`."""
 
     @property
     def identity(self) -> str:
@@ -33,17 +33,17 @@ class Place(Protocol):
 
     def run(
         self,
-        programs: Sequence[str],
+        jobs: Sequence[str],
         layers: Layers,
         *,
         folders: Mapping[str, Path],
         env: Mapping[str, str],
         timeout: float,
     ) -> list[Outcome]:
-        """Run programs, one after another, and return the outcome of each.
+        """Run jobs, one after another, and return the outcome of each.
 
         Args:
-            programs: Their names, without `.py`; those that get the folders come first, and run before anything of the
+            jobs: Their names, without `.py`; those that get the folders come first, and run before anything of the
                 author's is there.
             layers: The archives of the page.
             folders: Readable folders of this machine, by their path in Python's file system.
@@ -52,8 +52,8 @@ class Place(Protocol):
 
         Raises:
             NoPlace: They cannot run here.
-            ProgramTimeout: One took too long.
-            ProgramFailed: One ended Python, or returned something invalid.
+            JobTimeout: One took too long.
+            JobFailed: One ended Python, or returned something invalid.
         """
 
 
@@ -88,7 +88,7 @@ class InPage:
 
     def run(
         self,
-        programs: Sequence[str],
+        jobs: Sequence[str],
         layers: Layers,
         *,
         folders: Mapping[str, Path],
@@ -100,15 +100,15 @@ class InPage:
         files = {path.name: path.read_bytes() for folder in folders.values() for path in folder.iterdir()}
         assets = list(self._assemble(layers))
         outcomes = []
-        for program in programs:
-            alone = program in ALONE
+        for job in jobs:
+            alone = job in ALONE
             given = {"files": files} if alone else {"env": env, "patience": timeout}
             try:
-                outcome = self._camera.run(program, self._name, assets, own=not alone, **given)
+                outcome = self._camera.run(job, self._name, assets, own=not alone, **given)
             except PageTimeout as error:
-                raise ProgramTimeout(program, PATIENCE if alone else timeout) from error
+                raise JobTimeout(job, PATIENCE if alone else timeout) from error
             except PythonEnded as error:
-                raise ProgramFailed(program, ToolFailed(str(error).partition("\n")[0], str(error))) from error
+                raise JobFailed(job, ToolFailed(str(error).partition("\n")[0], str(error))) from error
             except (NoBrowser, NoOutcome) as error:
                 raise NoPlace(str(error)) from error
             outcomes.append(outcome)
@@ -116,7 +116,7 @@ class InPage:
 
 
 class InNode:
-    """A confined Node.js. One Pyodide runs all programs, as its start takes longer than they do."""
+    """A confined Node.js. One Pyodide runs all jobs, as its start takes longer than they do."""
 
     identity = "node"
 
@@ -131,7 +131,7 @@ class InNode:
 
     def run(
         self,
-        programs: Sequence[str],
+        jobs: Sequence[str],
         layers: Layers,
         *,
         folders: Mapping[str, Path],
@@ -147,12 +147,12 @@ class InNode:
                 file.write_bytes(pack(layer.files))
                 archives.append(Mounted(file, layer.to, layer.libraries))
             return run_in_pyodide(
-                programs,
+                jobs,
                 self._runtime,
                 folders=folders,
                 archives=archives,
                 stdlib=folder / "stdlib.zip",
                 env=env,
-                timeouts={program: timeout for program in programs if program not in ALONE},
+                timeouts={job: timeout for job in jobs if job not in ALONE},
                 evaluates=self._evaluates,
             )

@@ -22,10 +22,10 @@ from mcpframe.kit.bundle.code.start_errors import Code, Raised, explain
 from mcpframe.kit.bundle.import_places import NoPlace, Place
 from mcpframe.kit.bundle.packages.compile_layers import compiled, is_compiled, with_sources
 from mcpframe.kit.bundle.pyodide.compile import cache_key, cached
-from mcpframe.kit.bundle.pyodide.job import Outcome, ProgramFailed, ProgramTimeout, program_sources
+from mcpframe.kit.bundle.pyodide.job import JobFailed, JobTimeout, Outcome, job_sources
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
 
-PROGRAM = "import_server"
+JOB = "import_server"
 _FORMAT = "4"
 _MOST = 10_000
 _MOST_SHOWN = 2000  # characters
@@ -146,16 +146,16 @@ def _imported(
             return ready, _checked(result, entry, kind), remarks
     try:
         layers, outcome, remarks = _in_first_possible(places, runtime, layers, origin, env, timeout)
-    except ProgramTimeout as error:
-        if error.program != PROGRAM:
+    except JobTimeout as error:
+        if error.job != JOB:
             raise
         raise BuildError(
             f"The {kind} {entry!r} does not start in the page: starting it took more than {timeout:g} seconds. "
             "A module must not run for ever when it is imported; if it only takes long, raise "
             "tool.mcpframe.import_timeout."
         ) from error
-    except ProgramFailed as error:
-        if error.program != PROGRAM:
+    except JobFailed as error:
+        if error.job != JOB:
             raise
         shown = error.output.strip()[-_MOST_SHOWN:]
         raise BuildError(
@@ -181,20 +181,20 @@ def _in_first_possible(
     Raises:
         NoPlace: None can.
         BuildError: A file does not compile.
-        ProgramTimeout, ProgramFailed: See `Place`.
+        JobTimeout, JobFailed: See `Place`.
     """
     place, *others = places
     imported: list[Outcome] = []
 
     def run(folders: Mapping[str, Path]) -> Outcome:
         # Compile before importing anything: the author's code could change results that are cached for others.
-        outcome, found = place.run(["compile", PROGRAM], layers, folders=folders, env=env, timeout=timeout + _ENDING)
+        outcome, found = place.run(["compile", JOB], layers, folders=folders, env=env, timeout=timeout + _ENDING)
         imported.append(found)
         return outcome
 
     try:
         ready = compiled(layers, runtime, origin, run)
-        [outcome] = imported or place.run([PROGRAM], ready, folders={}, env=env, timeout=timeout + _ENDING)
+        [outcome] = imported or place.run([JOB], ready, folders={}, env=env, timeout=timeout + _ENDING)
     except NoPlace as error:
         if not others:
             raise
@@ -205,7 +205,7 @@ def _in_first_possible(
 
 def _kept(layers: Layers, runtime: Runtime, asked: Sequence[str]) -> Path:
     """Return the path of the result in the cache, named after all inputs of the run."""
-    parts: list[str | bytes] = [_FORMAT, runtime.version, *program_sources(PROGRAM), *asked]
+    parts: list[str | bytes] = [_FORMAT, runtime.version, *job_sources(JOB), *asked]
     folders = [("stdlib", layers.stdlib), ("base", layers.base), *((layer.to, layer.files) for layer in layers.author)]
     for folder, files in folders:
         parts += [folder, *(part for path in sorted(files) for part in (path, files[path]))]

@@ -181,7 +181,7 @@ def hub_command(
     log: Path | None,
 ) -> list[str]:
     """Return the command for a client, independent of the working directory."""
-    from mcpframe.kit.base.programs import python
+    from mcpframe.kit.base.processes import python
 
     options = [f"--site={each}" for each in sites]
     options += ["--ask"] if ask else []

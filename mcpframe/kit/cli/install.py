@@ -19,8 +19,8 @@ from mcpframe.kit.cli.output import err, step
 
 if TYPE_CHECKING:
     from mcpframe.kit.base.user_folders import UserFolders
-    from mcpframe.kit.bridge.install.clients import Client
     from mcpframe.kit.bridge.install.config_files import Change
+    from mcpframe.kit.bridge.install.known_clients import KnownClient
     from mcpframe.kit.servers.named_server import Named
 
 
@@ -74,9 +74,9 @@ def install(
     """
     from mcpframe.kit.base.user_folders import UserFolders
     from mcpframe.kit.bridge.chromium.bridge_page import HOST_ORIGIN
-    from mcpframe.kit.bridge.install.clients import CLIENTS
     from mcpframe.kit.bridge.install.config_files import plan
     from mcpframe.kit.bridge.install.environment import needed_variables
+    from mcpframe.kit.bridge.install.known_clients import CLIENTS
     from mcpframe.kit.bridge.target import build_project, check_for_install
     from mcpframe.kit.servers.named_server import Sources
 
@@ -140,8 +140,8 @@ def uninstall(
     """Remove a server from the configuration of MCP clients, if `mcpframe install` has added it."""
     from mcpframe.kit.base.errors import InstallError
     from mcpframe.kit.base.user_folders import UserFolders
-    from mcpframe.kit.bridge.install.clients import CLIENTS
     from mcpframe.kit.bridge.install.config_files import installed, plan_removal
+    from mcpframe.kit.bridge.install.known_clients import CLIENTS
 
     places = UserFolders.here(project)
     if native and natives.uninstall(places, profile) and not any(name in installed(each, places) for each in CLIENTS):
@@ -155,10 +155,10 @@ def uninstall(
     _write(_confirmed(changes, yes))
 
 
-def _chosen(names: list[str] | None, places: UserFolders) -> list[Client]:
+def _chosen(names: list[str] | None, places: UserFolders) -> list[KnownClient]:
     """Return the clients of these names, by default the installed ones."""
     from mcpframe.kit.base.errors import InstallError
-    from mcpframe.kit.bridge.install.clients import BY_NAME, CLIENTS
+    from mcpframe.kit.bridge.install.known_clients import BY_NAME, CLIENTS
 
     unknown = [each for each in names or () if each not in BY_NAME]
     if unknown:
@@ -205,7 +205,7 @@ def _found(where: str) -> Named:
 
 def _bridge_command(named: Named, word: str, session: str | None, profile: Path | None) -> tuple[list[str], str]:
     """Return the command for a client, independent of the working directory, and the server's usual name."""
-    from mcpframe.kit.base.programs import python
+    from mcpframe.kit.base.processes import python
     from mcpframe.kit.browser.profile import slug
     from mcpframe.kit.servers.named_server import PACKAGE, Built, Published
 

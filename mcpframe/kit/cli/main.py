@@ -12,7 +12,7 @@ import typer
 
 from mcpframe.frame.core.errors import McpFrameError
 from mcpframe.kit.base.errors import WriteError
-from mcpframe.kit.base.programs import end_on_signals
+from mcpframe.kit.base.processes import end_on_signals
 from mcpframe.kit.base.terminal import log_visibly, print_any_text
 from mcpframe.kit.cli import bridge as commands_bridge
 from mcpframe.kit.cli import (

@@ -87,7 +87,7 @@ def check(native: bool, connect: bool, others: bool) -> None:
 def run(native: bool, port: int | None, allowed_origins: list[str]) -> None:
     """Run `mcpframe hub --native` or `mcpframe hub --connect`."""
     if native:
-        from mcpframe.kit.hub.native.program import NativeSettings, run_native
+        from mcpframe.kit.hub.native.run import NativeSettings, run_native
 
         run_native(NativeSettings(port, allowed_origins))
     else:
@@ -98,7 +98,7 @@ def run(native: bool, port: int | None, allowed_origins: list[str]) -> None:
 
 def client_command() -> list[str]:
     """Return the command for a client."""
-    from mcpframe.kit.base.programs import python
+    from mcpframe.kit.base.processes import python
 
     return python("-m", "mcpframe", "hub", "--connect")
 

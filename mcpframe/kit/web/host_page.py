@@ -11,7 +11,7 @@ from pathlib import Path
 from mcpframe.kit.base.bundled_scripts import HOST, bundled_script
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import ToolMissing
-from mcpframe.kit.base.programs import run_tool
+from mcpframe.kit.base.processes import run_tool
 from mcpframe.kit.base.progress import Progress, silent
 
 _SHOWN_BY = "visible.js"

@@ -16,7 +16,7 @@ from mcpframe.hub.core.hub import Hub
 from mcpframe.hub.core.interfaces import CallRequest, KeyValues
 from mcpframe.hub.core.jobs import Jobs
 from mcpframe.hub.core.names import origin_of
-from mcpframe.hub.homes.extension.outside import OutsideClients, Programs
+from mcpframe.hub.homes.extension.outside import NativeMessaging, OutsideClients
 from mcpframe.hub.homes.extension.popup import POPUP_PORT, HubPopup, RecentLog, shown_tabs
 from mcpframe.hub.homes.extension.runtime import ExtensionPort, Ports, Worker
 from mcpframe.hub.serving.port_clients import HubClients
@@ -72,10 +72,10 @@ class Control:
         self._outside = OutsideClients(
             self._clients, self._store, self._clock, self._allowed_clients, changed, self._wants_decision
         )
-        self._programs = Programs(self._clients, self._clock, self._start_program, changed)
+        self._native = NativeMessaging(self._clients, self._clock, self._start_native, changed)
         ports.serve(CLIENT_PORT, self._take_own)
         ports.serve(CLIENT_PORT, self._outside.take, external=True)
-        ports.serve(NATIVE_PORT, self._programs.take, external=True)
+        ports.serve(NATIVE_PORT, self._native.take, external=True)
         ports.serve(POPUP_PORT, self._popup.take)
         hub.subscribe(changed)
         logger = logging.getLogger(_LOGGED)
@@ -99,12 +99,12 @@ class Control:
 
     def begin(self) -> None:
         """Start the program on this machine, if it is installed."""
-        self._programs.start()
+        self._native.start()
 
     def end(self) -> None:
         """End all waits, and stop recording the log."""
         self._outside.end()
-        self._programs.end()
+        self._native.end()
         logger = logging.getLogger(_LOGGED)
         logger.removeHandler(self._recent)
         logger.setLevel(self._level)
@@ -118,7 +118,7 @@ class Control:
 
     def on_event(self, event: Mapping[str, Any]) -> None:
         if event.get("event") == "native":
-            self._programs.failed(visible(str(event.get("error") or "")))
+            self._native.failed(visible(str(event.get("error") or "")))
 
     def activated(self, tab: int | None, url: str | None) -> None:
         """Note which tab the user looks at."""
@@ -138,7 +138,7 @@ class Control:
             "tabs": shown_tabs(self._hub.entries, self._active),
             "clients": self._outside.shown(),
             "count": len(self._clients),
-            "native": {**self._programs.state, "error": self._programs.error},
+            "native": {**self._native.state, "error": self._native.error},
             "log": self._recent.lines,
         }
 
@@ -164,7 +164,7 @@ class Control:
             await self._outside.decide(origin, message.get("on") is True)
 
     async def _start(self, message: Mapping[str, Any]) -> None:
-        self._programs.start()
+        self._native.start()
 
     async def _store_choices(self) -> None:
         choices = {"ask": self._asks, "denied": sorted(self._denied)}
@@ -178,15 +178,15 @@ class Control:
     def _wants_decision(self, wants: bool) -> None:
         self._jobs.start(self._worker.ask("badge", text="!" if wants else ""))
 
-    def _start_program(self) -> None:
+    def _start_native(self) -> None:
         self._jobs.start(self._ask_for_program())
 
     async def _ask_for_program(self) -> None:
         try:
             await self._worker.ask("native")
         except TabLoadError as error:  # no port will come, so no end of one will restart the program
-            self._programs.failed(visible(str(error)))
-            self._programs.later()
+            self._native.failed(visible(str(error)))
+            self._native.later()
 
     def _take_own(self, port: ExtensionPort) -> None:
         """Take a port of a document of this extension; a content script is only as trusted as its page."""

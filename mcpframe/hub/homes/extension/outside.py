@@ -219,8 +219,8 @@ class _Waiting:
         return True
 
 
-class Programs:
-    """Programs on this machine, over native messaging. The native host is restarted when it ends.
+class NativeMessaging:
+    """The programs of this machine, over native messaging. The native host is restarted when it ends.
 
     Args:
         start: Has the service worker start the native host.
@@ -235,7 +235,7 @@ class Programs:
         self._start = start
         self._changed = changed
         self._port: ExtensionPort | None = None
-        self._pause = limits.PROGRAM_RETRY_SECONDS
+        self._pause = limits.NATIVE_RETRY_SECONDS
         self._stop: Callable[[], None] = lambda: None
         self.state: Mapping[str, Any] = {}
         self.error = ""
@@ -258,7 +258,7 @@ class Programs:
 
         def received(text: str) -> None:
             if (state := native.received(text)) is not None:
-                self.state, self.error, self._pause = state, "", limits.PROGRAM_RETRY_SECONDS
+                self.state, self.error, self._pause = state, "", limits.NATIVE_RETRY_SECONDS
                 self._changed()
 
         def closed() -> None:
@@ -283,7 +283,7 @@ class Programs:
         """Start the native host later, with a growing delay."""
         self._stop()
         self._stop = self._clock.call_later(self._pause, self.start)
-        self._pause = min(2 * self._pause, limits.PROGRAM_LONGEST_RETRY_SECONDS)
+        self._pause = min(2 * self._pause, limits.NATIVE_LONGEST_RETRY_SECONDS)
 
 
 def origin_of_client(sender: Sender) -> str | None:

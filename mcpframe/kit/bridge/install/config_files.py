@@ -13,7 +13,7 @@ from typing import Any
 from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.base.errors import InstallError
 from mcpframe.kit.base.user_folders import UserFolders
-from mcpframe.kit.bridge.install.clients import Client
+from mcpframe.kit.bridge.install.known_clients import KnownClient
 
 Entry = dict[str, Any]
 
@@ -29,7 +29,7 @@ class Change:
         after: the new text.
     """
 
-    client: Client
+    client: KnownClient
     path: Path
     before: str | None
     after: str
@@ -61,7 +61,11 @@ class Change:
 
 
 def plan(
-    client: Client, places: UserFolders, name: str, command: Sequence[str], variables: Mapping[str, str] | None = None
+    client: KnownClient,
+    places: UserFolders,
+    name: str,
+    command: Sequence[str],
+    variables: Mapping[str, str] | None = None,
 ) -> Change:
     """Return the change that adds a server to a client's file.
 
@@ -98,7 +102,7 @@ def plan(
     return Change(client, path, before, after)
 
 
-def plan_removal(client: Client, places: UserFolders, name: str) -> Change | None:
+def plan_removal(client: KnownClient, places: UserFolders, name: str) -> Change | None:
     """Return the change that removes a server that `install` added from a client's file.
 
     Args:
@@ -126,7 +130,7 @@ def plan_removal(client: Client, places: UserFolders, name: str) -> Change | Non
     return Change(client, path, before, json.dumps(settings, indent=_indent(before), ensure_ascii=False) + "\n")
 
 
-def installed(client: Client, places: UserFolders) -> list[str]:
+def installed(client: KnownClient, places: UserFolders) -> list[str]:
     """Return the names of the servers that `install` has added to a client's file; none if it cannot be read."""
     try:
         servers = _parse(_read(client.place(places)), client.place(places), None).get(client.key)

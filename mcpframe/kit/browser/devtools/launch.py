@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from mcpframe.kit.base.errors import BrowserGone
-from mcpframe.kit.base.programs import end_watchdog, start_watchdog
+from mcpframe.kit.base.processes import end_watchdog, start_watchdog
 from mcpframe.kit.browser.chromium import launch_options
 from mcpframe.kit.browser.devtools.protocol import DevTools, connect_pipes
 

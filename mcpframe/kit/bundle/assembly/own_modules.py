@@ -27,7 +27,7 @@ from mcpframe.kit.bundle.assembly.page_scripts import loader_script
 from mcpframe.kit.bundle.assembly.special_packages import advice
 from mcpframe.kit.bundle.code.imports import Import, imports_in, syntax_tree
 from mcpframe.kit.bundle.code.public_names import public_names
-from mcpframe.kit.bundle.pyodide.program_texts import program_texts
+from mcpframe.kit.bundle.pyodide.job_texts import job_texts
 
 _NAME = "mcpframe"
 _ROOT = Path(__file__).resolve().parents[3]
@@ -158,10 +158,10 @@ def _is_in(name: str, importer: str, features: Collection[str]) -> bool:
 
 @cache
 def _roots() -> tuple[Reference, ...]:
-    """Return the imports of the page's script, and of the build's programs in Pyodide."""
+    """Return the imports of the page's script, and of the jobs that the build runs in Pyodide."""
     by_script = _IMPORTED_BY_SCRIPT.findall(loader_script().decode())
-    by_programs = [ref for path, text in program_texts().items() for ref in references(path, text.encode())]
-    return (*(Reference(name, lazy=False) for name in by_script), *by_programs)
+    by_jobs = [ref for path, text in job_texts().items() for ref in references(path, text.encode())]
+    return (*(Reference(name, lazy=False) for name in by_script), *by_jobs)
 
 
 @cache

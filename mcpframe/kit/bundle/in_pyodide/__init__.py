@@ -1,1 +1,1 @@
-"""Programs that the build runs inside Pyodide. They are passed as text, and import nothing from the tool chain."""
+"""Jobs that the build runs inside Pyodide. They are passed as text, and import nothing from the tool chain."""

@@ -19,7 +19,7 @@ from mcpframe.kit.bundle.assembly.layers import module_name, native_libraries
 from mcpframe.kit.bundle.pyodide.archive import Files, pack
 from mcpframe.kit.bundle.pyodide.compile import cache_key, cached
 from mcpframe.kit.bundle.pyodide.job import Mounted, run_in_pyodide
-from mcpframe.kit.bundle.pyodide.program_texts import program_text
+from mcpframe.kit.bundle.pyodide.job_texts import job_text
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
 
 INDEX = "deferred-index.json"
@@ -38,7 +38,7 @@ def startup_modules(stdlib: Files, base: Files, base_path: str, runtime: Runtime
         ToolFailed: The small server fails: this mcpframe and this SDK do not work together.
     """
     stdlib_zip, base_zip = pack(stdlib), pack(base)
-    path = cached("startup", cache_key(runtime.version, program_text("probe"), stdlib_zip, base_zip) + ".json")
+    path = cached("startup", cache_key(runtime.version, job_text("probe"), stdlib_zip, base_zip) + ".json")
     if not path.is_file():
         with scratch("probe") as folder:
             (folder / "stdlib.zip").write_bytes(stdlib_zip)

@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit, urlunsplit
 
 from mcpframe.kit.base.errors import BuildError
-from mcpframe.kit.base.programs import python, run_tool
+from mcpframe.kit.base.processes import python, run_tool
 
 _OF_UV = ("UV_INDEX_URL", "UV_EXTRA_INDEX_URL")
 """Earlier names of uv's variables: the current ones replace them."""

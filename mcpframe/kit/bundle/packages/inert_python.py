@@ -22,7 +22,7 @@ from uv import find_uv_bin
 
 from mcpframe.kit.base.cache import cache_dir, new_folder
 from mcpframe.kit.base.locking import locked
-from mcpframe.kit.base.programs import run_tool
+from mcpframe.kit.base.processes import run_tool
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle.pyodide.compile import cache_key
 

@@ -14,7 +14,7 @@ from uv import find_uv_bin
 
 from mcpframe.kit.base.download import not_trusted
 from mcpframe.kit.base.errors import BuildError, DownloadError, ToolFailed
-from mcpframe.kit.base.programs import run_tool
+from mcpframe.kit.base.processes import run_tool
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle.assembly.special_packages import is_left_out
 from mcpframe.kit.bundle.packages.indexes import for_uv

@@ -25,13 +25,13 @@ from mcpframe.kit.bundle.packages.sources import SourceFile, fetch_sources, find
 from mcpframe.kit.bundle.packages.wheels import NoWheel, download, is_good, wheel_path
 from mcpframe.kit.bundle.pyodide.archive import EARLIEST, Files, check_sizes, pack
 from mcpframe.kit.bundle.pyodide.compile import cache_key, cached
-from mcpframe.kit.bundle.pyodide.job import Mounted, program_sources, run_in_pyodide
+from mcpframe.kit.bundle.pyodide.job import Mounted, job_sources, run_in_pyodide
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
 from mcpframe.kit.bundle.pyodide.version import VERSION
 
 RULES = "1"
 """The version of the rules for wheels that are built: they are cached."""
-PROGRAM = "build_wheel"
+JOB = "build_wheel"
 PATIENCE = 300.0
 """The longest that a build may take, in seconds."""
 _LEGACY = "setuptools.build_meta:__legacy__"  # PEP 517: without a build backend
@@ -142,7 +142,7 @@ def _built_with_newest(sources: SourceFile, runtime: Runtime) -> _Made:
         chosen = _choose_tools((*system.requires, *asked))
         tools = tuple(Tool(name, version, digest) for name, (version, _, digest) in sorted(chosen.items()))
         built_from = BuiltFrom(sources.filename, sources.sha256, tools)
-        kept = cached("built-wheels", cache_key(VERSION, RULES, *program_sources(PROGRAM), repr((built_from, asked))))
+        kept = cached("built-wheels", cache_key(VERSION, RULES, *job_sources(JOB), repr((built_from, asked))))
         if known := _read(kept, sources, built_from):
             return known
         outcome = _run(files, system, chosen, runtime, asked)
@@ -232,12 +232,12 @@ def _run(
         (about / "given.json").write_text(json.dumps(given), "utf-8")
         try:
             [outcome] = run_in_pyodide(
-                [PROGRAM],
+                [JOB],
                 runtime,
                 folders={"/in": about},
                 archives=[Mounted(source, "/source"), *(Mounted(wheel, "/tools") for wheel in wheels)],
                 env=_ENVIRONMENT,
-                timeouts={PROGRAM: PATIENCE},
+                timeouts={JOB: PATIENCE},
             )
         except ToolTimeout:
             raise CannotBuild(f"its build takes more than {PATIENCE:g} seconds") from None

@@ -16,7 +16,7 @@ from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel
 from mcpframe.kit.base.cache import cache_dir, move_file, sha256_of, write_file, writing
 from mcpframe.kit.base.download import not_trusted
 from mcpframe.kit.base.errors import BuildError, DownloadError, HashMismatch, ToolFailed
-from mcpframe.kit.base.programs import python, run_tool
+from mcpframe.kit.base.processes import python, run_tool
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle.packages.indexes import for_pip
 from mcpframe.kit.bundle.packages.lock import Locked

@@ -1,1 +1,1 @@
-"""Pyodide during a build: the runtime, programs that run in it, bytecode, archives, and its own packages."""
+"""Pyodide during a build: the runtime, jobs that run in it, bytecode, archives, and its own packages."""

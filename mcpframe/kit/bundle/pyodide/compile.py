@@ -18,11 +18,11 @@ from mcpframe.kit.bundle.pyodide.job import Outcome, run_in_pyodide
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
 
 Run = Callable[[Mapping[str, Path]], Outcome]
-"""Runs the program `compile` with these folders, and returns its outcome: the errors and the files."""
+"""Runs the job `compile` with these folders, and returns its outcome: the errors and the files."""
 
 
 def compile_by(run: Run, sources: Sequence[tuple[bytes, str]], *, docstrings: bool = True) -> list[bytes | str]:
-    """Compile sources by a run of the program: a `Compiler`, given its first argument."""
+    """Compile sources by a run of the job: a `Compiler`, given its first argument."""
     if not sources:
         return []
     with scratch("compile") as given:
@@ -46,11 +46,11 @@ def library_compiler(runtime: Runtime, stdlib: Path | None = None) -> Compiler:
 
 
 def compiling(runtime: Runtime, stdlib: Path | None, env: Mapping[str, str] | None = None) -> Run:
-    """Return a function that runs the program `compile` in its own Pyodide.
+    """Return a function that runs the job `compile` in its own Pyodide.
 
     Args:
         stdlib: The compiled standard library, if it exists already: Pyodide then starts in a third of the time.
-        env: Environment variables of the program.
+        env: Environment variables of the job.
     """
 
     def run(folders: Mapping[str, Path]) -> Outcome:

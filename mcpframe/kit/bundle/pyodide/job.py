@@ -1,4 +1,4 @@
-"""Run Python programs in Pyodide under a confined Node, with folders and archives of the build in its file system."""
+"""Run Python jobs in Pyodide under a confined Node, with folders and archives of the build in its file system."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from typing import Any
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import ToolFailed, ToolTimeout
 from mcpframe.kit.base.node import find_node
-from mcpframe.kit.base.programs import Running, running
+from mcpframe.kit.base.processes import Running, running
 from mcpframe.kit.base.progress import count
-from mcpframe.kit.bundle.pyodide.program_texts import program_text
+from mcpframe.kit.bundle.pyodide.job_texts import job_text
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
 
 OUTPUT = "/out"
-"""The folder in Python's file system for the files that a program returns."""
+"""The folder in Python's file system for the files that a job returns."""
 
 ALONE = frozenset({"compile"})
-"""Programs that run before anything is unpacked, as a native library runs code when it is loaded."""
-_START, _UNPACK = "start", "unpack"  # the steps besides the programs
+"""Jobs that run before anything is unpacked, as a native library runs code when it is loaded."""
+_START, _UNPACK = "start", "unpack"  # the steps besides the jobs
 _PATIENCE = 300.0  # seconds
 _CORES = 4  # kept busy by one Pyodide: JavaScript engines compile and collect garbage in threads
 _MOST_HEAD = 64 * 1024 * 1024
@@ -34,7 +34,7 @@ _MOST_BODY = 512 * 1024 * 1024
 
 @dataclass(frozen=True)
 class Mounted:
-    """An archive that is unpacked before the program runs.
+    """An archive that is unpacked before the job runs.
 
     Attributes:
         file: The zip.
@@ -47,9 +47,9 @@ class Mounted:
     libraries: tuple[str, ...] = ()
 
 
-def program_sources(name: str) -> tuple[str, str]:
-    """Return the source of a program and of the script for Node, for the keys of caches."""
-    return program_text(name), _script().read_text("utf-8")
+def job_sources(name: str) -> tuple[str, str]:
+    """Return the source of a job and of the script for Node, for the keys of caches."""
+    return job_text(name), _script().read_text("utf-8")
 
 
 def _script() -> Path:
@@ -58,7 +58,7 @@ def _script() -> Path:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a program.
+    """The outcome of a job.
 
     Attributes:
         result: The JSON value that its `main` returned.
@@ -69,34 +69,34 @@ class Outcome:
     files: Mapping[str, bytes]
 
 
-class ProgramTimeout(ToolTimeout):
-    """One of the programs took too long.
+class JobTimeout(ToolTimeout):
+    """One of the jobs took too long.
 
     Args:
-        program: Its name.
+        job: Its name.
         seconds: Its time limit.
     """
 
-    def __init__(self, program: str, seconds: float) -> None:
-        super().__init__(f"The program {program!r} in Pyodide took more than {seconds:g} seconds and was stopped.")
-        self.program = program
+    def __init__(self, job: str, seconds: float) -> None:
+        super().__init__(f"The job {job!r} in Pyodide took more than {seconds:g} seconds and was stopped.")
+        self.job = job
 
 
-class ProgramFailed(ToolFailed):
-    """One of the programs raised, ended Python, or returned something invalid.
+class JobFailed(ToolFailed):
+    """One of the jobs raised, ended Python, or returned something invalid.
 
     Args:
-        program: Its name.
+        job: Its name.
         error: The reason.
     """
 
-    def __init__(self, program: str, error: ToolFailed) -> None:
-        super().__init__(f"The program {program!r} in Pyodide fails: {error}", error.output)
-        self.program = program
+    def __init__(self, job: str, error: ToolFailed) -> None:
+        super().__init__(f"The job {job!r} in Pyodide fails: {error}", error.output)
+        self.job = job
 
 
 def run_in_pyodide(
-    programs: Sequence[str],
+    jobs: Sequence[str],
     runtime: Runtime,
     *,
     folders: Mapping[str, Path] | None = None,
@@ -106,29 +106,29 @@ def run_in_pyodide(
     timeouts: Mapping[str, float] | None = None,
     evaluates: bool = False,
 ) -> list[Outcome]:
-    """Run programs of `in_pyodide`, one after another, and return the outcome of each.
+    """Run jobs of `in_pyodide`, one after another, and return the outcome of each.
 
     They run under a Node without this process's environment. It can read only the given folders and archives, cannot
-    write files or start programs, and has no network (see `static/build/node-python.mjs`). A program cannot change the
+    write files or start processes, and has no network (see `static/build/node-python.mjs`). A job cannot change the
     outcome of an earlier one.
 
     Args:
-        programs: Their names, without `.py`. Those without archives come first, and run before one is unpacked.
+        jobs: Their names, without `.py`. Those without archives come first, and run before one is unpacked.
         folders: Readable folders of this machine, by their path in Python's file system.
         stdlib: A compiled standard library, which starts faster than the runtime's own.
-        env: Environment variables of the programs.
-        timeouts: Time limits by program, in seconds; the others have 300.
+        env: Environment variables of the jobs.
+        timeouts: Time limits by job, in seconds; the others have 300.
         evaluates: Whether JavaScript may be run from text.
 
     Raises:
-        ProgramTimeout: A program took too long.
-        ProgramFailed: A program raised, or returned something invalid; its `output` has the traceback.
+        JobTimeout: A job took too long.
+        JobFailed: A job raised, or returned something invalid; its `output` has the traceback.
         ToolFailed: Node does not start.
         NodeMissing: There is no Node.js.
     """
-    alone = sum(program in ALONE for program in programs)
-    assert all(program in ALONE for program in programs[:alone])
-    job = {
+    alone = sum(job in ALONE for job in jobs)
+    assert all(job in ALONE for job in jobs[:alone])
+    data = {
         "pyodide": str(runtime.folder.resolve()),
         "stdlib": str(stdlib.resolve()) if stdlib else None,
         "env": dict(env or {}),
@@ -138,7 +138,7 @@ def run_in_pyodide(
             {"file": str(item.file.resolve()), "to": item.to, "libraries": item.libraries} for item in archives
         ],
         "alone": alone,
-        "programs": [{"name": f"{program}.py", "source": program_text(program)} for program in programs],
+        "jobs": [{"name": f"{job}.py", "source": job_text(job)} for job in jobs],
     }
     readable = [runtime.folder, *(folders or {}).values(), *(item.file for item in archives)]
     command = find_node().confined(
@@ -146,13 +146,13 @@ def run_in_pyodide(
         readable=[*readable, *([stdlib] if stdlib else [])],
         evaluates=evaluates,
     )
-    steps = [_START, *programs[:alone], *([_UNPACK, *programs[alone:]] if alone < len(programs) else [])]
+    steps = [_START, *jobs[:alone], *([_UNPACK, *jobs[alone:]] if alone < len(jobs) else [])]
     limits = [(step, (timeouts or {}).get(step, _PATIENCE)) for step in steps]
     outcomes = []
     with running(
         command,
         "node",
-        data=json.dumps(job).encode(),
+        data=json.dumps(data).encode(),
         environment=_environment(),
         processor_seconds=math.ceil(_CORES * sum(seconds for _, seconds in limits)),
     ) as node:
@@ -160,9 +160,9 @@ def run_in_pyodide(
             try:
                 outcome = _frame(node, time.monotonic() + seconds)
             except ToolTimeout as error:
-                raise ProgramTimeout(name, seconds) from error
+                raise JobTimeout(name, seconds) from error
             except ToolFailed as error:
-                raise ProgramFailed(name, error) from error
+                raise JobFailed(name, error) from error
             if name not in (_START, _UNPACK):
                 outcomes.append(outcome)
     return outcomes
@@ -172,7 +172,7 @@ def _environment() -> dict[str, str]:
     """Return the environment of Node: nothing from this process's, which imported modules could read."""
     return {
         name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ
-    }  # no program starts on Windows without it
+    }  # no process starts on Windows without it
 
 
 def _frame(node: Running, deadline: float) -> Outcome:
@@ -180,7 +180,7 @@ def _frame(node: Running, deadline: float) -> Outcome:
 
     Once untrusted modules are imported, they may have forged any of them.
     """
-    while time.monotonic() < deadline:  # a program may print counts for ever
+    while time.monotonic() < deadline:  # a job may print counts for ever
         outcome = _outcome(node, deadline)
         if outcome is not None:
             return outcome

@@ -27,7 +27,7 @@ from mcpframe.kit.bundle.assembly.page_scripts import snapshot_maker_script
 from mcpframe.kit.bundle.assembly.snapshot_file import AUTHOR, SDK, Snapshot
 from mcpframe.kit.bundle.pyodide.compile import cache_key, cached
 from mcpframe.kit.bundle.pyodide.job import Outcome
-from mcpframe.kit.bundle.pyodide.program_texts import program_text
+from mcpframe.kit.bundle.pyodide.job_texts import job_text
 from mcpframe.kit.bundle.snapshot.boot import PATIENCE
 from mcpframe.kit.bundle.snapshot.build_browser import Chromium, NoBrowser
 from mcpframe.kit.bundle.snapshot.build_site import NoOutcome
@@ -186,7 +186,7 @@ def _run(
         "step": "run",
         "restores": snapshot is not None,
         "name": f"{program}.py",
-        "program": program_text(program),
+        "program": job_text(program),
         "env": dict(env),
         "files": None if files is None else {name: base64.b64encode(each).decode() for name, each in files.items()},
     }
@@ -248,7 +248,7 @@ def _path(browser: OpenedBundle, server: Server | None) -> Path:
     identity = [SDK]
     if server is not None:
         identity = [AUTHOR, server.entry, server.kind, json.dumps(server.settings), json.dumps(server.tools)]
-    inputs = (_FORMAT, browser.chromium.identity, "".join(map(program_text, _PROGRAMS)), snapshot_maker_script())
+    inputs = (_FORMAT, browser.chromium.identity, "".join(map(job_text, _PROGRAMS)), snapshot_maker_script())
     files = [(path, data) for path, data in sorted(browser.bundle.items()) if server or path.startswith("_mcpframe/")]
     contents = cache_key(*(part for file in files for part in file))
     return cached("snapshots", cache_key(*inputs, *identity)[:32] + contents[:32])
@@ -261,8 +261,8 @@ def _entry(header: Mapping[str, Any], layer: str) -> dict[str, Any]:
 
 def _take_layer(browser: OpenedBundle, server: Server, *, own: bool) -> _FactsAndData:
     job = {
-        "program": program_text(_PROGRAMS[0]),
-        "rehearsal": program_text(_PROGRAMS[1]),
+        "program": job_text(_PROGRAMS[0]),
+        "rehearsal": job_text(_PROGRAMS[1]),
         "env": _ENV,
         "entry": server.entry if own else None,
         "kind": server.kind,

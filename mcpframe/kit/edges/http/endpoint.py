@@ -139,20 +139,20 @@ async def serve_http(open_page: OpenPage, port: int, allowed_origins: Sequence[s
 async def serve_until_cancelled(
     app: ASGIApp,
     listener: socket.socket,
-    program: str | None,
+    command: str | None,
     ending: Callable[[], None] | None = None,
 ) -> None:
     """Serve an application on a socket until cancelled, and print its address.
 
     Args:
         listener: The socket, which listens on this machine.
-        program: The name of the program in its output; None to print nothing.
+        command: The name of the command in its output; None to print nothing.
         ending: Called at the end, to answer the open requests; they then get a short time.
     """
     requests = OpenRequests(app)
-    if program is not None:
+    if command is not None:
         print(f"http://{HOST}:{listener.getsockname()[1]}{PATH}", flush=True)
-        print(f"{program}: Ctrl-C ends it.", file=sys.stderr, flush=True)
+        print(f"{command}: Ctrl-C ends it.", file=sys.stderr, flush=True)
 
     async def end() -> None:
         if ending is not None:

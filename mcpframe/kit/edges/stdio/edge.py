@@ -21,19 +21,19 @@ logger = logging.getLogger(__name__)
 
 
 async def serve_stdio(
-    open_page: OpenPage, *, program: str = "mcpframe bridge", reopening_note: str = "It is opened again."
+    open_page: OpenPage, *, command: str = "mcpframe bridge", reopening_note: str = "It is opened again."
 ) -> None:
     """Bridge the standard streams until standard input ends, or standard output is closed.
 
     Args:
-        program: the program's name in its messages.
+        command: the name of the command in its messages.
         reopening_note: the note that an ended page is reopened.
 
     Raises:
         BridgeError: the page could not be opened at the start. Requests until then have been answered with an error.
     """
     async with standard_output() as output:
-        edge = _LinkEdge(output, program)
+        edge = _LinkEdge(output, command)
         link = edge.link = ReopeningLink(open_page, edge, reopening_note)
         reading = asyncio.create_task(edge.read_all(standard_input()))
         opening = asyncio.create_task(link.open())
@@ -123,9 +123,9 @@ class StdioEdge:
 class _LinkEdge(StdioEdge):
     """The edge of a link."""
 
-    def __init__(self, output: Output, program: str) -> None:
+    def __init__(self, output: Output, command: str) -> None:
         super().__init__(output)
-        self._program = program
+        self._command = command
         self.link: ReopeningLink
 
     @property
@@ -148,4 +148,4 @@ class _LinkEdge(StdioEdge):
 
     def note(self, text: str) -> None:
         # Clients show or log the standard error of a server.
-        print(f"{self._program}: {visible(text)}", file=sys.stderr, flush=True)
+        print(f"{self._command}: {visible(text)}", file=sys.stderr, flush=True)

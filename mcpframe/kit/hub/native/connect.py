@@ -59,7 +59,7 @@ def run_connect() -> None:
 async def _main(folder: Path) -> None:
     with ended_by_signals():
         async with Connections(folder).running() as connections:
-            await serve_stdio(connections.open_page, program="mcpframe hub", reopening_note="")
+            await serve_stdio(connections.open_page, command="mcpframe hub", reopening_note="")
 
 
 class Connections:

@@ -16,7 +16,7 @@ from pathlib import Path
 from mcpframe.hub.serving.native_clients import NATIVE_HOST
 from mcpframe.kit.base.cache import write_file, writing
 from mcpframe.kit.base.errors import InstallError
-from mcpframe.kit.base.programs import python
+from mcpframe.kit.base.processes import python
 from mcpframe.kit.base.user_folders import UserFolders
 from mcpframe.kit.hub.native.meeting_place import made_folder
 

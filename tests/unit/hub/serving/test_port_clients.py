@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mcpframe.hub.core.interfaces import PROGRAM, Caller, CallRequest
+from mcpframe.hub.core.interfaces import ON_THIS_MACHINE, Caller, CallRequest
 from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.serving.native_clients import NativeClients, begin_of, end_of, frames_of
 from mcpframe.hub.serving.port_clients import HubClients
@@ -104,7 +104,7 @@ async def test_who_has_to_consent_is_told_which_client_asks(era: str) -> None:
             answer = await port.says(CALL if era == "handshake" else {**CALL, "params": {**CALL["params"], **ENVELOPE}})
             assert answer["error"]["data"]["reason"] == "CallDenied"
     assert asked == [
-        Caller(PROGRAM, "t 1"),
+        Caller(ON_THIS_MACHINE, "t 1"),
         Caller("https://chat.example", "t 1"),
         Caller("chrome-extension://abc", "t 1"),
     ]

@@ -12,9 +12,9 @@ import pytest
 from mcpframe.kit.base.errors import BuildError, InstallError
 from mcpframe.kit.base.user_folders import UserFolders
 from mcpframe.kit.bridge.chromium.bridge_page import HOST_ORIGIN
-from mcpframe.kit.bridge.install.clients import BY_NAME, CLIENTS, Client
 from mcpframe.kit.bridge.install.config_files import plan
 from mcpframe.kit.bridge.install.environment import needed_variables
+from mcpframe.kit.bridge.install.known_clients import BY_NAME, CLIENTS, KnownClient
 from mcpframe.kit.cli.main import main
 from mcpframe.kit.web.serve import serve_folder
 
@@ -27,7 +27,7 @@ def places(tmp_path: Path) -> UserFolders:
     return UserFolders(tmp_path / "home", tmp_path / "project", "linux", {})
 
 
-def put(client: Client, places: UserFolders, text: str) -> Path:
+def put(client: KnownClient, places: UserFolders, text: str) -> Path:
     path = client.place(places)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text.encode())
@@ -55,7 +55,7 @@ def test_where_the_files_are(tmp_path: Path, name: str, platform: str, expected:
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
-def test_a_new_file(places: UserFolders, client: Client) -> None:
+def test_a_new_file(places: UserFolders, client: KnownClient) -> None:
     change = plan(client, places, "pi", COMMAND)
     assert not change.path.exists()
     change.write()

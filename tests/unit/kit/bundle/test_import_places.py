@@ -20,8 +20,8 @@ from mcpframe.kit.bundle.assembly.description import ServerDescription
 from mcpframe.kit.bundle.assembly.layers import PACKAGES_PATH, SERVER_PATH, Layer, Layers
 from mcpframe.kit.bundle.assembly.snapshot_file import AUTHOR, SDK
 from mcpframe.kit.bundle.import_places import InPage, NoPlace, Place
-from mcpframe.kit.bundle.pyodide.job import Outcome, ProgramFailed, ProgramTimeout
-from mcpframe.kit.bundle.pyodide.program_texts import program_text
+from mcpframe.kit.bundle.pyodide.job import JobFailed, JobTimeout, Outcome
+from mcpframe.kit.bundle.pyodide.job_texts import job_text
 from mcpframe.kit.bundle.snapshot import camera as snapshots
 from mcpframe.kit.bundle.snapshot.boot import changed
 from mcpframe.kit.bundle.snapshot.build_browser import Chromium, NoBrowser
@@ -87,8 +87,8 @@ def test_a_description_of_another_place_is_not_used() -> None:
 @pytest.mark.parametrize(
     ("raised", "kind"),
     [
-        (PageTimeout("late"), ProgramTimeout),
-        (PythonEnded("Python has ended (exit status 4)\nmore"), ProgramFailed),
+        (PageTimeout("late"), JobTimeout),
+        (PythonEnded("Python has ended (exit status 4)\nmore"), JobFailed),
         (NoOutcome("crashed"), NoPlace),
         (NoBrowser("install one"), NoPlace),
     ],
@@ -106,7 +106,7 @@ def test_what_ends_the_page_is_an_error_of_the_server_or_of_the_place(
 
 
 @pytest.mark.parametrize(
-    "raised", [ProgramTimeout("import_server", 7), ProgramFailed("import_server", ToolFailed("it has ended"))]
+    "raised", [JobTimeout("import_server", 7), JobFailed("import_server", ToolFailed("it has ended"))]
 )
 def test_the_place_decides_where_it_can(raised: Exception) -> None:
     class Failing:
@@ -236,7 +236,7 @@ def test_requests_for_sources_are_noted_and_those_of_tracebacks_are_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program: dict[str, Any] = {"__name__": "program"}
-    exec(compile(program_text("import_server"), "import_server.py", "exec"), program)  # our own file
+    exec(compile(job_text("import_server"), "import_server.py", "exec"), program)  # our own file
     monkeypatch.setattr(SourcelessFileLoader, "get_source", SourcelessFileLoader.get_source)
     monkeypatch.setattr(inspecting, "getmodule", inspecting.getmodule)
     monkeypatch.syspath_prepend(str(tmp_path))

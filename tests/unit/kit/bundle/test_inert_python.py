@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import ToolFailed
-from mcpframe.kit.base.programs import run_tool
+from mcpframe.kit.base.processes import run_tool
 from mcpframe.kit.bundle.packages import pins
 from mcpframe.kit.bundle.packages.inert_python import REFUSAL, InertPython, inert_python
 from mcpframe.kit.bundle.packages.pins import compile_pins

@@ -11,7 +11,7 @@ import pytest
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.bundle import server_import as inspect
 from mcpframe.kit.bundle.assembly.layers import SERVER_PATH, Layer, Layers
-from mcpframe.kit.bundle.pyodide.job import ProgramTimeout
+from mcpframe.kit.bundle.pyodide.job import JobTimeout
 
 
 @pytest.mark.parametrize("settings", [{}, {"program": "weather"}])
@@ -25,7 +25,7 @@ def test_it_ends_after_the_stated_time(
 
         def run(self, *_: object, timeout: float, **__: Any) -> Any:
             limits.append(timeout)
-            raise ProgramTimeout("import_server", timeout)
+            raise JobTimeout("import_server", timeout)
 
     monkeypatch.setenv("MCPFRAME_CACHE", str(tmp_path))
     layers = Layers({}, {}, (Layer("server", SERVER_PATH, {"weather.py": b""}),), {}, {})

@@ -17,7 +17,7 @@ from starlette.requests import Request
 
 from mcpframe.kit.bundle.assembly.assets import asset
 from mcpframe.kit.bundle.assembly.index_page import boot_of
-from mcpframe.kit.bundle.pyodide.program_texts import program_text
+from mcpframe.kit.bundle.pyodide.job_texts import job_text
 from mcpframe.kit.bundle.snapshot import build_browser, build_site, snapshot_page
 from mcpframe.kit.bundle.snapshot import camera as snapshots
 
@@ -172,7 +172,7 @@ def making() -> Iterator[ModuleType]:
     """The program that runs in the page, as a module of this Python."""
     module = ModuleType("prepare_snapshot")
     sys.modules["prepare_snapshot"] = module
-    exec(compile(program_text("prepare_snapshot"), "prepare_snapshot.py", "exec"), module.__dict__)  # our own file
+    exec(compile(job_text("prepare_snapshot"), "prepare_snapshot.py", "exec"), module.__dict__)  # our own file
     yield module
     del sys.modules["prepare_snapshot"]
 

@@ -16,7 +16,7 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
 from mcpframe.frame.core.errors import OriginError
-from mcpframe.hub.core.interfaces import PROGRAM, Caller, CallRequest
+from mcpframe.hub.core.interfaces import ON_THIS_MACHINE, Caller, CallRequest
 from mcpframe.hub.core.messages import CallCancelled
 from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.serving.server import HubServer
@@ -147,7 +147,7 @@ async def test_clients_over_http(
                         for client in (one, third):
                             with pytest.raises(MCPError):
                                 await client.call_tool(NAME, {})
-                assert [each.origin for each in asked] == [PROGRAM, "https://chat.example"]
+                assert [each.origin for each in asked] == [ON_THIS_MACHINE, "https://chat.example"]
                 assert all(each.name for each in asked)
                 port = int(url.rpartition(":")[2].partition("/")[0])
                 for header, allowed in (

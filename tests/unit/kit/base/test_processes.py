@@ -14,7 +14,7 @@ import pytest
 
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.errors import ToolFailed, ToolTimeout
-from mcpframe.kit.base.programs import python, run_tool, running
+from mcpframe.kit.base.processes import python, run_tool, running
 
 PYTHON = [sys.executable, "-c"]
 
@@ -116,7 +116,7 @@ def test_what_a_program_has_started_ends_with_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
 def test_a_signal_ends_what_was_started(tmp_path: Path, name: str) -> None:
     number = getattr(signal, name)
-    program = "import sys\nfrom mcpframe.kit.base.programs import end_on_signals, run_tool\nend_on_signals()\n"
+    program = "import sys\nfrom mcpframe.kit.base.processes import end_on_signals, run_tool\nend_on_signals()\n"
     program += f"run_tool([sys.executable, '-c', {PARENT!r}, sys.argv[1]], 'it')"
     file = tmp_path / "number"
     process = subprocess.Popen([*PYTHON, program, str(file)], env={**os.environ, "PYTHONPATH": str(checkout_dir())})
@@ -129,7 +129,7 @@ def test_a_signal_ends_what_was_started(tmp_path: Path, name: str) -> None:
 @only_linux
 def test_a_running_program_ends_also_where_its_owner_is_killed(tmp_path: Path) -> None:
     endless = "import os, sys\nopen(sys.argv[1], 'w').write(str(os.getpid()))\nwhile True: pass"
-    program = "import sys, time\nfrom mcpframe.kit.base.programs import running\n"
+    program = "import sys, time\nfrom mcpframe.kit.base.processes import running\n"
     program += f"command = [sys.executable, '-c', {endless!r}, sys.argv[1]]\n"
     program += "with running(command, 'it', data=b'', environment={}, processor_seconds=600): time.sleep(600)"
     file = tmp_path / "number"

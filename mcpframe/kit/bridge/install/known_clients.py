@@ -13,7 +13,7 @@ from mcpframe.kit.base.user_folders import UserFolders
 
 
 @dataclass(frozen=True)
-class Client:
+class KnownClient:
     """An MCP client.
 
     Attributes:
@@ -34,19 +34,19 @@ class Client:
 
 
 CLIENTS = (
-    Client(
+    KnownClient(
         "claude-desktop", "Claude Desktop", lambda at: at.application_data() / "Claude" / "claude_desktop_config.json"
     ),
-    Client(
+    KnownClient(
         "claude-code",
         "Claude Code, in this project",
         lambda at: at.project / ".mcp.json",
         extra=(("type", "stdio"),),
         after="Start it in the project, and approve the server there.",
     ),
-    Client("cursor", "Cursor", lambda at: at.home / ".cursor" / "mcp.json"),
-    Client("cursor-project", "Cursor, in this project", lambda at: at.project / ".cursor" / "mcp.json"),
-    Client(
+    KnownClient("cursor", "Cursor", lambda at: at.home / ".cursor" / "mcp.json"),
+    KnownClient("cursor-project", "Cursor, in this project", lambda at: at.project / ".cursor" / "mcp.json"),
+    KnownClient(
         "vscode",
         "VS Code, in this project",
         lambda at: at.project / ".vscode" / "mcp.json",
@@ -54,8 +54,8 @@ CLIENTS = (
         extra=(("type", "stdio"),),
         after="Start the server from the file, or with the command MCP: List Servers.",
     ),
-    Client("windsurf", "Windsurf", lambda at: at.home / ".codeium" / "windsurf" / "mcp_config.json"),
-    Client("gemini-cli", "Gemini CLI", lambda at: at.home / ".gemini" / "settings.json"),
+    KnownClient("windsurf", "Windsurf", lambda at: at.home / ".codeium" / "windsurf" / "mcp_config.json"),
+    KnownClient("gemini-cli", "Gemini CLI", lambda at: at.home / ".gemini" / "settings.json"),
 )
 
 BY_NAME = {client.name: client for client in CLIENTS}

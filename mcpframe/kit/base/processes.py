@@ -1,4 +1,4 @@
-"""Run other programs, and raise one clear error if they fail. Standard library only."""
+"""Run other processes, and raise one clear error if they fail. Standard library only."""
 
 from __future__ import annotations
 
