@@ -1,4 +1,4 @@
-"""A page in Python that frames a server with `OuterFrame`, and is its client, for a test to drive."""
+"""A page in Python that frames a page with `OuterFrame`, and is its client or its server, for a test to drive."""
 
 import asyncio
 import json
@@ -6,14 +6,18 @@ from typing import Any
 
 import js
 from mcp import Client
+from mcp.server.mcpserver import MCPServer
 from pyodide.ffi import create_proxy
 
 from mcpframe import Page
-from mcpframe.hosts import OuterFrame
+from mcpframe.hosts import OuterFrame, serve
 
 
 async def main(page: Page) -> None:
-    """Frame the server at the first address that comes, and then do what a test asks for."""
+    """Frame the page at the first address that comes, and then do what a test asks for.
+
+    A dialect, and whether this page is the server, may come with the address.
+    """
     asked: asyncio.Queue[tuple[Any, asyncio.Future[str]]] = asyncio.Queue()
 
     async def ask(text: str) -> str:
@@ -23,12 +27,25 @@ async def main(page: Page) -> None:
 
     js.ask = create_proxy(ask)
     js.document.documentElement.dataset.state = "loaded"
-    url, opened = await asked.get()
-    async with Client(OuterFrame(url).connect("body", visible=True)) as client, asyncio.TaskGroup() as tasks:
+    first, opened = await asked.get()
+    url, dialect, serves = (first, None, False) if isinstance(first, str) else first
+    streams = OuterFrame(url, dialect=dialect).connect("body", visible=True)
+    if serves:
+        server = MCPServer("framing")
+        server.add_tool(add, structured_output=False)
+        async with streams as spoken:
+            opened.set_result("")
+            await serve(server, *spoken)
+    async with Client(streams) as client, asyncio.TaskGroup() as tasks:
         opened.set_result("")
         while True:
             request, answered = await asked.get()
             tasks.create_task(answer(client, *request, answered))
+
+
+def add(a: int, b: int) -> str:
+    """Add two numbers."""
+    return str(a + b)
 
 
 async def answer(client: Client, what: str, name: str, arguments: Any, answered: asyncio.Future[str]) -> None:
