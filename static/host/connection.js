@@ -1,5 +1,6 @@
 /**
- * The connection to a framed page: its gate, its states in both phases, and their deadlines. The table is in host.js.
+ * The connection to a framed page: its gate, its states, their deadlines, and what waits for answers. What differs between
+ * dialects is a `Dialect`: that of host.js is in sep.js.
  */
 
 import {
@@ -15,10 +16,9 @@ import {
 import { Exchange } from "./exchange.js";
 import { randomId } from "./frames.js";
 import { outlineOf } from "./host-json.js";
-import { DEFAULT_LIMITS, DEFAULT_TIMEOUT, HINT_AFTER, SETUP_TIMEOUT } from "./limits.js";
+import { DEFAULT_LIMITS, DEFAULT_TIMEOUT, HINT_AFTER } from "./limits.js";
 import { Alive } from "./liveness.js";
 import * as messages from "./messages.js";
-import { addressFor } from "./setup.js";
 import { WireReports } from "./wire.js";
 
 /** Sent by a page to a host of an origin that it does not allow, and the states in which it ends a phase. */
@@ -29,13 +29,29 @@ const OTHER_WINDOW = "Sent by a window other than the peer.";
 const OTHER_ORIGIN = "Not from an allowed origin.";
 const NOISE = "Not a message of this protocol.";
 
-const clip = (text) => (text.length > 64 ? `${text.slice(0, 64)}…` : text);
-const wrongVersion = ({ min, max }) =>
-  new FrameError(
-    "VersionMismatch",
-    `The page speaks version ${min} to ${max} of the postMessage protocol, this host ${messages.PROTOCOL_VERSION}.`,
-  );
+/**
+ * One message of a dialect: `shape` reads it, and `check` compares it with earlier ones; both throw a FrameError. The others
+ * are what it does in a state; in one that is missing, it is refused.
+ * @typedef {{ shape: (message: any) => any, check?: (body: any) => void, [state: string]: ((body: any) => void) | undefined }} Rule
+ */
 
+/**
+ * What differs between dialects, for one connection.
+ * @typedef {object} Dialect
+ * @property {Record<string, Record<string, Rule>>} rules The messages of each phase, by kind.
+ * @property {string} silence What a page has not done by the deadline of its handshake.
+ * @property {(address: URL, phase: string) => string} addressFor Returns the address of a phase.
+ * @property {(data: any) => (ReturnType<typeof outlineOf> & { carries: boolean }) | null} outlineOf Returns the outline of
+ *   posted data, and whether it carries JSON-RPC; null for noise.
+ * @property {(message: any) => string} kindOf Returns the kind of a message that was read.
+ * @property {(payload: object) => object} wrap Returns the message that carries JSON-RPC.
+ * @property {(outline: object, error: FrameError) => boolean} [refused] Settles what waits for a refused message that carries
+ *   none; returns whether something did.
+ * @property {() => void} [loaded] The page has loaded, and has not called yet.
+ * @property {() => void} [left] The phase is over.
+ */
+
+const clip = (text) => (text.length > 64 ? `${text.slice(0, 64)}…` : text);
 export class Connection {
   /** @type {string} */
   state = "idle";
@@ -50,6 +66,8 @@ export class Connection {
   #address;
   #target;
   #timeout;
+  /** @type {Dialect} */
+  #dialect;
   #limits;
   #wire;
   #alive;
@@ -74,56 +92,14 @@ export class Connection {
   };
 
   /**
-   * What each message does in each state of a phase; in a state that is missing, the message is refused.
-   * `shape` reads the message, `check` compares it with earlier ones; both throw a FrameError.
-   */
-  #rules = {
-    setup: {
-      MCP_SETUP_HANDSHAKE: {
-        shape: messages.readSetupHandshake,
-        check: (offer) => this.#checkRepetition(offer),
-        awaiting: (offer) => this.#answerSetupHandshake(offer),
-        "setting up": (offer) => this.#answerSetupHandshake(offer),
-      },
-      MCP_SETUP_COMPLETE: {
-        shape: messages.readSetupComplete,
-        "setting up": (result) => this.#settle(result),
-      },
-    },
-    transport: {
-      MCP_TRANSPORT_HANDSHAKE: {
-        shape: messages.readHandshake,
-        check: (offer) => this.#checkRepetition(offer),
-        awaiting: (offer) => this.#answerHandshake(offer),
-        confirming: (offer) => this.#answerHandshake(offer),
-        open: () => this.end(new FrameError("PeerGone", "The framed page was reloaded or replaced: it began anew.")),
-      },
-      MCP_TRANSPORT_ACCEPTED: {
-        shape: messages.readAccepted,
-        check: (sessionId) => this.#checkSession(sessionId),
-        confirming: () => this.#accepted(),
-        open: () => {},
-      },
-      MCP_MESSAGE: {
-        shape: messages.readPayload,
-        check: (payload) => this.#exchange.checkReceived(payload),
-        open: (payload) => this.#deliver(payload),
-      },
-      MCP_SETUP_REQUIRED: {
-        shape: messages.readSetupRequired,
-        open: (request) => this.#host.onsetuprequired?.(request),
-      },
-    },
-  };
-
-  /**
    * @param {import("./session.js").FrameTransport} host whose functions are called back
    * @param {import("./frames.js").Place} place
    * @param {import("./setup.js").Permissions} permissions
    * @param {URL} address
+   * @param {new (connection: Connection, host: any, permissions: any, timeout: any) => Dialect} Dialect
    * @param {Pick<import("./host.js").FrameOptions, "limits" | "onWire"> & { timeout: import("./host.js").FrameTimeouts, unresponsiveAfter: number }} options
    */
-  constructor(host, place, permissions, address, { timeout, limits, onWire, unresponsiveAfter }) {
+  constructor(host, place, permissions, address, Dialect, { timeout, limits, onWire, unresponsiveAfter }) {
     this.#host = host;
     this.#place = place;
     this.#permissions = permissions;
@@ -136,10 +112,11 @@ export class Connection {
       after: unresponsiveAfter / 2,
       id: `mcpframe-ping-${randomId()}`,
       waits: () => this.state === "open" && this.#exchange.waits,
-      ask: (payload) => this.#postPayload(payload),
+      ask: (payload) => this.postPayload(payload),
       tell: (unresponsive) => attempt(() => this.#tellUnresponsive(unresponsive)),
     });
     this.#exchange = new Exchange(this.#limits.maxPending, this.#alive);
+    this.#dialect = new Dialect(this, host, permissions, timeout);
   }
 
   /** Whether the page does not answer. */
@@ -150,13 +127,13 @@ export class Connection {
   // ---- the page's life
 
   /**
-   * Begin a phase with a new page. The promise is settled by `#settle`, `#accepted` or `end`.
+   * Begin a phase with a new page. The promise is settled by `settle`, `opened` or `end`.
    * @param {"setup" | "transport"} phase
    */
   async begin(phase) {
     this.#place.check();
     this.phase = phase;
-    this.#url = addressFor(this.#address, phase);
+    this.#url = this.#dialect.addressFor(this.#address, phase);
     this.#place.open(this.#permissions.allowed(phase), this.#events);
     this.#awaitHandshake();
     const settled = new Promise((resolve, reject) => (this.#settled = { resolve, reject }));
@@ -181,7 +158,7 @@ export class Connection {
   }
 
   #awaitHandshake() {
-    this.#wait(this.#timeout.handshake, "The framed page sent no handshake", () => `: ${toCheck()}`);
+    this.wait(this.#timeout.handshake, this.#dialect.silence, () => `: ${toCheck()}`);
   }
 
   #navigate() {
@@ -194,7 +171,10 @@ export class Connection {
     if (this.state === "clearing") return this.#rested();
     this.#loads += 1;
     clearTimeout(this.#hinting);
-    if (this.state === "awaiting") this.#hinting = setTimeout(() => this.#hint(), HINT_AFTER);
+    if (this.state === "awaiting") {
+      this.#hinting = setTimeout(() => this.#hint(), HINT_AFTER);
+      this.#dialect.loaded?.();
+    }
     if (this.#loads > 1 && this.state === "open") {
       this.end(new FrameError("PeerGone", "The framed page was reloaded or navigated away."));
     }
@@ -206,7 +186,8 @@ export class Connection {
     attempt(() => (this.#host.onhint ? this.#host.onhint(hint) : console.warn(hint)));
   }
 
-  #wait(milliseconds = DEFAULT_TIMEOUT, what, advice = () => ".") {
+  /** Wait for the next step of the handshake, and end the phase at its deadline. */
+  wait(milliseconds = DEFAULT_TIMEOUT, what, advice = () => ".") {
     clearTimeout(this.#deadline);
     if (milliseconds === Infinity) return;
     this.#deadline = setTimeout(() => {
@@ -214,8 +195,13 @@ export class Connection {
     }, milliseconds);
   }
 
+  /** Show the page, as it needs to be seen. */
+  show() {
+    this.#place.show(true);
+  }
+
   /** End the setup phase with this result. */
-  #settle(result) {
+  settle(result) {
     this.#leave();
     this.state = "set up";
     this.#settled.resolve(result);
@@ -224,6 +210,7 @@ export class Connection {
   /** Remove all listeners, timers and popups. */
   #leave() {
     this.#alive.stop();
+    this.#dialect.left?.();
     clearTimeout(this.#resting);
     clearTimeout(this.#hinting);
     clearTimeout(this.#deadline);
@@ -256,9 +243,9 @@ export class Connection {
       return this.#reportOrigin(origin);
     }
     const { data } = event;
-    const outline = outlineOf(data);
-    if (outline.type === ORIGIN_REFUSED && STARTING.includes(this.state)) return this.#refused(data, origin);
-    if (!outline.type?.startsWith("MCP_")) return this.#wire.report("received", origin, { data, refused: NOISE });
+    if (outlineOf(data).type === ORIGIN_REFUSED && STARTING.includes(this.state)) return this.#refused(data, origin);
+    const outline = this.#dialect.outlineOf(data);
+    if (!outline) return this.#wire.report("received", origin, { data, refused: NOISE });
     /** @type {{ text: any, message?: any }} */
     let read = { text: null };
     let act;
@@ -282,84 +269,53 @@ export class Connection {
 
   /** Check a message of the framed page, and return the action for it. */
   #actOn({ text, message = undefined }) {
-    const { type } = message;
+    const kind = this.#dialect.kindOf(message);
     messages.checkContent(text, message);
-    const rules = this.#rules[this.phase];
-    const rule = Object.hasOwn(rules, type) && rules[type];
+    const rules = this.#dialect.rules[this.phase];
+    const rule = Object.hasOwn(rules, kind) && rules[kind];
     if (!rule)
-      throw new FrameError("UnexpectedMessage", `${clip(type)} is not a message that a framed page sends here.`);
+      throw new FrameError("UnexpectedMessage", `${clip(kind)} is not a message that a framed page sends here.`);
     const body = rule.shape(message);
     rule.check?.(body);
     const act = rule[this.state];
-    if (!act) throw new FrameError("UnexpectedMessage", `${type} does not belong here: the frame is ${this.state}.`);
+    if (!act) throw new FrameError("UnexpectedMessage", `${kind} does not belong here: the frame is ${this.state}.`);
     return () => act(body);
   }
 
-  #answerSetupHandshake(offer) {
-    if (!messages.speaksOurVersion(offer)) return this.end(wrongVersion(offer));
-    if (this.state === "awaiting") {
-      const undecided = this.#permissions.undecided(offer.permissions, Boolean(this.#host.onpermissions));
-      if (undecided.length) {
-        this.#settle({ undecided });
-        this.state = "deciding";
-        return;
-      }
-      this.#permissions.note(offer.permissions);
-      this.state = "setting up";
-      this.#wait(this.#timeout.setup ?? SETUP_TIMEOUT, "The setup was not completed");
-      if (offer.requiresVisible) this.#place.show(true);
-    }
-    this.#reply("MCP_SETUP_HANDSHAKE_REPLY");
-  }
-
-  #answerHandshake(offer) {
-    if (!messages.speaksOurVersion(offer)) return this.end(wrongVersion(offer));
-    if (this.state === "awaiting") {
-      this.state = "confirming";
-      const { handshake, accept = handshake } = this.#timeout;
-      this.#wait(
-        accept,
-        "The framed page did not accept the session (it has not started, or does not allow this origin)",
-      );
-    }
-    this.#reply("MCP_TRANSPORT_HANDSHAKE_REPLY");
-  }
-
-  #checkRepetition(offer) {
-    if ((this.state === "setting up" || this.state === "confirming") && !messages.speaksOurVersion(offer)) {
-      throw new FrameError("UnexpectedMessage", "A repeated handshake has another version than the first.");
-    }
-  }
-
-  #checkSession(sessionId) {
-    if (this.state === "confirming" && sessionId !== this.#host.frameSessionId) {
-      throw new FrameError("UnexpectedMessage", "MCP_TRANSPORT_ACCEPTED has another session id.");
-    }
-  }
-
-  #accepted() {
+  /** Open the session. */
+  opened() {
     clearTimeout(this.#deadline);
     this.state = "open";
     this.#settled.resolve();
   }
 
-  #deliver(payload) {
+  /** Check a payload of the page; see `Exchange.checkReceived`. */
+  checkReceived(payload) {
+    this.#exchange.checkReceived(payload);
+  }
+
+  /** Whether the page waits for the answer to a request of the same id and method. */
+  waitsFor(request) {
+    return this.#exchange.waitsFor(request);
+  }
+
+  /** Hand a payload of the page to the SDK. */
+  deliver(payload) {
     if (this.#alive.heard(payload) || !this.#exchange.received(payload)) return;
     this.#host.onmessage?.(payload);
   }
 
   /**
-   * Settle what waits for a refused message: a request gets an error response, the request of ours that it answers fails,
-   * and a setup that the page considers complete ends.
+   * Settle what waits for a refused message: a request gets an error response, and the request of ours that it answers fails.
    */
-  #failWhoWaits({ type = undefined, kind, id = undefined }, error) {
-    if (type === "MCP_SETUP_COMPLETE" && this.state === "setting up")
-      return this.#settle(messages.unreadableSetup(error));
-    if (type !== "MCP_MESSAGE" || this.state !== "open") return;
+  #failWhoWaits(outline, error) {
+    if (this.#dialect.refused?.(outline, error)) return;
+    const { carries, kind, id } = outline;
+    if (!carries || this.state !== "open") return;
     if (kind === "request") {
       const code = error.name === "TooManyPending" ? INTERNAL_ERROR : INVALID_REQUEST;
       const known = typeof id === "string" || typeof id === "number" ? id : null;
-      this.#postPayload(errorResponse(known, code, error.message));
+      this.postPayload(errorResponse(known, code, error.message));
     } else if (kind === "response" && this.#exchange.fails(id)) {
       this.#host.onmessage?.(errorResponse(id, INTERNAL_ERROR, `The answer was refused: ${error.message}`));
     }
@@ -374,22 +330,22 @@ export class Connection {
       payload = messages.readOutbound(message, this.#limits);
       this.#exchange.sending(payload);
     } catch (error) {
-      const data = { type: "MCP_MESSAGE", payload: message };
+      const data = this.#dialect.wrap(message);
       this.#wire.report("sent", this.#target, { data, refused: error.message });
       // The page must not wait forever for this response.
       if (!("method" in message) && this.#exchange.owes(message.id)) {
-        this.#postPayload(errorResponse(message.id, INTERNAL_ERROR, error.message));
+        this.postPayload(errorResponse(message.id, INTERNAL_ERROR, error.message));
       }
       throw error;
     }
-    this.#postPayload(payload);
+    this.postPayload(payload);
   }
 
   /** Cancel the pending calls of tools; each fails at once. */
   stopCalls(reason) {
     for (const id of this.#exchange.asked("tools/call")) {
       this.#exchange.cancel(id);
-      this.#postPayload({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id, reason } });
+      this.postPayload({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id, reason } });
       this.#fail(id, CONNECTION_CLOSED, reason, { reason: "stopped" });
     }
   }
@@ -399,15 +355,13 @@ export class Connection {
     attempt(() => this.#host.onmessage?.(errorResponse(id, code, reason, data)));
   }
 
-  #reply(type) {
-    this.#post({ type, sessionId: this.#host.frameSessionId, protocolVersion: messages.PROTOCOL_VERSION });
+  /** Post JSON-RPC. */
+  postPayload(payload) {
+    this.post(this.#dialect.wrap(payload));
   }
 
-  #postPayload(payload) {
-    this.#post({ type: "MCP_MESSAGE", payload });
-  }
-
-  #post(message) {
+  /** Post a message of the dialect. */
+  post(message) {
     this.#place.window.postMessage(message, this.#target);
     this.#wire.report("sent", this.#target, { data: message });
   }

@@ -15,8 +15,8 @@ export class Exchange {
   /** Ours, by id, each with its method. */
   #asked = new Map();
   #cancelled = new Set();
-  /** The ids of the page's. */
-  #owed = new Set();
+  /** The page's, likewise. */
+  #owed = new Map();
 
   /**
    * @param {number} most requests without an answer, per direction
@@ -51,10 +51,15 @@ export class Exchange {
     if (isRequest(payload)) this.#check(this.#owed, payload.id);
   }
 
+  /** Whether the page waits for the answer to a request of the same id and method. */
+  waitsFor({ id, method }) {
+    return this.#owed.get(id) === method;
+  }
+
   /** Note a message of the page; return whether it is for the SDK. */
   received(payload) {
     if (isRequest(payload)) {
-      this.#owed.add(payload.id);
+      this.#owed.set(payload.id, payload.method);
     } else if (isResponse(payload)) {
       if (this.#cancelled.has(payload.id)) return false; // "the sender SHOULD ignore any response that arrives afterward"
       this.#asked.delete(payload.id);

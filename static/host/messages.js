@@ -95,11 +95,12 @@ export function readAccepted({ sessionId }) {
 }
 
 export function readPayload({ payload }) {
-  if (!isObject(payload) || payload.jsonrpc !== "2.0" || !(isCall(payload) || isAnswer(payload))) {
-    throw malformed("MCP_MESSAGE", "payload");
-  }
+  if (!isJsonRpc(payload)) throw malformed("MCP_MESSAGE", "payload");
   return payload;
 }
+
+/** Whether a value is a message of JSON-RPC, as MCP has them. */
+export const isJsonRpc = (value) => isObject(value) && value.jsonrpc === "2.0" && (isCall(value) || isAnswer(value));
 
 function isCall(payload) {
   const { method, params = {} } = payload;

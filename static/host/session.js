@@ -5,6 +5,7 @@ import { FrameError, attempt } from "./errors.js";
 import { Place, randomId } from "./frames.js";
 import { BLOCKED_PROCESS_END, DEFAULT_SILENCE, MOST_DECISIONS } from "./limits.js";
 import { checkSessionId } from "./messages.js";
+import { Sep } from "./sep.js";
 import { Permissions } from "./setup.js";
 
 /** @import { FrameTransportOptions, PermissionRequest, SetupRequest, SetupResult } from "./host.js" */
@@ -101,7 +102,8 @@ export class FrameTransport {
       unresponsiveAfter = 2 * DEFAULT_SILENCE,
       onWire,
       colorScheme,
-    } = options;
+      dialect = Sep, // only the bridge's page has others
+    } = /** @type {any} */ (options);
     if (!iframe === !popup) throw new FrameError("StateError", "Pass either an iframe or popup: true.");
     const address = new URL(url, document.baseURI);
     if (address.protocol !== "http:" && address.protocol !== "https:") {
@@ -129,10 +131,21 @@ export class FrameTransport {
     this.permissions = this.#permissions.granted;
     this.frameSessionId = sessionId ?? randomId();
     checkSessionId(this.frameSessionId);
-    this.#options = { iframe, popup, url: address, timeout, limits, opaque, unresponsiveAfter, onWire, colorScheme };
+    this.#options = {
+      iframe,
+      popup,
+      url: address,
+      timeout,
+      limits,
+      opaque,
+      unresponsiveAfter,
+      onWire,
+      colorScheme,
+      dialect,
+    };
     const timeouts = typeof timeout === "number" ? { handshake: timeout, accept: timeout } : timeout;
     const followed = { timeout: timeouts, limits, unresponsiveAfter, onWire };
-    this.#connection = new Connection(this, this.#place, this.#permissions, address, followed);
+    this.#connection = new Connection(this, this.#place, this.#permissions, address, dialect, followed);
   }
 
   /** Whether this is the state now: it may have changed since a comparison, while something was awaited. */

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ _READER = VECTORS / "texts_in_node.mjs"
 
 
 def host_folder(folder: Path) -> Path:
-    """Put the host modules into a folder, where Node takes them for modules."""
+    """Put the host modules, and those of other dialects, into a folder, where Node takes them for modules."""
     copy_host_modules(folder)
+    for name in ("host", "bridge"):
+        shutil.copytree(static_dir() / name, folder / name, ignore=shutil.ignore_patterns("bundled", "*.json"))
     (folder / "package.json").write_text('{"type": "module"}')
     return folder
 
@@ -31,7 +34,8 @@ def through_host_js(folder: Path, table: list[Case], dialect: str = "sep") -> li
     cases = folder / "cases.json"
     cases.write_text(json.dumps(table))
     written = folder / "results.json"
-    driver = [str(_DRIVER), (folder / "host.js").as_uri(), str(VECTORS / dialect / ROLES_FILE)]
+    module = folder / ("host.js" if dialect == "sep" else f"bridge/dialects/{dialect}.js")
+    driver = [str(_DRIVER), module.as_uri(), str(VECTORS / dialect / ROLES_FILE)]
     find_node().run(*driver, str(cases), str(written), timeout=120)
     results: list[Result | None] = json.loads(written.read_text("utf-8"))
     return results

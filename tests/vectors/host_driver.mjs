@@ -1,5 +1,6 @@
 /**
- * Play a case on `FrameTransport` of host.js, and describe what a host page sees of it.
+ * Play a case on `FrameTransport` of host.js, or on that of another dialect (`static/bridge/dialects`), and describe what a
+ * host page sees of it.
  *
  * A stage is where it plays: a fake window in Node (`host_in_node.mjs`), or real frames in a browser
  * (`tests/browser/pages/vectors_page.js`).
@@ -22,6 +23,8 @@ const settled = async () => {
   for (let turn = 0; turn < 20; turn++) await null;
 };
 const camel = (name) => name.replaceAll(/_(\w)/g, (_, letter) => letter.toUpperCase());
+/** The JSON-RPC in a message, which in some dialects is the message. */
+const bodyOf = (message) => message?.payload ?? message;
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 /** Whether a case can be played on a stage: host.js is an outer frame, and it does less than a page of Python. */
@@ -75,7 +78,7 @@ class Played {
       url: stage.origin === "null" ? location.origin : `${stage.origin}/`,
       limits: Object.fromEntries(options.map(([name, value]) => [camel(name), value])),
       timeout: Object.fromEntries(timeouts),
-      sessionId: one.opaque ? undefined : about.session,
+      sessionId: (!one.opaque && about.session) || undefined,
       permissions: one.granted ?? [],
       opaque: Boolean(one.opaque),
     });
@@ -86,7 +89,7 @@ class Played {
     this.transport.onclose = () => this.#closes.push(null);
     this.transport.onmessage = (payload) => {
       const { id, error } = payload;
-      const answered = same(payload, one.message?.payload);
+      const answered = same(payload, bodyOf(one.message));
       const fails = !answered && [-32603, -32000].includes(error?.code);
       this.#seen.push(fails ? { fails: id, code: error.code } : { received: payload });
     };
@@ -126,7 +129,8 @@ class Played {
       (result) => {
         this.#opened = !this.#isSetup;
         if (result?.error?.message.includes("cannot be read")) delete result.error.message; // in our own words
-        this.#seen.push(this.#isSetup ? { "set up": result } : { opened: this.transport.frameSessionId });
+        const opened = this.#session ? this.transport.frameSessionId : null; // not every dialect has ids
+        this.#seen.push(this.#isSetup ? { "set up": result } : { opened });
         if (this.#isSetup) this.#closes.push(null);
       },
       ({ name }) =>
@@ -149,10 +153,10 @@ class Played {
   async look() {
     await settled();
     for (const { message, to } of await this.#stage.posted()) {
-      const { payload } = message;
-      if (payload?.error) this.#seen.push({ answers: payload.id, code: payload.error.code, to });
+      const { id, error } = bodyOf(message);
+      if (error) this.#seen.push({ answers: id, code: error.code, to });
       else this.#seen.push({ posts: message, to });
-      if (message.type.endsWith("_REPLY")) {
+      if (message.type?.endsWith("_REPLY")) {
         this.#replies += 1;
         if (this.#isSetup && this.#replies === 1)
           this.#seen.push({ "setup started": { visible: this.transport.visible } });

@@ -1,5 +1,6 @@
 // host.js on a stage in Node, with as little of a browser as it needs: see host_driver.mjs.
-// usage: node host_in_node.mjs URL_OF_HOST_JS ROLES CASES RESULTS: files; in RESULTS is null for a case that is not played
+// usage: node host_in_node.mjs URL_OF_MODULE ROLES CASES RESULTS: files; the module is host.js, or that of another dialect;
+// in RESULTS is null for a case that is not played
 import { readFileSync, writeFileSync } from "node:fs";
 import { play, plays } from "./host_driver.mjs";
 
@@ -35,8 +36,8 @@ globalThis.clearTimeout = (timer) => {
 globalThis.reportError = (error) => {
   throw error;
 };
-const [hostJs, rolesFile, casesFile, resultsFile] = process.argv.slice(2);
-const { FrameTransport } = await import(hostJs);
+const [module, rolesFile, casesFile, resultsFile] = process.argv.slice(2);
+const { FrameTransport, Transport = FrameTransport } = await import(module);
 
 class NodeStage {
   #posted = [];
@@ -100,7 +101,7 @@ const results = [];
 for (const one of JSON.parse(readFileSync(casesFile, "utf8"))) {
   timers = new Map();
   const stage = new NodeStage(one);
-  results.push(plays(one, stage) ? await play(FrameTransport, stage, about, one) : null);
+  results.push(plays(one, stage) ? await play(Transport, stage, about, one) : null);
 }
 writeFileSync(resultsFile, JSON.stringify(results));
 process.exit(0); // what waits for ever in a case waits no longer

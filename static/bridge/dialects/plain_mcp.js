@@ -1,99 +1,106 @@
 /**
- * The page around a framed server that speaks plain MCP: JSON-RPC messages as they are. The interface is that of
- * `FrameTransport`, as far as bridge.js uses it; the table is in docs/reference/protocol/plain-mcp.md.
+ * The page around a framed page that speaks plain MCP: JSON-RPC messages as they are. The table is in
+ * docs/reference/protocol/plain-mcp.md.
  */
 
-import { FrameError, INTERNAL_ERROR, errorResponse } from "../../host/errors.js";
-import { Place } from "../../host/frames.js";
-import { DEFAULT_LIMITS } from "../../host/limits.js";
-import { checkContent, isId, readInbound, readOutbound, readPayload } from "../../host/messages.js";
+import { FrameError } from "../../host/errors.js";
+import { outlineOf } from "../../host/host-json.js";
+import { isJsonRpc } from "../../host/messages.js";
+import { FrameTransport } from "../../host/session.js";
+
+/** @import { Dialect } from "../../host/connection.js" */
 
 const PROBE = { jsonrpc: "2.0", id: "mcpframe/ping", method: "ping" };
 /** Milliseconds between two probes: a page listens only some time after it has loaded. */
 const REPEAT_INTERVAL = 500;
+/** The requests by which a client begins; from 2026-07-28 on, any one with the revision. */
+const BEGIN = ["initialize", "server/discover"];
+const REVISION = "io.modelcontextprotocol/protocolVersion";
 
-export class Transport {
-  onmessage;
-  onerror;
-  onclose;
-  #place;
-  #url;
-  #patience;
-  #isOpen = false;
-  #loads = 0;
+/** The dialect of one connection. */
+class PlainMcp {
+  silence = "The framed page answered no ping of plain MCP";
+  #connection;
   #repeating;
-  #deadline;
-  #started;
 
-  constructor({ iframe, url, visibility, timeout }) {
-    this.#url = new URL(url);
-    this.#patience = timeout.handshake;
-    this.#place = new Place(iframe, { onShown: () => {} });
-    if (visibility !== "required") this.#place.show(false);
+  /** @type {Dialect["rules"]} */
+  rules = {
+    transport: {
+      ping: this.#rule({
+        check: (payload) => payload.id === PROBE.id || this.#connection.checkReceived(payload),
+        awaiting: ({ id }) => this.#answer(id),
+        open: (payload) => (payload.id === PROBE.id ? this.#answer(payload.id) : this.#connection.deliver(payload)),
+      }),
+      "answer to our ping": this.#rule({ awaiting: () => this.#connection.opened(), open: () => {} }),
+      "first request": this.#rule({
+        awaiting: (payload) => {
+          this.#connection.opened();
+          this.#connection.deliver(payload);
+        },
+        // A client that was made anew begins as the one before did: one answer is for both.
+        check: (payload) => this.#beginsAgain(payload) || this.#connection.checkReceived(payload),
+        open: (payload) => this.#beginsAgain(payload) || this.#connection.deliver(payload),
+      }),
+      message: this.#rule({ awaiting: () => {} }),
+    },
+  };
+
+  constructor(connection) {
+    this.#connection = connection;
   }
 
-  /** Load the page, and ask with a `ping` until it answers. Throws a HandshakeTimeout. */
-  start() {
-    this.#place.open("", {
-      message: (event) => this.#receive(event),
-      load: () => this.#loaded(),
-      gone: (reason) => this.#end(new FrameError("PeerGone", reason)),
-    });
-    const text = `The framed page answered no ping of plain MCP within ${this.#patience / 1000} s: does it speak MCP?`;
-    this.#deadline = setTimeout(() => this.#end(new FrameError("HandshakeTimeout", text)), this.#patience);
-    this.#place.navigate(this.#url.href);
-    return new Promise((resolve, reject) => (this.#started = { resolve, reject }));
+  addressFor({ href }) {
+    return href;
   }
 
-  async send(message) {
-    this.#post(readOutbound(message, DEFAULT_LIMITS));
+  outlineOf(data) {
+    return data?.jsonrpc === "2.0" ? { ...outlineOf({ payload: data }), carries: true } : null;
   }
 
-  #post(payload) {
-    this.#place.window.postMessage(payload, this.#url.origin);
+  kindOf(message) {
+    const { id, method, params } = message;
+    if (!("method" in message)) return id === PROBE.id ? "answer to our ping" : "message";
+    if (!("id" in message)) return "message";
+    if (method === PROBE.method) return "ping";
+    return BEGIN.includes(method) || params?._meta?.[REVISION] !== undefined ? "first request" : "message";
   }
 
-  #loaded() {
-    this.#loads += 1;
-    if (this.#isOpen && this.#loads > 1) {
-      return this.#end(new FrameError("PeerGone", "The framed page was reloaded or navigated away."));
-    }
-    clearInterval(this.#repeating);
-    this.#post(PROBE);
-    this.#repeating = setInterval(() => this.#post(PROBE), REPEAT_INTERVAL);
+  wrap(payload) {
+    return payload;
   }
 
-  #receive({ source, origin, data }) {
-    if (source === null || source !== this.#place.window || origin !== this.#url.origin) return;
-    if (data?.jsonrpc !== "2.0") return; // noise, as in every dialect
-    if (data.id === PROBE.id)
-      return "method" in data ? this.#post({ jsonrpc: "2.0", id: data.id, result: {} }) : this.#open();
-    if (!this.#isOpen) return;
-    try {
-      const { text, message } = readInbound(data, DEFAULT_LIMITS);
-      checkContent(text, message);
-      this.onmessage?.(readPayload({ payload: message }));
-    } catch (error) {
-      this.onerror?.(error);
-      // Whoever waits for this answer must not wait for ever.
-      const reason = `The answer was refused: ${error.message}`;
-      if (!("method" in data) && isId(data.id)) this.onmessage?.(errorResponse(data.id, INTERNAL_ERROR, reason));
-    }
+  /** Ask with a `ping` until the page answers. */
+  loaded() {
+    clearTimeout(this.#repeating);
+    if (this.#connection.state !== "awaiting") return;
+    this.#connection.post(PROBE);
+    this.#repeating = setTimeout(() => this.loaded(), REPEAT_INTERVAL);
   }
 
-  #open() {
-    clearTimeout(this.#deadline);
-    clearInterval(this.#repeating);
-    this.#isOpen = true;
-    this.#started.resolve();
+  left() {
+    clearTimeout(this.#repeating);
   }
 
-  #end(error) {
-    clearTimeout(this.#deadline);
-    clearInterval(this.#repeating);
-    this.#place.leave();
-    this.#started.reject(error); // nothing if it has started
-    this.onerror?.(error);
-    this.onclose?.();
+  #rule(acts) {
+    const shape = (message) => {
+      if (isJsonRpc(message)) return message;
+      throw new FrameError("MalformedMessage", "The message is not JSON-RPC, as MCP has it.");
+    };
+    const check = (payload) => this.#connection.checkReceived(payload);
+    return { shape, check, open: (payload) => this.#connection.deliver(payload), ...acts };
+  }
+
+  #beginsAgain(payload) {
+    return BEGIN.includes(payload.method) && this.#connection.waitsFor(payload);
+  }
+
+  #answer(id) {
+    this.#connection.post({ jsonrpc: "2.0", id, result: {} });
+  }
+}
+
+export class Transport extends FrameTransport {
+  constructor(options) {
+    super(/** @type {any} */ ({ ...options, dialect: PlainMcp }));
   }
 }

@@ -35,6 +35,24 @@ def test_host_js(folder: Path) -> None:
     assert {case["do"] for case in left} == {"repeat is due", "complete setup", "require setup"}  # an inner frame does
 
 
+def test_the_bridge_s_page_around_a_page_that_speaks_plain_mcp(folder: Path) -> None:
+    table = [case for case in cases("plain_mcp") if case["role"].startswith("outer")]
+    results = list(zip(table, through_host_js(folder, table, "plain_mcp"), strict=True))
+    played = [(case, result) for case, result in results if result is not None and case["name"] not in TIMED]
+    assert {case["name"]: comparable(result) for case, result in played} == {
+        case["name"]: comparable(case) for case, _ in played
+    }
+    assert {case["do"] for case, result in results if result is None} == {"repeat is due"}
+    assert {case["name"] for case in table} > TIMED
+
+
+TIMED = {
+    "states_outer_transport: awaiting: deadline has passed",
+    "states_outer_transport: awaiting: peer's document replaced",
+}
+"""Cases that differ: a page in JavaScript knows when the frame has loaded, and asks then."""
+
+
 def test_the_python_roles_with_structured_clones(folder: Path) -> None:
     """Python gets of them what host-json.js, which is in every page of a bundle, hands over."""
     table = [case for case in cases("sep") if "make" in case]
