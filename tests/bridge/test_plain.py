@@ -17,9 +17,9 @@ from tests.browser.plain_framed import OLDER_SERVERS, write_servers, write_silen
 ADD = {"name": "add", "arguments": {"a": 1, "b": 2}}
 
 
-def call(url: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run `mcpframe call` for the tool `add`."""
-    command = [sys.executable, "-m", "mcpframe", "call", url, "add", *arguments, "--dialect", "plain_mcp"]
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of `mcpframe`, and wait for its end."""
+    command = [sys.executable, "-m", "mcpframe", *arguments, "--dialect", "plain_mcp"]
     return subprocess.run(
         command, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False
     )
@@ -48,13 +48,13 @@ async def test_a_server_that_posts_mcp_as_it_is_is_bridged(site: str, tmp_path: 
 
 @pytest.mark.parametrize("packages", OLDER_SERVERS)
 def test_those_of_older_sdks_are_called(site: str, packages: str) -> None:
-    done = call(f"{site}/{packages}.html", "a=1", "b=2", "--json")
+    done = run("call", f"{site}/{packages}.html", "add", "a=1", "b=2", "--json")
     assert json.loads(done.stdout)["content"][0]["text"] == "3", done.stderr
 
 
 @pytest.mark.parametrize("era", ["auto", "legacy"])
 def test_it_is_called_from_the_command_line(site: str, era: str) -> None:
-    done = call(f"{site}/server.html", "a=1", "b=2", "--era", era, "--json")
+    done = run("call", f"{site}/server.html", "add", "a=1", "b=2", "--era", era, "--json")
     assert json.loads(done.stdout)["content"][0]["text"] == "3", done.stderr
 
 
@@ -67,7 +67,21 @@ async def test_a_page_that_answers_nothing_is_an_error_that_names_what_was_tried
         assert (await bridge.ended())[0] == 1
 
 
-def test_so_it_is_for_a_call(site: str) -> None:
-    done = call(f"{site}/silent.html", "--timeout", "3")
+def test_it_is_checked_as_far_as_it_is_no_bundle(site: str) -> None:
+    done = run("check", f"{site}/server.html", "--json")
+    [report] = json.loads(done.stdout)
+    assert (done.returncode, report["dialects"], report["session"]) == (0, ["plain_mcp"], True), done.stderr
+    assert {finding["subject"] for finding in report["findings"]} == {"tool add"}  # its arguments are not described
+
+
+def test_a_silent_page_fails_the_check(site: str) -> None:
+    done = run("check", f"{site}/silent.html", "--timeout", "3")
+    assert done.returncode == 1
+    assert "error: handshake" in done.stdout
+    assert "no ping of MCP" in done.stdout
+
+
+def test_a_silent_page_is_an_error_of_a_call(site: str) -> None:
+    done = run("call", f"{site}/silent.html", "add", "--timeout", "3")
     assert done.returncode == 1
     assert "no ping of MCP" in done.stderr

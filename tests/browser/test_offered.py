@@ -108,7 +108,10 @@ async def test_everything_says_which_dialects_are_offered(origins: Origins, few:
     assert [(item.severity, item.subject) for item in findings] == [("warning", "allowed_origins.sep")]
     checked = CliRunner().invoke(app, ["check", url])
     assert checked.exit_code == 0
-    assert "no session was opened" in checked.output
+    assert "no session was opened, as that needs sep" in checked.output
+    checked = CliRunner().invoke(app, ["check", url, "--dialect", "plain_mcp"])
+    assert checked.exit_code == 1
+    assert "The bundle does not offer the dialect 'plain_mcp', only mcp_ui, webmcp." in checked.output
     with (
         pytest.raises(NoFramedServer, match="does not offer the dialect 'sep', only mcp_ui, webmcp"),
         open_target(str(few.folder / few.path)),

@@ -130,9 +130,7 @@ def _print(report: Report) -> None:
 
     out.print(f"[bold]{escape(report.url)}[/]")
     if report.dialects:
-        from mcpframe.frame.dialects.available import dialect
-
-        untried = "" if report.session else f"; no session was opened, as that needs {dialect().name}"
+        untried = "" if report.session else f"; no session was opened, as that needs {report.dialect}"
         out.print(f"  offers  {', '.join(report.dialects)}{untried}")
     by_project: list[Finding] = []
     by_headers: list[Finding] = []

@@ -25,24 +25,13 @@ def check_page(url: str, headers: Mapping[str, str], manifest: Mapping[str, Any]
         headers: Its headers, by lower-case name.
         manifest: The bundle's manifest.
     """
-    yield from _address(url)
+    yield from check_framing(url, headers)
     app = manifest.get("app")
     if app and app["url"] != url:
         yield warning(
             "app",
             f"Its views (app.html, app-inline.html) show the bundle at {app['url']}, not this one.",
             f"Build with --url {url}, or set tool.mcpframe.url to it.",
-        )
-    kind = headers.get("content-type", "")
-    if not kind.startswith("text/html"):
-        yield error(
-            "page", f"It is sent as {kind or 'nothing'}, not as text/html.", "Set its Content-Type to text/html."
-        )
-    if "x-frame-options" in headers:
-        yield error(
-            "X-Frame-Options",
-            f"The header {headers['x-frame-options']!r} keeps hosts from framing the page.",
-            "Remove it: frame-ancestors of the Content-Security-Policy lists who may frame the page.",
         )
     if headers.get("x-content-type-options", "").lower() != "nosniff":
         yield warning("X-Content-Type-Options", "The header is missing.", f"Set it to nosniff: {HEADERS}.")
@@ -77,6 +66,27 @@ def check_page(url: str, headers: Mapping[str, str], manifest: Mapping[str, Any]
         )
 
 
+def check_framing(url: str, headers: Mapping[str, str]) -> Iterator[Finding]:
+    """Check what keeps hosts from framing a page, be it a bundle's or another one; see `check_page`."""
+    if url.startswith("http:") and not _is_local(url):
+        yield error(
+            "address",
+            "The page is served over http: browsers block it in https hosts.",
+            "Serve it over https.",
+        )
+    kind = headers.get("content-type", "")
+    if not kind.startswith("text/html"):
+        yield error(
+            "page", f"It is sent as {kind or 'nothing'}, not as text/html.", "Set its Content-Type to text/html."
+        )
+    if "x-frame-options" in headers:
+        yield error(
+            "X-Frame-Options",
+            f"The header {headers['x-frame-options']!r} keeps hosts from framing the page.",
+            "Remove it: frame-ancestors of the Content-Security-Policy lists who may frame the page.",
+        )
+
+
 def check_origins(allowed: Sequence[str], *, published: bool, dialect: str = "") -> Iterator[Finding]:
     """Check the origins that may embed the server.
 
@@ -105,15 +115,6 @@ def check_origins(allowed: Sequence[str], *, published: bool, dialect: str = "")
                 )
         elif origin.startswith("http:"):
             yield warning(subject, f"{origin} is not encrypted.", "Use the https origin of that host.")
-
-
-def _address(url: str) -> Iterator[Finding]:
-    if url.startswith("http:") and not _is_local(url):
-        yield error(
-            "address",
-            "The page is served over http: browsers block it in https hosts.",
-            "Serve it over https.",
-        )
 
 
 def _policy(policy: str | None, allowed: Sequence[str], *, opaque: bool) -> Iterator[Finding]:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from mcpframe.frame.dialects.available import outer_dialect
 from mcpframe.kit.base.errors import NoFramedServer
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.server_lists import list_all
 from mcpframe.kit.bundle.assembly.manifest import MANIFEST
 from mcpframe.kit.client.session import one_session
-from mcpframe.kit.publish.bundle_checks.embedding import check_page
+from mcpframe.kit.publish.bundle_checks.embedding import check_framing, check_page
 from mcpframe.kit.publish.bundle_checks.files import check_files
 from mcpframe.kit.publish.bundle_checks.findings import Finding, error, warning
 from mcpframe.kit.publish.bundle_checks.tools import check_tools
 from mcpframe.kit.servers.published import fetch, host_for, not_offered, offered_by, read_manifest
+
+_SESSION = "Opening a session in headless Chromium"
 
 
 @dataclass(frozen=True)
@@ -26,12 +30,14 @@ class Report:
     Attributes:
         findings: The findings, errors first.
         dialects: The dialects that the bundle offers, and WebMCP.
-        session: Whether a session was tried: only a bundle that offers the dialect of mcpframe's commands has one.
+        dialect: The dialect of the session.
+        session: Whether a session was tried: only a page that offers its dialect has one.
     """
 
     url: str
     findings: tuple[Finding, ...]
     dialects: tuple[str, ...] = ()
+    dialect: str = ""
     session: bool = True
 
     @property
@@ -48,52 +54,70 @@ def check_url(
     timeout: float = 30.0,
     progress: Progress = silent,
 ) -> Report:
-    """Check the bundle at a URL: its files on the wire, its tools, and a session with it.
+    """Check the page at a URL: a bundle's files on the wire, its tools, and a session with it.
 
     Args:
         url: The address of its page.
         origin: The origin of the page that frames it; by default the first that it allows.
-        dialect: The dialect of the session; by default the preferred one.
+        dialect: The dialect of the session; by default the preferred one. A page of which it is named need not be a
+            bundle's.
         timeout: Seconds to wait for the page's first message.
         progress: Called with a description of each step.
 
     Raises:
-        NoFramedServer: No web server answers, or the page is not a bundle's.
+        NoFramedServer: No web server answers, or the page is not a bundle's and its dialect is not named.
     """
     page = fetch(url, patience=timeout)
     if page.status != 200:
         raise NoFramedServer(f"{url} answers with status {page.status}: pass the address of a server's page.")
     manifest = read_manifest(page.url, patience=timeout)
+    spoken = outer_dialect(dialect).name
+    session = partial(_session, page.url, manifest, origin or host_for(manifest), dialect, timeout)
     if manifest is None:
-        raise NoFramedServer(
-            f"{url} is not the page of an mcpframe bundle: there is no {MANIFEST} beside it. "
-            "Pass the address of the bundle's folder, with a slash at the end, and upload the whole folder."
-        )
+        if dialect is None:
+            raise NoFramedServer(
+                f"{url} is not the page of an mcpframe bundle: there is no {MANIFEST} beside it. Pass the address of "
+                "the bundle's folder, with a slash at the end, and upload the whole folder. Of a page that mcpframe "
+                "has not built, name the dialect (--dialect)."
+            )
+        findings = [*check_framing(page.url, page.headers)]
+        with progress(_SESSION):
+            findings += session()
+        return Report(url, _sorted(findings), (spoken,), spoken)
     findings = [*check_page(page.url, page.headers, manifest)]
     with progress("Checking the files"):
         findings += check_files(page.url, manifest)
     is_server = manifest.get("kind") != "page"
-    tries = is_server and not_offered(manifest, dialect) is None
+    reason = not_offered(manifest, dialect)
+    tries = is_server and reason is None
     if tries:
-        with progress("Opening a session in headless Chromium"):
-            findings += _session(page.url, manifest, origin or host_for(manifest), dialect, timeout)
+        with progress(_SESSION):
+            findings += session()
     elif is_server:
         findings += check_tools(manifest["tools"] or [])
+        if dialect and reason:
+            findings.append(error("dialects", f"The bundle {reason.partition(':')[0]}.", f"Add {spoken!r} to them."))
     offered = offered_by(manifest) if is_server else []
-    return Report(url, tuple(sorted(findings, key=lambda finding: finding.severity)), tuple(offered), tries)
+    return Report(url, _sorted(findings), tuple(offered), spoken, tries)
 
 
-def _session(url: str, manifest: dict[str, Any], origin: str, dialect: str | None, timeout: float) -> Iterator[Finding]:
+def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(sorted(findings, key=lambda finding: finding.severity))
+
+
+def _session(
+    url: str, manifest: dict[str, Any] | None, origin: str, dialect: str | None, timeout: float
+) -> Iterator[Finding]:
+    listed = manifest["tools"] if manifest else None
     try:
         tools = asyncio.run(_tools(url, origin, dialect, timeout))
     except NoFramedServer as problem:
         first, _, details = str(problem).partition("\n")
         remedy = f"Open the page in a browser and read its console. {details}".strip()
         yield error("handshake", first, remedy)
-        yield from check_tools(manifest["tools"] or [])
+        yield from check_tools(listed or []) if manifest else ()
         return
     yield from check_tools(tools)
-    listed = manifest["tools"]
     if listed is not None and [tool["name"] for tool in listed] != [tool["name"] for tool in tools]:
         yield warning(
             "tools",
