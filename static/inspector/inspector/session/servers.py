@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from inspector.wire.entry import shown
 from mcpframe.hosts import outer_dialects, parse_address
 from mcpframe.wire import Dialect, dialect
 
@@ -98,7 +99,7 @@ class Server:
 
     def introduced(self, title: str) -> None:
         """Take the title from the server itself, in a dialect without a setup; its page may be shown or hidden."""
-        self.title = title
+        self.title = shown(title)  # which is of any length
         self.visibility = "optional"
         self.set_up = True
 

@@ -68,6 +68,8 @@ def test_a_server_that_is_not_set_up_introduces_itself() -> None:
     assert (server.name, server.set_up, server.visible) == ("Pi", True, False)
     server.shown = True
     assert server.visible
+    server.introduced("x" * 5000)
+    assert len(server.name) == 300
 
 
 def test_the_preferred_dialect_alone_has_a_setup_and_session_ids() -> None:
