@@ -38,6 +38,11 @@ def mcp(payload: dict[str, Any]) -> dict[str, Any]:
     return {"type": "MCP_MESSAGE", "payload": payload}
 
 
+PING = {"jsonrpc": "2.0", "id": "last", "method": "ping"}
+OPENINGS = ({**REPLY, "sessionId": "theirs"}, mcp(INITIALIZE), PING, INITIALIZE)
+"""With which a session begins, in the SEP's form and in plain MCP."""
+
+
 @dataclass
 class Host:
     """A page around the bundle, or around another page around it, that a test plays by hand."""
@@ -143,10 +148,10 @@ async def test_a_host_of_a_wrong_origin_is_not_heard(
     async with held(context, LOADER) as release:
         host = await framing(context, origins.stranger, bare)
         await host.hears("MCP_TRANSPORT_HANDSHAKE")
-        await host.say(REPLY, mcp(INITIALIZE))  # before Python runs
+        await host.say(*OPENINGS)  # before Python runs
         release()
     await host.hears("MCP_TRANSPORT_HANDSHAKE", 2)
-    await host.say(REPLY, mcp(INITIALIZE))
+    await host.say(*OPENINGS)
     so_far = len(await host.hears("MCP_TRANSPORT_HANDSHAKE"))
     await host.hears("MCP_TRANSPORT_HANDSHAKE", so_far + 1)
     refusal = {"type": "mcpframe-origin-refused", "origin": origins.stranger}
@@ -182,7 +187,8 @@ async def test_a_host_of_opaque_origin_is_not_heard(context: BrowserContext, ori
     enough = "count => heard.length >= count"
     for_boot = {"polling": POLL, "timeout": BOOT_PATIENCE * 1000}
     await sandboxed.wait_for_function(enough, arg=len(openings), **for_boot)
-    await sandboxed.evaluate("text => say(text, frames[0])", json.dumps(REPLY))
+    texts = [json.dumps(message) for message in OPENINGS]
+    await sandboxed.evaluate("texts => texts.forEach((text) => say(text, frames[0]))", texts)
     so_far = len(await sandboxed.evaluate("heard"))
     await sandboxed.wait_for_function(enough, arg=so_far + 2, **for_boot)
     heard = [message["data"] for message in await sandboxed.evaluate("heard")]
@@ -211,7 +217,7 @@ async def test_no_other_window_is_heard(
             await framed(middle, f"{each}/page.html?sibling")
             for each in (origins.host, origins.bundle, origins.stranger)
         ]
-        forged = [json.dumps(message) for message in ({**REPLY, "sessionId": "theirs"}, mcp(INITIALIZE))]
+        forged = [json.dumps(message) for message in OPENINGS]
         routes = [(top.main_frame, "frames[0].frames[0]"), (bundle, "self")]
         for attacker, target in [*routes, *((sibling, "parent.frames[0]") for sibling in siblings)]:
             posting = f"texts => texts.forEach((text) => {target}.postMessage(JSON.parse(text), '*'))"
