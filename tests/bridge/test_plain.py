@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import anyio
 import pytest
+from mcp import Client
 
+from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.web.serve import serve_folder
+from tests.bridge.hub_programs import has, http_hub, text
 from tests.bridge.programs import INITIALIZE, PATIENCE, ROOT, environment, start
 from tests.browser.plain_framed import OLDER_SERVERS, write_servers, write_silent
 
+AROUND = """<!doctype html><title>Around</title><link rel="icon" href="data:,"><body></body>
+<script type="module" src="around.js"></script>
+"""
+EXAMPLE = ROOT / "docs" / "examples" / "plain-page-server" / "page.js"
 ADD = {"name": "add", "arguments": {"a": 1, "b": 2}}
 
 
@@ -30,7 +39,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("site")
     write_servers(folder)
     write_silent(folder)
+    (folder / "around.html").write_text(AROUND)
+    shutil.copy(static_dir() / "host" / "page-server.js", folder)
     with serve_folder(folder) as served:
+        framed = f"{served.origin.replace('127.0.0.1', 'tools.localhost')}/server.html"
+        (folder / "around.js").write_text(EXAMPLE.read_text("utf-8").replace("https://tools.example/adder/", framed))
         yield served.origin
 
 
@@ -85,3 +98,15 @@ def test_a_silent_page_is_an_error_of_a_call(site: str) -> None:
     done = run("call", f"{site}/silent.html", "add", "--timeout", "3")
     assert done.returncode == 1
     assert "no ping of MCP" in done.stderr
+
+
+async def test_the_hub_offers_one_that_a_page_of_its_own_frames(site: str, tmp_path: Path) -> None:
+    page = site.replace("127.0.0.1", "page.localhost")
+    async with (
+        http_hub(f"{page}/around.html", "--site", page, "--headless", "--profile", str(tmp_path)) as hub,
+        Client(hub.address, cache=None) as client,
+    ):
+        tool = "website_tool_page_localhost_tab1_add"
+        await has(client, tool)
+        with anyio.fail_after(PATIENCE):
+            assert text(await client.call_tool(tool, ADD["arguments"])) == "3"

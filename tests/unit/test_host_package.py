@@ -52,7 +52,9 @@ export async function connected(options: FrameTransportOptions): Promise<Client>
   new FrameTransport({ ...options, nothing: 1 }).nothing;
   const end: () => void = embedPageServer("https://tools.example/pi/", { channel: "mine", parent: document.body });
   end();
-  embedPageServer(new URL("https://tools.example/pi/"));
+  embedPageServer(new URL("https://tools.example/pi/"), { dialect: "plain_mcp" });
+  // @ts-expect-error: no framed page speaks it here
+  embedPageServer("/pi/", { dialect: "mcp_ui" });
   // @ts-expect-error: there is no such option
   embedPageServer("/pi/", { visible: true });
   const leave: () => void = joinApp("notes");
