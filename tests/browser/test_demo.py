@@ -13,14 +13,17 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Page
+from playwright.async_api import BrowserContext, Page, expect
 
 from mcpframe.kit.base.data import checkout_dir, static_dir
 from mcpframe.kit.base.errors import DemoError
+from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.browser.chromium import ensure_chromium
 from mcpframe.kit.dev.demo import ask
-from mcpframe.kit.web.host_page import copy_host_modules
+from mcpframe.kit.web.host_page import bundle_client, copy_host_modules, write_host_page
 from mcpframe.kit.web.serve import serve_folder
+from tests.browser.clients import BOOT_PATIENCE
+from tests.browser.conftest import Origins, TemplateSite
 from tests.support.suites import extended
 
 ROOT = checkout_dir()
@@ -98,6 +101,21 @@ async def test_texts_of_a_server_have_no_invisible_characters(host_page: Page, t
     assert [text.count(r"\u202e") for text in shown] == [3, 3, 0]
     assert "\u202e" not in shown[0] + shown[1]
     assert shown[2] == evil  # what is chosen is the schema's
+
+
+@pytest.mark.extended
+async def test_the_frame_has_room_for_its_page(
+    context: BrowserContext, origins: Origins, site: Path, templates: TemplateSite
+) -> None:
+    write_host_page(site / "demo", templates.url("pi-calculator"), bundle_client(install_locked(ROOT)))
+    page = await context.new_page()
+    await page.goto(f"{origins.host}/demo/")
+    hint = page.frame_locator("#frame").locator(".hint")
+    await expect(hint).to_be_visible(timeout=BOOT_PATIENCE * 1000)
+    for width in (1280, 900, 800, 360):  # beside the tools and below them; each with its own line breaks
+        await page.set_viewport_size({"width": width, "height": 800})
+        bottom, height = await hint.evaluate("element => [element.getBoundingClientRect().bottom, innerHeight]")
+        assert bottom < height, width
 
 
 @pytest.mark.extended
