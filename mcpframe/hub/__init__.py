@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mcpframe.hub.core.interfaces import TabTransport as TabTransport
     from mcpframe.hub.core.options import HubOptions as HubOptions
     from mcpframe.hub.core.transport import PortTransport as PortTransport
-    from mcpframe.hub.homes.page.app_hub import AppHub as AppHub
+    from mcpframe.hub.homes.page.page_hub import PageHub as PageHub
     from mcpframe.hub.relay.page_relay import PageRelay as PageRelay
     from mcpframe.hub.relay.relay import Relay as Relay
     from mcpframe.hub.serving.server import HubServer as HubServer

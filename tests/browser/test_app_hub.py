@@ -1,4 +1,4 @@
-"""Tabs of one app in Chromium: Python in a bundle, and a page without Python with the official server of MCP-B."""
+"""Tabs of one hub in Chromium: Python in a bundle, and a page without Python with the official server of MCP-B."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.release.host_package import HUB_SCRIPTS, hub_scripts
 from tests.support.built import built
 
 PLAIN = "<!doctype html><meta charset='utf-8'><title>Without Python</title><link rel='icon' href='data:,'>"
-JOIN = "async () => { Object.assign(globalThis, await import('/app-hub.js')); globalThis.leave = joinApp('shop'); }"
+JOIN = "async () => { Object.assign(globalThis, await import('/page-hub.js')); globalThis.leave = joinHub('shop'); }"
 WEBMCP = """() => {
     const greet = { name: "greet", description: "Greets", inputSchema: '{"type": "object"}' };
     const context = Object.assign(new EventTarget(), {
@@ -49,7 +49,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
     root, result = built("apptab")
     shutil.copytree(root, folder, dirs_exist_ok=True)
     (folder / "plain.html").write_text(PLAIN)
-    for name in ("app-hub.js", "app-port.js", "host-json.js"):
+    for name in ("page-hub.js", "hub-port.js", "host-json.js"):
         shutil.copy(static_dir() / "host" / name, folder)
     (folder / HUB_SCRIPTS).write_text(hub_scripts())
     with serve_folder(folder) as served:
@@ -159,7 +159,7 @@ async def test_a_tab_that_leads_may_crash_freeze_or_hang(
     two = await open_tab(context, app)
     plain = await open_plain(context, app, peers)
     connect = """async () => {
-        globalThis.number = await mcpb.use(new AppHubTransport("shop"));
+        globalThis.number = await mcpb.use(new PageHubTransport("shop"));
         return (await mcpb.clients[number].listTools()).tools.length;
     }"""
     await tools(two, 8)
@@ -226,7 +226,7 @@ async def test_a_tab_that_leads_may_crash_freeze_or_hang(
 
 @pytest.mark.extended
 def test_in_firefox(app: Bundle, tmp_path: Path) -> None:
-    """In frames of one page, which are tabs of the app like others."""
+    """In frames of one page, which are tabs of the hub like others."""
     program = ensure_firefox()
     if program is None:
         pytest.skip("no Firefox is installed, and none could be: install firefox or firefox-esr")

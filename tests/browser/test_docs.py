@@ -160,7 +160,7 @@ async def test_hosts_in_python_in_both_architectures(
     await expect(greeting).to_have_text("Hello, Ada", timeout=2 * BOOT_PATIENCE * 1000)
 
 
-@pytest.mark.extended  # `test_app_hub.py` has such an app
+@pytest.mark.extended  # `test_app_hub.py` has such a hub
 async def test_the_tabs_of_an_app_have_each_others_tools_and_so_has_a_host(
     context: BrowserContext, troubles: Troubles, publish: Publish, host_folder: Path, tmp_path: Path
 ) -> None:

@@ -10,7 +10,7 @@ from mcpframe.frame.compat import sdk
 sdk.prepare()
 import mcp.client, mcp.server.mcpserver
 before = set(sys.modules)
-from mcpframe.hub.homes.page import app_hub
+from mcpframe.hub.homes.page import page_hub
 imported = sorted(set(sys.modules) - before)
 from tests.support.fake_hub import HubWorld, text_result, tool
 answered = 0
@@ -36,4 +36,4 @@ def test_the_hub_of_two_hundred_tabs(selenium):
     listed, different, answered, left, imported = selenium.python(WORLD)
     assert (listed, different, answered, left) == (2000, 2000, 200, [])
     assert not {name.partition(".")[0] for name in imported} & {"starlette", "httpx", "uvicorn", "cryptography"}
-    assert {"mcpframe.hub.homes.page.leading", "mcpframe.frame.browser.app_tab"} <= set(imported)
+    assert {"mcpframe.hub.homes.page.leading", "mcpframe.frame.browser.hub_tab"} <= set(imported)

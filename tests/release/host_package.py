@@ -14,15 +14,15 @@ from mcpframe.kit.base.node import find_node
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.web.host_page import bundle_module
 
-_EXPORTED = ("host.js", "bundled.js", "page-server.js", "app-hub.js")
+_EXPORTED = ("host.js", "bundled.js", "page-server.js", "page-hub.js")
 """The modules that users import."""
 HUB_SCRIPTS = "hub-scripts.js"
-"""The module for app-hub.js, generated from scripts of `static/hub` by `hub_scripts`."""
+"""The module for page-hub.js, generated from scripts of `static/hub` by `hub_scripts`."""
 _PAGE_SCRIPTS = {"pageHalf": "page.js", "documentTools": "document-tools.js"}
 """Its exports, and the scripts, each of which is one function."""
 CLIENT = static_dir() / "host" / "bundled" / "client.js"
 """The SDK's `Client` as one file."""
-_FILES = ("README.md", "page-server.js", "app-hub.js", "app-port.js", "host-json.js")
+_FILES = ("README.md", "page-server.js", "page-hub.js", "hub-port.js", "host-json.js")
 _METADATA = "package.json"
 _LICENSE = re.compile("licen[cs]e", re.IGNORECASE)
 _PACKAGE = re.compile(r"(?:^|/)node_modules/((?:@[^/]+/)?[^/]+)/")

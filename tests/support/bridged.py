@@ -15,7 +15,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
 from mcpframe.frame.serving.server import serve
-from mcpframe.kit.edges.http.endpoint import PATH, BridgeApp, Spare, serve_until_cancelled
+from mcpframe.kit.edges.http.endpoint import PATH, BridgeEndpoint, Spare, serve_until_cancelled
 from mcpframe.kit.edges.http.sessions import Sessions
 from mcpframe.kit.edges.http.stateless import StatelessRequests
 from mcpframe.kit.edges.link.messages import ServerMessage
@@ -182,7 +182,7 @@ async def http_bridge(open_page: OpenPage, allowed_origins: Sequence[str] = ()) 
     with bind("127.0.0.1", 0) as listener:
         port = listener.getsockname()[1]
         spare = Spare(open_page)
-        served = BridgeApp(spare, port, allowed_origins)
+        served = BridgeEndpoint(spare, port, allowed_origins)
         await spare.open()
         async with served.running():
             serving = asyncio.create_task(serve_until_cancelled(served.app, listener, None, served.end))

@@ -28,7 +28,7 @@ PARTS: dict[str, set[str]] = {
     "mcp_b": {
         *(f"mcpframe.frame.page_server.{name}" for name in ("clients", "server")),
         *(f"mcpframe.hub.relay.{name}" for name in ("page_relay", "frame")),
-        *(f"mcpframe.hub.homes.page.{name}" for name in ("app_hub", "leading")),
+        *(f"mcpframe.hub.homes.page.{name}" for name in ("page_hub", "leading")),
         *(f"mcpframe.hub.homes.extension.{name}" for name in ("home", "tab_document", "tab_ports")),
     },
 }

@@ -41,7 +41,7 @@ TYPED = """
 import { Client } from "@modelcontextprotocol/client";
 import { FrameTransport, type FrameTransportOptions } from "@mcpframe/host";
 import { embedPageServer } from "@mcpframe/host/page-server";
-import { AppHubTransport, joinApp } from "@mcpframe/host/app-hub";
+import { PageHubTransport, joinHub } from "@mcpframe/host/page-hub";
 import { Client as SameClient, FrameTransport as SameTransport } from "@mcpframe/host/bundled";
 
 export async function connected(options: FrameTransportOptions): Promise<Client> {
@@ -57,9 +57,9 @@ export async function connected(options: FrameTransportOptions): Promise<Client>
   embedPageServer("/pi/", { dialect: "mcp_ui" });
   // @ts-expect-error: there is no such option
   embedPageServer("/pi/", { visible: true });
-  const leave: () => void = joinApp("notes");
+  const leave: () => void = joinHub("notes");
   leave();
-  await client.connect(new AppHubTransport("notes"));
+  await client.connect(new PageHubTransport("notes"));
   return client;
 }
 """
@@ -86,7 +86,7 @@ def test_the_bundled_scripts_in_the_repository_are_those_of_their_sources() -> N
 
 def test_it_holds_what_it_says_and_nothing_else(installed: Path) -> None:
     package = installed / "node_modules" / "@mcpframe" / "host"
-    modules = {"page-server.js", "app-hub.js", "app-port.js", "host-json.js"}
+    modules = {"page-server.js", "page-hub.js", "hub-port.js", "host-json.js"}
     typed = {path.stem for path in (static_dir() / "host").glob("*.js")} - {"client", "visible"}
     written = {"host.js", "bundled.js", *(f"{name}.d.ts" for name in typed)}
     assert {path.name for path in package.iterdir()} == {
@@ -156,7 +156,7 @@ def test_typescript_finds_its_types(installed: Path, tmp_path: Path) -> None:
         if (modules / name).exists():
             (tmp_path / "node_modules" / name).symlink_to(modules / name, target_is_directory=True)
     (tmp_path / "typed.ts").write_text(TYPED)
-    shutil.copy(ROOT / "docs" / "examples" / "app-hub" / "page.ts", tmp_path)
+    shutil.copy(ROOT / "docs" / "examples" / "page-hub" / "page.ts", tmp_path)
     options = json.loads((ROOT / "tests" / "types" / "tsconfig.json").read_text())
     del options["compilerOptions"]["paths"]
     (tmp_path / "tsconfig.json").write_text(json.dumps({**options, "files": ["typed.ts", "page.ts"]}))

@@ -55,7 +55,10 @@ def test_every_word_of_the_glossary_is_there_once_and_names_what_exists() -> Non
 
 @pytest.mark.parametrize(
     ("word", "homes"),
-    [("program", ("frame/core/errors.py", "frame/serving/"))],
+    [
+        ("program", ("frame/core/errors.py", "frame/serving/")),
+        ("app", ("frame/core/errors.py", "frame/hosting/mcp_apps/", "kit/project/pyproject.py", "kit/testing/")),
+    ],
 )
 def test_modules_and_classes_with_a_word_are_where_it_has_its_meaning(word: str, homes: tuple[str, ...]) -> None:
     named = defaultdict(list)

@@ -41,7 +41,7 @@ def test_the_types_fit_both_official_packages_and_an_example_host(project: Path)
     write_types(project, install_locked(ROOT))
     assert errors("--project", str(project)) == ""
     # Declarations of libraries are left unchecked there (those of the SDK name types of Node): ours are checked here.
-    ours = ("host.d.ts", "page-server.d.ts", "app-hub.d.ts")
+    ours = ("host.d.ts", "page-server.d.ts", "page-hub.d.ts")
     options = ("--ignoreConfig", "--noEmit", "--strict", "--target", "es2022", "--moduleResolution", "bundler")
     assert errors(*options, "--module", "esnext", *(str(project / name) for name in ours)) == ""
 

@@ -1,4 +1,4 @@
-// The stories of app_tabs/dialing.json on app-port.js, in Node: a tab's browser that notes what a port does with it.
+// The stories of hub_tabs/dialing.json on hub-port.js, in Node: a tab's browser that notes what a port does with it.
 // usage: node dialing_in_node.mjs URL_OF_APP_PORT_JS STORIES RESULTS: files; the result of a story is the outcome of each step
 import { readFileSync, writeFileSync } from "node:fs";
 

@@ -1,4 +1,4 @@
-"""Plays the stories of `app_tabs/dialing.json` with `hub.homes.page.dialing`."""
+"""Plays the stories of `hub_tabs/dialing.json` with `hub.homes.page.dialing`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from mcpframe.hub.homes.page.dialing import Dialled
-from mcpframe.hub.homes.page.wire import AppNames
+from mcpframe.hub.homes.page.wire import ChannelNames
 from tests.support.fake_hub import FakeClock
 
 APP = "shop"
@@ -106,7 +106,7 @@ def play(story: Story) -> list[Outcome]:
     stage = Stage(story.get("remembered"))
     kind: Literal["window", "client"] = story["kind"]
     place: Any = stage
-    port = Dialled(place, AppNames(APP), kind)
+    port = Dialled(place, ChannelNames(APP), kind)
     port.on_open = lambda: stage.note(event="open")
     port.on_lost = lambda: stage.note(event="lost")
     port.on_unresponsive = lambda: stage.note(event="unresponsive")

@@ -5,7 +5,7 @@ McpFrameError
     ├── UnknownTool          no tool has this name, or had it recently
     ├── InvalidArguments     the arguments cannot be passed to a page: too large, too deep, or not JSON
     ├── CallDenied           the user has not allowed the call
-    ├── HubNotFound          in a page: no open tab of the app has the hub
+    ├── HubNotFound          in a page: no open tab has the hub
     ├── HubChanged           in a page: the tab that had the hub ended during the call
     ├── HubClosed            the hub has ended
     └── TabFailed            no tab executed the call
@@ -74,7 +74,7 @@ class CallDenied(HubError):
 
 
 class HubNotFound(HubError):
-    """No open tab of the app has the hub. `data` has `reason`, and `mayHaveRun`, which is false."""
+    """No open tab has the hub. `data` has `reason`, and `mayHaveRun`, which is false."""
 
     code = TAB_NOT_FOUND
 

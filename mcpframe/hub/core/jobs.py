@@ -11,7 +11,7 @@ log = logging.getLogger(__name__)
 
 
 def _log_error(error: BaseException) -> None:
-    log.error("A part of the app's hub has failed.", exc_info=error)
+    log.error("A part of the hub has failed.", exc_info=error)
 
 
 class Jobs:

@@ -143,8 +143,8 @@ NATIVE_FRAME_BYTES: Final = 32 * 1024 * 1024
 
 # A hub in a page
 
-APP_CLIENTS: Final = 1000
-"""The most clients of an app's hub: each tab is one."""
+PAGE_HUB_CLIENTS: Final = 1000
+"""The most clients of a hub in a page: each tab is one."""
 PING_SECONDS: Final = 5.0
 """The time between two pings of the hub by a tab."""
 PING_STRIKES: Final = 3
@@ -161,11 +161,11 @@ RELOAD_SECONDS: Final = 2.0
 """How long a tab whose port has ended may be reloading."""
 READY_SECONDS: Final = 2.0
 """How long the server's first answer waits for a hub."""
-APP_NAME_CHARACTERS: Final = 2000
+HUB_NAME_CHARACTERS: Final = 2000
 """The longest id, address or window name between tabs."""
-APP_CONTROL_BYTES: Final = 64 * 1024
+HUB_CONTROL_BYTES: Final = 64 * 1024
 """The largest control message between tabs."""
-APP_CONTROL_NESTING: Final = 8
+HUB_CONTROL_NESTING: Final = 8
 """The deepest nesting of arrays and objects in it."""
 
 # A hub in an extension

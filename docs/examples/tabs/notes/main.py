@@ -1,10 +1,10 @@
-"""A note in each tab of an app. Every tab has the tools of all open ones, and can read their notes."""
+"""A note in each tab of a site. Every tab has the tools of all open ones, and can read their notes."""
 
 from mcp import Client
 from mcp.server.mcpserver import MCPServer
 
 from mcpframe import Page
-from mcpframe.hub import AppHub
+from mcpframe.hub import PageHub
 
 
 async def main(page: Page) -> None:
@@ -16,7 +16,7 @@ async def main(page: Page) -> None:
         """Return the note in this tab."""
         return page.element("#note").value
 
-    async with AppHub("notes").running() as hub, hub.offering(server), Client(hub.client()) as client:
+    async with PageHub("notes").running() as hub, hub.offering(server), Client(hub.client()) as client:
         while True:
             await page.element("#all").event("click")
             tools = (await client.list_tools()).tools

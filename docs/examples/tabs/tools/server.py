@@ -1,5 +1,5 @@
-"""The tools of all open tabs of the app "notes", for the page that frames this one."""
+"""The tools of all open tabs of the hub "notes", for the page that frames this one."""
 
-from mcpframe.hub import AppHub
+from mcpframe.hub import PageHub
 
-server = AppHub("notes").server
+server = PageHub("notes").server

@@ -1,6 +1,6 @@
 """A tab's port to the leading tab's hub. It is dialled again when another tab leads.
 
-`static/host/app-port.js` is the same in JavaScript; `tests/vectors/app_tabs` tests both.
+`static/host/hub-port.js` is the same in JavaScript; `tests/vectors/hub_tabs` tests both.
 
     off ── start ──> numbering ── the tab's number is its own, or not ──> locking
     locking ── the port's lock is held ──> calling ── open ──> open ── lost ──> locking …
@@ -20,7 +20,7 @@ from typing import Any
 from mcpframe.hub.core import limits
 from mcpframe.hub.homes.page import wire
 from mcpframe.hub.homes.page.tab_browser import TabBrowser, TabChannel
-from mcpframe.hub.homes.page.wire import NUMBERED, AppNames, Connect, Hello, PortKind, is_name
+from mcpframe.hub.homes.page.wire import NUMBERED, ChannelNames, Connect, Hello, PortKind, is_name
 
 
 class Dialled:
@@ -34,7 +34,7 @@ class Dialled:
         on_unresponsive: Called when no hub has responded for a while; if there was one, just before `on_lost`.
     """
 
-    def __init__(self, place: TabBrowser, names: AppNames, kind: PortKind) -> None:
+    def __init__(self, place: TabBrowser, names: ChannelNames, kind: PortKind) -> None:
         self._place = place
         self._names = names
         self._kind: PortKind = kind

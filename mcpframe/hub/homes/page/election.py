@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mcpframe.hub.homes.page.tab_browser import TabBrowser
-from mcpframe.hub.homes.page.wire import AppNames, new_id
+from mcpframe.hub.homes.page.wire import ChannelNames, new_id
 
 
 class Election:
@@ -25,7 +25,7 @@ class Election:
     """
 
     def __init__(
-        self, place: TabBrowser, names: AppNames, lead: Callable[[str], None], resign: Callable[[], None]
+        self, place: TabBrowser, names: ChannelNames, lead: Callable[[str], None], resign: Callable[[], None]
     ) -> None:
         self._place = place
         self._names = names

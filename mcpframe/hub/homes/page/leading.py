@@ -19,9 +19,9 @@ from mcpframe.hub.core.hub import Hub
 from mcpframe.hub.core.names import domain_of, origin_of
 from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.core.transport import PortTransport, TextPort
-from mcpframe.hub.homes.page.switchboard import AppPort, Switchboard
+from mcpframe.hub.homes.page.switchboard import PagePort, Switchboard
 from mcpframe.hub.homes.page.tab_browser import TabBrowser
-from mcpframe.hub.homes.page.wire import AppNames, new_id
+from mcpframe.hub.homes.page.wire import ChannelNames, new_id
 from mcpframe.hub.relay.document_tools import DocumentTools
 from mcpframe.hub.relay.half import TellingHalf
 from mcpframe.hub.relay.page_relay import PageRelay, PortDocument
@@ -31,25 +31,25 @@ from mcpframe.hub.serving.server import HubServer
 log = logging.getLogger(__name__)
 
 
-_TAB = "a tab of this app"
+_TAB = "a tab of this hub"
 
 
 class LeadingTab:
-    """The hub of an app, in this tab, while it leads.
+    """The hub of several tabs, in this tab, while it leads.
 
     Args:
         on_rival: Called when another tab announces that it leads.
     """
 
     def __init__(
-        self, place: TabBrowser, names: AppNames, options: HubOptions, on_rival: Callable[[], None] = lambda: None
+        self, place: TabBrowser, names: ChannelNames, options: HubOptions, on_rival: Callable[[], None] = lambda: None
     ) -> None:
         self._place = place
         self._transport = PortTransport(place.clock)
-        self._tabs = AppTabs(place)
+        self._tabs = PageTabs(place)
         self.hub = Hub(self._transport, self._tabs, place.store, place.clock, options)
-        self._server = HubServer(self.hub, name=f"mcpframe-hub {names.app}")
-        self._clients = HubClients(self._server, limits.APP_CLIENTS)
+        self._server = HubServer(self.hub, name=f"mcpframe-hub {names.name}")
+        self._clients = HubClients(self._server, limits.PAGE_HUB_CLIENTS)
         self._allows = options.allows
         self._board = Switchboard(place, names, self._accept, on_rival)
         self._active: int | None = None
@@ -71,7 +71,7 @@ class LeadingTab:
         """Close all ports at once."""
         self._board.close()
 
-    def _accept(self, port: AppPort) -> None:
+    def _accept(self, port: PagePort) -> None:
         if port.kind == "client":
             port.on_message = lambda text: self._clients.received(port, text)
             port.on_close = lambda: self._clients.closed(port)
@@ -89,14 +89,14 @@ class LeadingTab:
 
             port.on_close = closed
 
-    def _take_tools(self, port: AppPort) -> Callable[[], None]:
+    def _take_tools(self, port: PagePort) -> Callable[[], None]:
         proxy = TextPort(port.tab, port.url, port.post, port.close, self._transport)
         self._transport.connected(proxy)
         port.on_message = proxy.received
         return lambda: self._transport.closed(proxy)
 
-    def _take_window(self, port: AppPort) -> Callable[[], None]:
-        """Relay the tools of a page without Python. `static/host/app-hub.js` has both scripts of its document."""
+    def _take_window(self, port: PagePort) -> Callable[[], None]:
+        """Relay the tools of a page without Python. `static/host/page-hub.js` has both scripts of its document."""
 
         def relay(page: TellingHalf, tools: DocumentTools) -> PageRelay:
             return PageRelay(
@@ -123,7 +123,7 @@ class LeadingTab:
         document.start()
         return document.end
 
-    def _said(self, port: AppPort, said: Mapping[str, Any]) -> None:
+    def _said(self, port: PagePort, said: Mapping[str, Any]) -> None:
         if said.get("type") == "seen":
             if said.get("active") is True:
                 self._activated(port.tab)
@@ -135,8 +135,8 @@ class LeadingTab:
         self.hub.activated(tab)
 
 
-class AppTabs:
-    """The tabs of an app (`interfaces.Tabs`): those that have a port.
+class PageTabs:
+    """The tabs of a hub in a page (`interfaces.Tabs`): those that have a port.
 
     Args:
         place: The browser of the leading tab.
@@ -144,19 +144,19 @@ class AppTabs:
 
     def __init__(self, place: TabBrowser) -> None:
         self._place = place
-        self._ports: dict[int, AppPort] = {}
+        self._ports: dict[int, PagePort] = {}
         self._ended: dict[int, tuple[str, float]] = {}
         self._opening: dict[str, asyncio.Future[int]] = {}
         self.looked_at: int | None = None
 
-    def opened(self, port: AppPort) -> None:
+    def opened(self, port: PagePort) -> None:
         self._ports[port.tab] = port
         self._ended.pop(port.tab, None)
         opening = self._opening.get(port.window_name)
         if opening is not None and not opening.done():
             opening.set_result(port.tab)
 
-    def closed(self, port: AppPort) -> None:
+    def closed(self, port: PagePort) -> None:
         if self._ports.get(port.tab) is port:
             del self._ports[port.tab]
             now = self._place.clock.now()

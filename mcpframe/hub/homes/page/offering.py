@@ -18,7 +18,7 @@ from mcpframe.hub.core.jobs import Jobs
 from mcpframe.hub.core.messages import FromProxy
 from mcpframe.hub.homes.page.dialing import Dialled
 from mcpframe.hub.homes.page.tab_browser import TabBrowser
-from mcpframe.hub.homes.page.wire import AppNames
+from mcpframe.hub.homes.page.wire import ChannelNames
 from mcpframe.hub.relay.relay import Relay
 
 log = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ class ServerOffer:
         port: The port; its owner starts and stops it.
     """
 
-    def __init__(self, place: TabBrowser, names: AppNames, server: Any) -> None:
+    def __init__(self, place: TabBrowser, names: ChannelNames, server: Any) -> None:
         self._place = place
         self._server = server
         self._serving = server_module(target=server)

@@ -1,4 +1,4 @@
-"""The hub of an app, in any of its tabs: an MCP client on its own port, with the interface of `hub.Hub`.
+"""The hub of several tabs, in any of them: an MCP client on its own port, with the interface of `hub.Hub`.
 
 When another tab leads, a new session begins: calls in flight fail, as they may have run. Later calls wait for the new
 hub, and until the tab of their tool has registered with it.
@@ -24,7 +24,7 @@ from mcpframe.hub.core.errors import HubChanged, HubError, HubNotFound
 from mcpframe.hub.core.interfaces import UNNAMED, Caller, OnProgress
 from mcpframe.hub.homes.page.dialing import Dialled
 from mcpframe.hub.homes.page.tab_browser import TabBrowser
-from mcpframe.hub.homes.page.wire import AppNames
+from mcpframe.hub.homes.page.wire import ChannelNames
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ _VERSION = "2025-11-25"
 
 
 class RemoteHub:
-    """The hub of an app (`server.ServedHub`)."""
+    """The hub of several tabs (`server.ServedHub`)."""
 
     def __init__(self) -> None:
         self._port: Dialled | None = None
@@ -49,7 +49,7 @@ class RemoteHub:
         self._changes: Changes | None = None
         self._listeners = Listeners()
 
-    def begin(self, place: TabBrowser, names: AppNames) -> Dialled:
+    def begin(self, place: TabBrowser, names: ChannelNames) -> Dialled:
         """Return the port; its owner starts and stops it."""
         port = self._port = Dialled(place, names, "client")
         self._clock, self._begun = place.clock, place.clock.now()
@@ -101,7 +101,7 @@ class RemoteHub:
             HubError: The hub's own error, with its `code` and `data`.
         """
         if not await self.ready():
-            raise HubNotFound("No open tab of this app has the hub: open one that runs Python.")
+            raise HubNotFound("No open tab has the hub: open one that runs Python.")
         if name in self._before and not self._has(name):
             await self._until(lambda: self._has(name), limits.RETURN_SECONDS)
         params = {"name": name, "arguments": dict(arguments)}
@@ -172,7 +172,7 @@ class RemoteHub:
                 self._working = None
 
     async def _begin(self) -> None:
-        info = {"name": "mcpframe-app", "version": "1"}
+        info = {"name": "mcpframe-tab", "version": "1"}
         params = {"protocolVersion": _VERSION, "capabilities": {}, "clientInfo": info}
         begun = (await self._ask("initialize", params)).get("result", {})
         browser = begun.get("capabilities", {}).get("browser")

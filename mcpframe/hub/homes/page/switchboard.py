@@ -1,7 +1,7 @@
-"""The ports of an app's tabs, in the leading tab.
+"""The ports of a hub's tabs, in the leading tab.
 
 A port is open from its `ready` until its `close`, the release of its lock, or the end of the switchboard. Its tab has a
-number, unique in the app under all leaders: the last number is noted for all tabs, and a tab sends its own to the next
+number, unique in the hub under all leaders: the last number is noted for all tabs, and a tab sends its own to the next
 hub (`dialing`).
 """
 
@@ -13,12 +13,12 @@ from typing import Any
 from mcpframe.hub.core.names import origin_of
 from mcpframe.hub.homes.page import wire
 from mcpframe.hub.homes.page.tab_browser import TabBrowser, TabChannel
-from mcpframe.hub.homes.page.wire import NUMBERED, AppNames, Connect, Hello
+from mcpframe.hub.homes.page.wire import NUMBERED, ChannelNames, Connect, Hello
 
 _LAST = "last-number"
 
 
-class AppPort:
+class PagePort:
     """The hub's end of a port; a port of tools is a `transport.TabPort`.
 
     Attributes:
@@ -30,7 +30,7 @@ class AppPort:
         on_close: Called once, when it has ended.
     """
 
-    def __init__(self, call: Connect, tab: int, url: str, line: TabChannel, end: Callable[[AppPort], None]) -> None:
+    def __init__(self, call: Connect, tab: int, url: str, line: TabChannel, end: Callable[[PagePort], None]) -> None:
         self.id = call.port
         self.kind = call.kind
         self.tab = tab
@@ -64,8 +64,8 @@ class Switchboard:
     def __init__(
         self,
         place: TabBrowser,
-        names: AppNames,
-        accept: Callable[[AppPort], None],
+        names: ChannelNames,
+        accept: Callable[[PagePort], None],
         on_rival: Callable[[], None] = lambda: None,
     ) -> None:
         self._place = place
@@ -133,7 +133,7 @@ class Switchboard:
         origin = origin_of(place.url)
         url = call.url if origin_of(call.url) == origin else place.url
         is_ready = False
-        port: AppPort
+        port: PagePort
 
         def heard(text: str) -> None:
             nonlocal is_ready
@@ -170,7 +170,7 @@ class Switchboard:
 
         self._ends[call.port] = end
         line = place.channel(names.line(self._hub, call.port), heard)
-        port = AppPort(call, number, url, line, lambda _: end())
+        port = PagePort(call, number, url, line, lambda _: end())
         answers = place.channel(names.port(call.port), _nothing)
         unlock = place.lock(names.port(call.port), end, _nothing)
         answers.post(wire.control("open", hub=self._hub, number=number or None))

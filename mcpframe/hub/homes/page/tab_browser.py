@@ -1,4 +1,4 @@
-"""A tab's browser, as the app needs it."""
+"""A tab's browser, as a page hub needs it."""
 
 from __future__ import annotations
 

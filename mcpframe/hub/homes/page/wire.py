@@ -1,4 +1,4 @@
-"""The messages between tabs of an app, and the names of their channels and locks.
+"""The messages between tabs of a hub, and the names of their channels and locks.
 
     directory channel    hub      a tab leads, under an id of its own
                          connect  a port looks for the hub, and holds its own lock already
@@ -33,44 +33,44 @@ NUMBERED: frozenset[PortKind] = frozenset({"tools", "window"})
 
 _KINDS: Mapping[Any, PortKind] = {kind: kind for kind in get_args(PortKind)}
 _MESSAGE, _CONTROL = "m", "c"
-_LIMITS = {"max_bytes": limits.APP_CONTROL_BYTES, "max_nesting": limits.APP_CONTROL_NESTING}
+_LIMITS = {"max_bytes": limits.HUB_CONTROL_BYTES, "max_nesting": limits.HUB_CONTROL_NESTING}
 
 
 @dataclass(frozen=True)
-class AppNames:
-    """The names of an app's channels and locks."""
+class ChannelNames:
+    """The names of a hub's channels and locks."""
 
-    app: str
+    name: str
 
     @property
     def directory(self) -> str:
         """The channel on which tabs find each other."""
-        return f"mcpframe-hub:{self.app}"
+        return f"mcpframe-hub:{self.name}"
 
     @property
     def leader(self) -> str:
         """The lock of the tab that leads."""
-        return f"mcpframe-hub:{self.app}:leader"
+        return f"mcpframe-hub:{self.name}:leader"
 
     def hub(self, hub: str) -> str:
         """The lock that a hub holds while it leads."""
-        return f"mcpframe-hub:{self.app}:hub:{hub}"
+        return f"mcpframe-hub:{self.name}:hub:{hub}"
 
     def port(self, port: str) -> str:
         """The lock that a port holds while it is open, and the channel on which it is answered."""
-        return f"mcpframe-hub:{self.app}:port:{port}"
+        return f"mcpframe-hub:{self.name}:port:{port}"
 
     def number(self, number: int) -> str:
         """The lock of the tab that has a number."""
-        return f"mcpframe-hub:{self.app}:number:{number}"
+        return f"mcpframe-hub:{self.name}:number:{number}"
 
     def line(self, hub: str, port: str) -> str:
         """The channel between a hub and a port."""
-        return f"mcpframe-hub:{self.app}:line:{hub}:{port}"
+        return f"mcpframe-hub:{self.name}:line:{hub}:{port}"
 
     def key(self, key: str) -> str:
         """The key of a stored value."""
-        return f"mcpframe-hub:{self.app}:{key}"
+        return f"mcpframe-hub:{self.name}:{key}"
 
 
 @dataclass(frozen=True)
@@ -162,4 +162,4 @@ def _object(text: str) -> Mapping[str, Any]:
 
 def is_name(value: Any) -> TypeGuard[str]:
     """Return whether a value is text that is neither empty nor too long."""
-    return isinstance(value, str) and 0 < len(value) <= limits.APP_NAME_CHARACTERS
+    return isinstance(value, str) and 0 < len(value) <= limits.HUB_NAME_CHARACTERS

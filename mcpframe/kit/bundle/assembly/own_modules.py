@@ -1,7 +1,7 @@
 """The modules of mcpframe in a bundle: those imported by the page's start and the author's code, directly or not.
 
 Every import in a module of the bundle counts, wherever it stands: at the top of a file, in a function, or as a text
-that names a module (`"mcpframe.frame.world"`, `"mcpframe.hub.homes.page.app_hub:AppHub"`, or with a gap
+that names a module (`"mcpframe.frame.world"`, `"mcpframe.hub.homes.page.page_hub:PageHub"`, or with a gap
 `f"mcpframe.frame.dialects.{name}.dialect"`). Imports for type checkers do not, nor does `sys.modules.get(…)`, which
 only looks a module up. Two kinds of module are optional, and declare it themselves:
 

@@ -63,7 +63,7 @@ class Spare:
             await self._spare.close()
 
 
-class BridgeApp:
+class BridgeEndpoint:
     """The bridge as an ASGI application, `app`.
 
     Attributes:
@@ -127,7 +127,7 @@ async def serve_http(open_page: OpenPage, port: int, allowed_origins: Sequence[s
     with bind(HOST, port) as listener:
         port = listener.getsockname()[1]
         spare = Spare(complete(open_page))
-        bridge = BridgeApp(spare, port, origins)
+        bridge = BridgeEndpoint(spare, port, origins)
         try:
             await spare.open()
             async with bridge.running():

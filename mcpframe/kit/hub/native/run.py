@@ -20,7 +20,7 @@ from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.hub.serving.native_clients import Frame
 from mcpframe.kit.base.errors import PortTaken
 from mcpframe.kit.base.signals import ended_by_signals
-from mcpframe.kit.edges.http.endpoint import HOST, PATH, BridgeApp, Spare, serve_until_cancelled
+from mcpframe.kit.edges.http.endpoint import HOST, PATH, BridgeEndpoint, Spare, serve_until_cancelled
 from mcpframe.kit.edges.link.messages import MOST_UNREAD, ServerMessage
 from mcpframe.kit.edges.stdio.lines import Broken, messages_of
 from mcpframe.kit.edges.stdio.streams import standard_input, standard_output
@@ -136,7 +136,9 @@ class _Host:
             return
         with listener:
             port = listener.getsockname()[1]
-            bridge = BridgeApp(Spare(self._sessions.open_page), port, self._settings.allowed_origins, _MOST_SESSIONS)
+            bridge = BridgeEndpoint(
+                Spare(self._sessions.open_page), port, self._settings.allowed_origins, _MOST_SESSIONS
+            )
             async with bridge.running():
                 self._say(serves=True, http=f"http://{HOST}:{port}{PATH}")
                 await serve_until_cancelled(bridge.app, listener, None, bridge.end)

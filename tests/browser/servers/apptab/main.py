@@ -13,7 +13,7 @@ from pyodide.ffi import create_proxy
 
 from mcpframe import Page
 from mcpframe.hub.core import limits
-from mcpframe.hub.homes.page.app_hub import AppHub
+from mcpframe.hub.homes.page.page_hub import PageHub
 
 server = MCPServer("a tab's")
 
@@ -38,7 +38,7 @@ async def wait() -> str:
 class Driver:
     """What a test calls."""
 
-    def __init__(self, hub: AppHub, client: mcp.Client) -> None:
+    def __init__(self, hub: PageHub, client: mcp.Client) -> None:
         self._hub = hub
         self._client = client
 
@@ -80,7 +80,7 @@ class Driver:
 
 async def main(page: Page) -> None:
     """Join, and stay."""
-    hub = AppHub("shop")
+    hub = PageHub("shop")
     async with hub.running(), hub.offering(server), mcp.Client(hub.client(), cache=None) as client:
         driver: Any = create_proxy(Driver(hub, client))
         js.tab = driver

@@ -47,7 +47,8 @@ def of_project(file: Path) -> Bundle:
 
 PROGRAM = ("program", "world")
 ALL = (
-    "from mcpframe import *\nfrom mcpframe.hosts import *\nfrom mcpframe.wire import *\nfrom mcpframe.hub import AppHub"
+    "from mcpframe import *\nfrom mcpframe.hosts import *\nfrom mcpframe.wire import *\n"
+    "from mcpframe.hub import PageHub"
 )
 BUNDLES = {
     "plain": of(""),
@@ -172,7 +173,7 @@ def test_the_page_can_start() -> None:
     assert {"mcpframe.frame.boot.boot", "mcpframe.frame.compat.after_restore"} <= modules("plain")
 
 
-HOSTING, HUB = "mcpframe.frame.hosting.mcp_apps.host", "mcpframe.hub.homes.page.app_hub"
+HOSTING, HUB = "mcpframe.frame.hosting.mcp_apps.host", "mcpframe.hub.homes.page.page_hub"
 PAGE_SERVER = "mcpframe.frame.page_server.server"
 
 
@@ -190,14 +191,14 @@ PAGE_SERVER = "mcpframe.frame.page_server.server"
         ("from importlib import import_module\nimport_module('mcpframe.hosts').AppHost", HOSTING),
         ("import mcpframe\nmcpframe.page_server", PAGE_SERVER),
         ("import mcpframe\ngetattr(mcpframe, 'page_server')", PAGE_SERVER),
-        ("from mcpframe.hub import AppHub", HUB),
-        ("from mcpframe.hub.homes.page.app_hub import AppHub", HUB),
-        ("from mcpframe.hub.homes.page import app_hub", HUB),
-        ("import mcpframe.hub.homes.page.app_hub", HUB),
-        ("def later():\n    import mcpframe.hub.homes.page.app_hub as app", HUB),
-        ("try:\n    from mcpframe.hub.homes.page import app_hub\nexcept ImportError:\n    app = None", HUB),
-        ("import_module('mcpframe.hub.homes.page.app_hub')", HUB),
-        ("APP = 'mcpframe.hub.homes.page.app_hub:AppHub'", HUB),
+        ("from mcpframe.hub import PageHub", HUB),
+        ("from mcpframe.hub.homes.page.page_hub import PageHub", HUB),
+        ("from mcpframe.hub.homes.page import page_hub", HUB),
+        ("import mcpframe.hub.homes.page.page_hub", HUB),
+        ("def later():\n    import mcpframe.hub.homes.page.page_hub as app", HUB),
+        ("try:\n    from mcpframe.hub.homes.page import page_hub\nexcept ImportError:\n    app = None", HUB),
+        ("import_module('mcpframe.hub.homes.page.page_hub')", HUB),
+        ("APP = 'mcpframe.hub.homes.page.page_hub:PageHub'", HUB),
         ("import_module(f'mcpframe.hub.{name}')", HUB),
         ("from mcpframe.frame.boot.page_main import run_page", "mcpframe.frame.boot.page_main"),
         ("def later(): from mcpframe.frame import world", "mcpframe.frame.world.resource_module"),
@@ -214,10 +215,10 @@ def test_each_way_to_import_a_module_brings_it(code: str, module: str) -> None:
         "from mcpframe import FrameServer, Page",
         "import mcpframe\nserver = mcpframe.FrameServer('x')",
         "if TYPE_CHECKING:\n    from mcpframe.hosts import AppHost",
-        "'This is not a mcpframe.hosts.AppHost and no mcpframe.hub.homes.page.app_hub.'",
+        "'This is not a mcpframe.hosts.AppHost and no mcpframe.hub.homes.page.page_hub.'",
         "import textwrap; from elsewhere import AppHost",
         "from mcpframe import nothing_like_it",
-        "import sys; sys.modules.get('mcpframe.hub.homes.page.app_hub')",
+        "import sys; sys.modules.get('mcpframe.hub.homes.page.page_hub')",
         "import log; log.getLogger('mcpframe')",
         "def (:",
     ],

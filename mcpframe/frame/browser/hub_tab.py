@@ -1,4 +1,4 @@
-"""One of several tabs of an app: broadcast channels, Web Locks, and page visibility (`hub.homes.page.tab_browser`)."""
+"""One of several tabs of a hub: broadcast channels, Web Locks, and page visibility (`hub.homes.page.tab_browser`)."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ThisTab:
         locks = getattr(js.navigator, "locks", None)
         if not isinstance(locks, JsProxy) or not hasattr(js, "BroadcastChannel"):
             raise StateError(
-                "An app's hub needs Web Locks and broadcast channels, which this page lacks: serve it over https, or "
+                "A page's hub needs Web Locks and broadcast channels, which this page lacks: serve it over https, or "
                 "from localhost."
             )
         self._locks = locks

@@ -1,4 +1,4 @@
-"""An app of several tabs, with real clients and servers of the SDK in each."""
+"""A hub of several tabs, with real clients and servers of the SDK in each."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from mcpframe.frame.serving.server import serve
 from mcpframe.hub.core.codec import read_from_hub, write_to_hub
 from mcpframe.hub.core.messages import ToolAnswer, ToolCall, ToolList
 from mcpframe.hub.core.options import HubOptions
-from mcpframe.hub.homes.page.app_hub import AppHub
 from mcpframe.hub.homes.page.dialing import Dialled
-from mcpframe.hub.homes.page.wire import AppNames
+from mcpframe.hub.homes.page.page_hub import PageHub
+from mcpframe.hub.homes.page.wire import ChannelNames
 from tests.support.fake_hub import ENVELOPE, text_result, tool
 from tests.support.fake_tabs import FakeBrowser, FakeTab
 from tests.support.settling import settled
@@ -33,11 +33,11 @@ WAIT = "website_tool_app_example_tab{}_wait"
 
 
 class Page:
-    """A page of the app: its server, its part in the hub, and what happens to it."""
+    """A page of the hub: its server, its part in the hub, and what happens to it."""
 
     def __init__(self, tab: FakeTab, options: HubOptions | None = None) -> None:
         self.tab = tab
-        self.hub = AppHub("shop", place=tab, options=options)
+        self.hub = PageHub("shop", place=tab, options=options)
         self.server = MCPServer("a page's")
         self.called: list[int] = []
         self.waiting = 0
@@ -79,7 +79,7 @@ class Page:
 
 
 class World:
-    """A browser and the pages of an app in it."""
+    """A browser and the pages of a hub in it."""
 
     def __init__(self) -> None:
         self.browser = FakeBrowser()
@@ -237,7 +237,7 @@ async def test_a_tab_that_is_loaded_again_keeps_its_number_and_a_copy_gets_its_o
 async def test_a_bundle_whose_tools_are_those_of_the_app_is_a_tab_of_it_during_sessions() -> None:
     async with app() as world:
         await world.page()
-        hub = AppHub("shop", place=FakeTab(world.browser))
+        hub = PageHub("shop", place=FakeTab(world.browser))
         for _ in range(2):
             async with AsyncExitStack() as stack:
                 for _ in range(2):
@@ -290,7 +290,7 @@ async def test_progress_and_cancellation_cross_the_tabs() -> None:
 async def test_without_a_tab_that_leads_a_call_says_so() -> None:
     async with app() as world:
         tab = FakeTab(world.browser)
-        hub = AppHub("shop", place=tab, leads=False)
+        hub = PageHub("shop", place=tab, leads=False)
         with pytest.raises(StateError):
             await hub.ready(0)
         async with hub.running(), Client(hub.client(), cache=None) as client:
@@ -310,7 +310,7 @@ async def test_without_a_tab_that_leads_a_call_says_so() -> None:
 async def test_a_cached_tool_opens_a_tab_if_the_browser_lets_it() -> None:
     async with app() as world:
         one = await world.page()
-        port = Dialled(FakeTab(world.browser), AppNames("shop"), "tools")
+        port = Dialled(FakeTab(world.browser), ChannelNames("shop"), "tools")
         port.on_open = lambda: port.post(write_to_hub(ToolList([tool("cart", cache=True)]))) and None
         port.start()
         async with Client(one.hub.client(), cache=None) as client:
@@ -332,7 +332,7 @@ async def test_a_cached_tool_opens_a_tab_if_the_browser_lets_it() -> None:
             assert url == "https://app.example/"
             tab = FakeTab(world.browser)
             tab.window_name = name
-            again = Dialled(tab, AppNames("shop"), "tools")
+            again = Dialled(tab, ChannelNames("shop"), "tools")
             again.on_open = lambda: again.post(write_to_hub(ToolList([tool("cart", cache=True)]))) and None
 
             def answer(text: str) -> None:

@@ -1,6 +1,6 @@
 /**
- * A tab's port to the hub of an app, in whichever tab it is. The same in Python is `mcpframe.hub.homes.page.dialing`, which
- * describes the states; `wire` beside it describes the messages. `tests/vectors/app_tabs` holds for both.
+ * A tab's port to the hub of several tabs, in whichever tab it is. The same in Python is `mcpframe.hub.homes.page.dialing`, which
+ * describes the states; `wire` beside it describes the messages. `tests/vectors/hub_tabs` holds for both.
  */
 
 // As in `mcpframe.hub.core.limits`, which says why.
@@ -13,18 +13,18 @@ const LONGEST_MESSAGE = 64 * 1024 * 1024;
 
 export class Port {
   /**
-   * @param {string} app the name of the app
+   * @param {string} hub the name of the hub
    * @param {"window" | "client"} kind
    * @param {Partial<Record<"onOpen" | "onMessage" | "onControl" | "onLost" | "onUnresponsive", (...given: any[]) => any>>} [handlers]
    */
-  constructor(app, kind, { onOpen, onMessage, onControl, onLost, onUnresponsive } = {}) {
+  constructor(hub, kind, { onOpen, onMessage, onControl, onLost, onUnresponsive } = {}) {
     this.kind = kind;
     this.onOpen = onOpen;
     this.onMessage = onMessage;
     this.onControl = onControl;
     this.onLost = onLost;
     this.onUnresponsive = onUnresponsive;
-    this.name = (...parts) => ["mcpframe-hub", app, ...parts].join(":");
+    this.name = (...parts) => ["mcpframe-hub", hub, ...parts].join(":");
     this.key = this.name("number", kind);
     this.directory = null;
     this.line = null;

@@ -1,4 +1,4 @@
-"""Tabs of an app that open, close, reload, hang and are frozen in any order: one leads, and each port is in its hub.
+"""Tabs of a hub that open, close, reload, hang and are frozen in any order: one leads, and each port is in its hub.
 
 The hub itself is left out: what is drawn is who leads, and which ports it has.
 """
@@ -12,11 +12,11 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from mcpframe.hub.core.limits import NUMBER_SECONDS, PING_SECONDS, PING_STRIKES
 from mcpframe.hub.homes.page.dialing import Dialled
 from mcpframe.hub.homes.page.election import Election
-from mcpframe.hub.homes.page.switchboard import AppPort, Switchboard
-from mcpframe.hub.homes.page.wire import AppNames
+from mcpframe.hub.homes.page.switchboard import PagePort, Switchboard
+from mcpframe.hub.homes.page.wire import ChannelNames
 from tests.support.fake_tabs import FakeBrowser, FakeTab
 
-NAMES = AppNames("drawn")
+NAMES = ChannelNames("drawn")
 
 
 class DrawnTab:
@@ -27,7 +27,7 @@ class DrawnTab:
         self.leads = leads
         self.frozen = False
         self.board: Switchboard | None = None
-        self.ports: list[AppPort] = []
+        self.ports: list[PagePort] = []
         self.heard: list[str] = []
         self.answers: list[str] = []
         self.opened = self.lost = 0
@@ -52,7 +52,7 @@ class DrawnTab:
             assert not self.ports
         self.board = None
 
-    def _accept(self, port: AppPort) -> None:
+    def _accept(self, port: PagePort) -> None:
         def heard(text: str) -> None:
             self.answers.append(text)
             port.post(f"{text} is heard")
@@ -83,7 +83,7 @@ class DrawnTab:
 INDEX = st.integers(0, 20)
 
 
-class AppMachine(RuleBasedStateMachine):
+class PageMachine(RuleBasedStateMachine):
     """The tabs, and what happens to them."""
 
     def __init__(self) -> None:
@@ -202,5 +202,5 @@ class AppMachine(RuleBasedStateMachine):
         assert not self.browser.holding
 
 
-AppMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
-TestApp = AppMachine.TestCase
+PageMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+TestApp = PageMachine.TestCase

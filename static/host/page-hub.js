@@ -1,8 +1,8 @@
-import { Port } from "./app-port.js";
+import { Port } from "./hub-port.js";
 import { documentTools, pageHalf } from "./hub-scripts.js";
 
 /**
- * A page without Python as a tab of an app whose hub is in another tab (`mcpframe.hub.homes.page.app_hub`): it offers its tools
+ * A page without Python as a tab of a hub that is in another tab (`mcpframe.hub.homes.page.page_hub`): it offers its tools
  * to the hub, and can use those of all tabs. Tabs find each other over broadcast channels of their origin; a Web Lock for
  * each port is released when its tab ends, for whatever reason.
  */
@@ -32,18 +32,18 @@ function watch(away, back, seen = () => {}) {
 }
 
 /**
- * Joins an app of several tabs: the app's hub, in a tab that runs Python, gets the tools that this page offers now and
+ * Joins the hub of several tabs: the hub, in a tab that runs Python, gets the tools that this page offers now and
  * later, as a page server (MCP-B) or at its `document.modelContext` (WebMCP).
- * @param {string} [app] the name of the app, as `AppHub` has it
- * @returns {() => void} a function that leaves the app
+ * @param {string} [name] the name of the hub, as `PageHub` has it
+ * @returns {() => void} a function that leaves the hub
  */
-export function joinApp(app = "app") {
+export function joinHub(name = "hub") {
   const report = (message) => port.post(JSON.stringify(message));
   const page = pageHalf({ report, most: MOST_BYTES });
   let tools = null; // one per hub: a new hub knows none of the tools
   const seen = () => port.control("seen", { active: document.visibilityState === "visible" && document.hasFocus() });
   const halves = { page: () => page, document: () => tools };
-  const port = new Port(app, "window", {
+  const port = new Port(name, "window", {
     onOpen: () => {
       tools = documentTools();
       seen();
@@ -77,10 +77,10 @@ export function joinApp(app = "app") {
 }
 
 /**
- * A transport of the official TypeScript SDK's `Client` to the hub of an app. When another tab takes over the hub, the
+ * A transport of the official TypeScript SDK's `Client` to the hub of several tabs. When another tab takes over the hub, the
  * session ends (`onclose`): pending requests fail, and the client connects with a new transport.
  */
-export class AppHubTransport {
+export class PageHubTransport {
   /** @type {((message: any) => void) | undefined} */
   onmessage;
   /** @type {(() => void) | undefined} */
@@ -91,9 +91,9 @@ export class AppHubTransport {
   #stopWatching;
   #waiting = [];
 
-  /** @param {string} [app] the name of the app, as `AppHub` has it */
-  constructor(app = "app") {
-    this.#port = new Port(app, "client", {
+  /** @param {string} [name] the name of the hub, as `PageHub` has it */
+  constructor(name = "hub") {
+    this.#port = new Port(name, "client", {
       onOpen: () => {
         for (const text of this.#waiting.splice(0)) this.#port.post(text);
       },
@@ -113,7 +113,7 @@ export class AppHubTransport {
   /** Queues messages until there is a hub. */
   async send(message) {
     const text = JSON.stringify(message);
-    if (!this.#stopWatching) throw new Error("The session with the app's hub has ended: connect again.");
+    if (!this.#stopWatching) throw new Error("The session with the hub has ended: connect again.");
     if (!this.#port.post(text)) this.#waiting.push(text);
   }
 

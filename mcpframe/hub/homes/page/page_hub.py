@@ -1,11 +1,11 @@
-"""The hub in a page: for an app with several tabs, without an extension or a program beside the browser.
+"""The hub in a page: for several tabs of one origin, without an extension or a program beside the browser.
 
-    async with AppHub("shop").running() as hub:
+    async with PageHub("shop").running() as hub:
         async with hub.offering(server), mcp.Client(hub.client()) as client:
             print(await client.list_tools())  # those of all open tabs
 
-All tabs of one origin that use one name form the app. One of them leads: it runs the hub. When it is closed, crashes or
-is frozen, the next one leads. Tabs without Python join with `static/host/app-hub.js`.
+All tabs of one origin that use one name have one hub. One of them leads: it runs the hub. When it is closed, crashes or
+is frozen, the next one leads. Tabs without Python join with `static/host/page-hub.js`.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from mcpframe.hub.homes.page.leading import LeadingTab
 from mcpframe.hub.homes.page.offering import ServerOffer
 from mcpframe.hub.homes.page.remote import RemoteHub
 from mcpframe.hub.homes.page.tab_browser import TabBrowser
-from mcpframe.hub.homes.page.wire import AppNames
+from mcpframe.hub.homes.page.wire import ChannelNames
 from mcpframe.hub.serving.server import HubServer, client_streams
 
 if in_pyodide():  # now: a page that restores a snapshot would have to fetch it later
-    from mcpframe.frame.browser import app_tab
+    from mcpframe.frame.browser import hub_tab
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel.server import Server
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-class AppHub:
-    """The hub of an app, in one of its tabs.
+class PageHub:
+    """The hub of several tabs of one origin, in one of them.
 
     Args:
-        name: The name of the app: tabs of one origin and one name are one app.
+        name: The name of the hub: tabs of one origin and one name have one hub.
         options: The hub's settings, used when this tab leads. All tabs should have the same.
         leads: Whether this tab may lead.
         place: The browser; None for this page's.
@@ -52,13 +52,13 @@ class AppHub:
 
     def __init__(
         self,
-        name: str = "app",
+        name: str = "hub",
         *,
         options: HubOptions | None = None,
         leads: bool = True,
         place: TabBrowser | None = None,
     ) -> None:
-        self._names = AppNames(name)
+        self._names = ChannelNames(name)
         self._options = replace(options or HubOptions(), own_numbers=True)
         self._leads = leads
         self._given_place = place
@@ -75,7 +75,7 @@ class AppHub:
 
     @property
     def is_running(self) -> bool:
-        """Whether this tab is part of the app."""
+        """Whether this tab is part of the hub."""
         return self._place is not None
 
     @property
@@ -84,8 +84,8 @@ class AppHub:
         return self._leading is not None
 
     @asynccontextmanager
-    async def running(self) -> AsyncIterator[AppHub]:
-        """Join the app for the duration of the block.
+    async def running(self) -> AsyncIterator[PageHub]:
+        """Join the hub for the duration of the block.
 
         Yields:
             This object.
@@ -94,7 +94,7 @@ class AppHub:
             StateError: The browser has no Web Locks or no broadcast channels, as in insecure contexts.
         """
         if self._place is not None:
-            raise StateError("This AppHub is running already: use another one.")
+            raise StateError("This PageHub is running already: use another one.")
         place = self._place = self._given_place or _own_place()
         self._election = Election(place, self._names, self._lead, self._resign)
         watching = Dialled(place, self._names, "watch")
@@ -161,9 +161,9 @@ class AppHub:
 
     @property
     def server(self) -> Server[Any]:
-        """The hub as a lowlevel server of the SDK, for a bundle whose tools are those of the app's open tabs.
+        """The hub as a lowlevel server of the SDK, for a bundle whose tools are those of the hub's open tabs.
 
-        This tab is part of the app while the server has a session; it does not have to be `running` for that.
+        This tab is part of the hub while the server has a session; it does not have to be `running` for that.
         """
         return self._server.server
 
@@ -171,7 +171,7 @@ class AppHub:
 
     def _lead(self, hub: str) -> None:
         assert self._place is not None
-        log.info("This tab has the hub of %r.", self._names.app)
+        log.info("This tab has the hub of %r.", self._names.name)
         self._leading = LeadingTab(self._place, self._names, self._options)
         self._serving = self._jobs.start(self._serve(self._leading, hub))
 
@@ -194,7 +194,7 @@ class AppHub:
         )
 
     def _resign(self) -> None:
-        log.warning("Another tab has the hub of %r now, as this one did not respond.", self._names.app)
+        log.warning("Another tab has the hub of %r now, as this one did not respond.", self._names.name)
         self._stop_leading()
 
     def _stop_leading(self) -> None:
@@ -209,7 +209,7 @@ class AppHub:
             self._election.usurp()
 
     def _away(self) -> None:
-        """Leave the app: the page is frozen, perhaps for ever, and the other tabs must not wait for it."""
+        """Leave the hub: the page is frozen, perhaps for ever, and the other tabs must not wait for it."""
         self._is_away = True
         self._stop_leading()
         if self._election is not None:
@@ -231,15 +231,15 @@ class AppHub:
 
     def _running_place(self) -> TabBrowser:
         if self._place is None:
-            raise StateError("This AppHub is not running: use it within `async with hub.running()`.")
+            raise StateError("This PageHub is not running: use it within `async with hub.running()`.")
         return self._place
 
 
 class _Users:
-    """The sessions of an app's server: the app runs in this tab while there is one."""
+    """The sessions of a hub's server: this tab is part of the hub while there is one."""
 
-    def __init__(self, app: AppHub) -> None:
-        self._app = app
+    def __init__(self, hub: PageHub) -> None:
+        self._hub = hub
         self._count = 0
         self._turn = asyncio.Lock()
         self._running: asyncio.Task[None] | None = None
@@ -247,13 +247,13 @@ class _Users:
 
     @asynccontextmanager
     async def session(self, server: Server[Any]) -> AsyncIterator[None]:
-        """Hold one session open. Raises `StateError` as `AppHub.running` does."""
-        if self._app.is_running and not self._count:  # by its author
+        """Hold one session open. Raises `StateError` as `PageHub.running` does."""
+        if self._hub.is_running and not self._count:  # by its author
             yield
             return
         await self._begin()
         try:
-            await self._app.ready(limits.READY_SECONDS)
+            await self._hub.ready(limits.READY_SECONDS)
             yield
         finally:
             await self._end()
@@ -274,12 +274,12 @@ class _Users:
 
     async def _run(self, begun: asyncio.Future[None]) -> None:
         try:
-            async with self._app.running():
+            async with self._hub.running():
                 begun.set_result(None)
                 await self._over.wait()
         except Exception as error:
             if begun.done():
-                log.exception("The app's hub has failed.")
+                log.exception("The hub has failed.")
             else:
                 begun.set_exception(error)
 
@@ -294,5 +294,5 @@ class _Users:
 
 def _own_place() -> TabBrowser:
     if not in_pyodide():
-        raise StateError("AppHub finds its tab only in a browser: elsewhere, pass it a `place`.")
-    return app_tab.ThisTab()
+        raise StateError("PageHub finds its tab only in a browser: elsewhere, pass it a `place`.")
+    return hub_tab.ThisTab()
