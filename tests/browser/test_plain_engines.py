@@ -1,4 +1,4 @@
-"""Plain MCP around frames in Firefox and in WebKitGTK: a page in Python, and framed servers and assistants by others.
+"""Plain MCP around frames: a page in Python, framed servers in Firefox and WebKitGTK, and framed assistants in Firefox.
 
 Chromium is the reference: `test_framed_assistants.py`, and `tests/bridge/test_plain.py`.
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from mcpframe.kit.web.serve import Served, serve_folder
-from tests.browser.engines import Engine, until
+from tests.browser.engines import KINDS, Engine, until
 from tests.browser.plain_framed import ASSISTANTS, SERVERS, write_assistants, write_servers
 from tests.support.built import built
 
@@ -46,6 +46,7 @@ def test_servers(engine: Engine, sites: tuple[str, Served]) -> None:
 
 
 @pytest.mark.extended
+@pytest.mark.parametrize("engine", KINDS[:1], indirect=True, ids=lambda kind: kind.name)
 def test_assistants(engine: Engine, sites: tuple[str, Served]) -> None:
     for page in (*(f"{name}.html" for name in ASSISTANTS), f"{ASSISTANTS[1]}.html#auto"):
         frame(engine, sites, page, serves=True)
