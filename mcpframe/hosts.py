@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mcpframe.frame.core.places import parse_address as parse_address
     from mcpframe.frame.core.roles import Options as Options
     from mcpframe.frame.core.visible import visible as visible
-    from mcpframe.frame.dialects.available import outer_dialects as outer_dialects
+    from mcpframe.frame.dialects.complete import outer_dialects as outer_dialects
     from mcpframe.frame.hosting.mcp_apps.host import AppHost as AppHost
     from mcpframe.frame.hosting.mcp_apps.host_profiles import HOST_PROFILES as HOST_PROFILES
     from mcpframe.frame.hosting.mcp_apps.host_profiles import HostProfile as HostProfile

@@ -14,8 +14,8 @@ from mcpframe.frame.core.dialect import TRANSPORT
 from mcpframe.frame.core.events import Inbound, Output, Refused, Send
 from mcpframe.frame.core.origins import ANY, parse_allowed_origins
 from mcpframe.frame.core.roles import State
-from mcpframe.frame.dialects.available import dialect
-from mcpframe.frame.dialects.mcp_ui.offers import EmbedderOffer
+from mcpframe.frame.dialects.complete import complete_dialects
+from mcpframe.frame.dialects.mcp_ui.further_roles import EmbedderOffer
 
 Json = dict[str, Any]
 
@@ -91,7 +91,7 @@ class _Pair:
 
 def talk(name: str) -> Iterator[tuple[str, Send]]:
     """Run both sides of a dialect through a session; return the messages of each."""
-    spoken = dialect(name)
+    (spoken,) = (each for each in complete_dialects() if each.name == name)
     offer = EmbedderOffer(origin=_FRAME, data={"theme": "dark"}) if name == "mcp_ui" else None
     page = spoken.page_offer(name="adder", version="1.0")
     pair = _Pair(

@@ -18,7 +18,7 @@ from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.core.machine import Machine
 from mcpframe.frame.core.roles import Local, Message, Role, Rule, State
 from mcpframe.frame.dialects.available import spoken_names
-from mcpframe.frame.dialects.mcp_ui.offers import EmbedderAct
+from mcpframe.frame.dialects.mcp_ui.further_roles import EmbedderAct
 from tests.vectors.cases import Case, cases, cases_in, files
 from tests.vectors.parts import parts
 from tests.vectors.python_driver import play
@@ -35,12 +35,14 @@ _GUARDS = {
     "is_ours": "for a request of the page",
     "is_probe": "the id is `mcpframe/ping`",
     "begins_again": "its id and method are those of one that waits",
+    "is_request_over_port": "a request of MCP over a port",
 }
 _LOCALS: dict[str, str] = {
     Local.START: "start",
     Local.REPEAT: "the repetition is due",
     Local.DEADLINE: "the deadline has passed",
     Local.SEND: "an MCP message is to be sent",
+    Local.PORT: "a port is handed over",
     Local.PEER_REPLACED: "another document is in the peer's window",
     Local.PEER_REMOVED: "the peer's window is gone",
     Local.CLOSE: "close",

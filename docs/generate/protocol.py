@@ -38,6 +38,7 @@ LOCALS: dict[str, str] = {
     Act.REQUIRE_SETUP: "the page asks for its setup again",
     Local.LAST_REFUSED: "a refused `MCP_SETUP_COMPLETE`",
     Local.SEND: "an MCP message is to be sent",
+    Local.PORT: "a port is handed over",
     Local.PEER_REPLACED: "another document is in the peer's window",
     Local.PEER_REMOVED: "the peer's window is gone",
     Local.CLOSE: "close",

@@ -16,5 +16,6 @@ def bundle_official_peers(site: Path) -> str:
     version = apps_hosts.VERSIONS[0]
     apps_hosts.bundle_script(PAGES / "apps_host_page.js", version, site / f"apps_host_{version}.js")
     bundle_ui_client(site)
-    bundle_host(site, "2.x")
+    for version in ("2.x", "port"):
+        bundle_host(site, version)
     return bundle_peers(site)

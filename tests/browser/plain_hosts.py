@@ -10,9 +10,21 @@ from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.web.host_page import bundle_module
 from tests.browser.conftest import PAGES
 
-VERSIONS = ("2.x", "1.x")
-"""Of the SDK."""
+VERSIONS = ("2.x", "1.x", "port")
+"""Of the SDK; and 1.x over a port, in the way of npm's `mcp-browser-transport`."""
 _SCRIPT = PAGES / "plain_host_page.js"
+_OFFICIAL = 'import { PostMessageTransport } from "@modelcontextprotocol/ext-apps";'
+_OVER_A_PORT = """
+import { BrowserTransport } from "mcp-browser-transport";
+class PostMessageTransport extends BrowserTransport {
+  constructor(frame) {
+    const channel = new MessageChannel();
+    frame.postMessage("init", "*", [channel.port2]);
+    super(channel.port1);
+  }
+}
+"""
+"""As the package's README has it."""
 
 
 def bundle_host(site: Path, version: str) -> None:
@@ -23,6 +35,9 @@ def bundle_host(site: Path, version: str) -> None:
         text = source.read_text("utf-8").replace(
             "@modelcontextprotocol/client", "@modelcontextprotocol/sdk/client/index.js"
         )
-        source = install_locked(checkout_dir() / "tests" / "npm" / "ext-apps-1.7") / source.name
+        packages = "plain-mcp" if version == "port" else "ext-apps-1.7"
+        if version == "port":
+            text = text.replace(_OFFICIAL, _OVER_A_PORT)
+        source = install_locked(checkout_dir() / "tests" / "npm" / packages) / source.name
         write_file(source, text.encode())
     bundle_module(str(source), site / f"plain_host_{version}.js", modules)

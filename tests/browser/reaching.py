@@ -7,6 +7,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -223,9 +224,9 @@ async def ui_renderer(stage: Stage) -> AsyncIterator[Reached]:
 
 
 @asynccontextmanager
-async def post_message(stage: Stage) -> AsyncIterator[Reached]:
-    """npm's `Client` over `PostMessageTransport` of npm's `@modelcontextprotocol/ext-apps`."""
-    page = await stage.page("plain_host.html?2.x")
+async def plain_mcp(version: str, stage: Stage) -> AsyncIterator[Reached]:
+    """npm's `Client` over plain MCP, of a version of `plain_hosts`."""
+    page = await stage.page(f"plain_host.html?{version}")
     with anyio.fail_after(BOOT_PATIENCE):
         await page.evaluate("url => plain.connect(url)", stage.url)
     yield ScriptClient(page, await page.evaluate_handle("plain.client"), page.frame_locator("iframe"))
@@ -359,7 +360,8 @@ HOSTS: Mapping[str, Callable[[Stage], AbstractAsyncContextManager[Reached]]] = {
     "OuterFrame": outer_frame,
     "AppBridge": app_bridge,
     "@mcp-ui/client": ui_renderer,
-    "PostMessageTransport": post_message,
+    "PostMessageTransport": partial(plain_mcp, "2.x"),
+    "mcp-browser-transport": partial(plain_mcp, "port"),
     "@mcp-b, iframe": mcpb_iframe,
     "@mcp-b, tab": mcpb_tab,
     "WebMCP": webmcp,

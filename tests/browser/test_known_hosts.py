@@ -163,6 +163,7 @@ _JS_HOSTS = {
     "host.js": ("template.html", "await lab.connect(url, 'required');", "lab.client"),
     "AppBridge": ("apps_host.html?2.0.4", "await apps.open(url, { answers: { onmessage: {} } });", "apps.bridge"),
     "PostMessageTransport": ("plain_host.html?2.x", "await plain.connect(url);", "plain.client"),
+    "mcp-browser-transport": ("plain_host.html?port", "await plain.connect(url);", "plain.client"),
     "@mcp-b, iframe": ("mcpb.html", "await mcpb.iframeClient(url);", "mcpb.clients[0]"),
     "@mcp-b, tab": ("", "await mcpb.tabClient();", "mcpb.clients[0]"),
 }

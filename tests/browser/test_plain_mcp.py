@@ -1,4 +1,7 @@
-"""A bundle as a framed server of plain MCP: npm's `Client` over `PostMessageTransport`, in the versions people have."""
+"""A bundle as a framed server of plain MCP: npm's `Client`, in the versions people have.
+
+It posts to the frame's window (`PostMessageTransport`), or over a port that it hands over (`mcp-browser-transport`).
+"""
 
 from __future__ import annotations
 
@@ -71,3 +74,25 @@ async def test_values_belong_to_the_host_s_origin(page: Page, bundle_of: BundleO
             )
             assert (kept, dialect) == (count, "plain_mcp")
             await page.evaluate("plain.frame.remove()")
+
+
+@pytest.mark.parametrize("version", ["port"], indirect=True)
+async def test_a_server_in_a_worker_over_a_port(page: Page, bundle_of: BundleOf) -> None:
+    """Further hand-overs and messages to the window are those of no peer."""
+    with anyio.fail_after(BOOT_PATIENCE):
+        await page.evaluate("url => plain.connect(url)", bundle_of("computing").url)
+        counted = await page.evaluate(
+            """async () => {
+                const { contentWindow } = plain.frame;
+                const initialize = { jsonrpc: "2.0", id: 7, method: "initialize", params: {} };
+                const { port1, port2 } = new MessageChannel();
+                const heard = [];
+                port1.onmessage = ({ data }) => heard.push(data);
+                addEventListener("message", ({ data }) => heard.push(data));
+                contentWindow.postMessage("init", "*", [port2]);
+                port1.postMessage(initialize);
+                contentWindow.postMessage(initialize, "*");
+                return [(await plain.client.listTools()).tools.length > 0, heard];
+            }"""
+        )
+        assert counted == [True, []]

@@ -23,7 +23,7 @@ from mcpframe.frame.core.events import Closed, Event, Opened, Refused, Unrespons
 from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.core.places import NoHandshake, Place, VisibilityChanged
 from mcpframe.frame.core.roles import Options
-from mcpframe.frame.dialects.available import outer_dialect
+from mcpframe.frame.dialects.complete import outer_dialect
 from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.frame.session.session import Session, WireHook
 from mcpframe.frame.session.setup_phase import Permission, SetupCompleted, SetupRequired, SetupStarted

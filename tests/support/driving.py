@@ -9,12 +9,14 @@ from mcpframe.frame.core.errors import MalformedMessage
 from mcpframe.frame.core.events import Departure, Output
 from mcpframe.frame.core.roles import Local
 from mcpframe.frame.core.setup import Act, SetupReason, SetupRequired, SetupResult
+from tests.support.fake_window import FakePort, handing_over
 
 REQUEST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 RESPONSE = {"jsonrpc": "2.0", "id": 1, "result": {}}
 NOTIFICATION = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
-LOCALS: tuple[str, ...] = (Local.START, Local.REPEAT, Local.DEADLINE, *Act, *list(Local)[3:])
+_LATER = [each for each in Local if each not in (Local.START, Local.REPEAT, Local.DEADLINE, Local.PORT)]
+LOCALS: tuple[str, ...] = (Local.START, Local.REPEAT, Local.DEADLINE, *Act, *_LATER)
 """Everything that can happen besides a message of the peer."""
 
 
@@ -31,6 +33,8 @@ def do(made: Connection, local: str, now: float = 0.0) -> list[Output]:
             return made.act(local, SetupResult("Pi"), now=now)
         case Act.REQUIRE_SETUP:
             return made.act(local, SetupRequired(SetupReason.OTHER, "again", True), now=now)
+        case Local.PORT:
+            return made.receive(handing_over(FakePort(), origin=next(iter(made._first.allowed))), now)
         case Local.PEER_REPLACED:
             return made.peer_gone(Departure.REPLACED, now)
         case Local.PEER_REMOVED:

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from mcpframe.frame.core.events import Departure, Inbound, Inbox
+from mcpframe.frame.core.events import Departure, Inbound, Inbox, Port
 
 STRANGER = "https://stranger.example"
 
@@ -19,6 +19,36 @@ STRANGER = "https://stranger.example"
 def inbound(message: Any, *, origin: str, from_peer: bool = True) -> Inbound:
     """Return a message event with this data, as `JSON.stringify` writes it."""
     return Inbound(origin, from_peer, lambda: json.dumps(message, separators=(",", ":")))
+
+
+class FakePort:
+    """One end of a channel, without a browser.
+
+    Attributes:
+        posted: every message that was posted to it.
+        hear: delivers a message of its other end; None while nobody listens.
+        closed: whether this end was closed.
+    """
+
+    def __init__(self) -> None:
+        self.posted: list[Any] = []
+        self.hear: Callable[[Callable[[], str]], None] | None = None
+        self.closed = False
+
+    def listen(self, deliver: Callable[[Callable[[], str]], None]) -> None:
+        self.hear = deliver
+
+    def post(self, text: str) -> None:
+        self.posted.append(json.loads(text))
+
+    def leave(self, *, close: bool) -> None:
+        self.hear = None
+        self.closed |= close
+
+
+def handing_over(*ports: Port, origin: str, message: Any = "init", from_peer: bool = True) -> Inbound:
+    """Return a message event with ports."""
+    return Inbound(origin, from_peer, lambda: json.dumps(message), ports=lambda: ports)
 
 
 class FakeWindow:

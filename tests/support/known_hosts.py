@@ -114,6 +114,17 @@ HOSTS = (
         },
     ),
     Host(
+        "mcp-browser-transport",
+        "the official `Client` over a port of npm's `mcp-browser-transport`",
+        "plain_mcp",
+        values="host's origin",
+        configured=ORIGIN,
+        evidence={
+            "notified": f"{BROWSER}/test_plain_mcp.py::test_changed_lists_are_announced",
+            "values": f"{BROWSER}/test_plain_mcp.py::test_values_belong_to_the_host_s_origin",
+        },
+    ),
+    Host(
         "@mcp-b, iframe",
         "`@mcp-b/transports`, around the frame",
         "mcp_b",

@@ -7,11 +7,11 @@ from typing import Any
 from mcpframe.frame.core.connection import Candidate, parse_allowed_origins
 from mcpframe.frame.core.dialect import TRANSPORT, Dialect
 from mcpframe.frame.core.roles import Role
-from mcpframe.frame.dialects.available import dialects
+from mcpframe.frame.dialects.complete import complete_dialects
 from tests.support import second_dialect as made_up
 from tests.vectors.parts import parts
 
-EVERY = (*made_up.DIALECTS.values(), *dialects())
+EVERY = (*made_up.DIALECTS.values(), *complete_dialects())
 
 
 def messages_to(role: Role) -> list[Any]:

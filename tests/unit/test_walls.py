@@ -77,8 +77,8 @@ def _in_room_of_the_sdk(path: Path) -> bool:
 
 
 def _dialect(path: Path, modules: frozenset[str]) -> set[str]:
-    own = path.relative_to(FRAME / "dialects").parts[0]
-    return ours_but(modules, "mcpframe.frame.core.", f"mcpframe.frame.dialects.{own}")
+    room = path.parent.name if path.parent != FRAME / "dialects" else "available"  # beside the dialects: who finds them
+    return ours_but(modules, "mcpframe.frame.core.", f"mcpframe.frame.dialects.{room}")
 
 
 def _base(_: Path, modules: frozenset[str]) -> set[str]:

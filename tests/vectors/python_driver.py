@@ -12,8 +12,9 @@ from typing import Any
 
 from mcpframe.frame.core.connection import Candidate, Connection, Options, parse_allowed_origins
 from mcpframe.frame.core.errors import StateError
-from mcpframe.frame.core.events import Closed, Inbound, Output, Received, Refused, Send, Unreadable
+from mcpframe.frame.core.events import Attend, Closed, Inbound, Output, Received, Refused, Send, Unreadable
 from mcpframe.frame.core.origins import ANY
+from tests.support.fake_window import FakePort, handing_over
 from tests.vectors.cases import Case, Result, roles
 from tests.vectors.parts import Parts, parts
 
@@ -73,6 +74,10 @@ def _act(connection: Connection, case: Case, spoken: Parts, peer: str) -> list[O
             return _hear(connection, text, STRANGER)
         case "opaque origin":
             return _hear(connection, text, "null")
+        case "port":
+            port = FakePort()
+            connection.receive(handing_over(port, origin=peer), 0.0)
+            return connection.receive(Inbound(peer, True, lambda: text, port), 0.0)
     return _hear(connection, text, peer)
 
 
@@ -115,6 +120,8 @@ def _described(output: Output, spoken: Parts, heard: Any, peer: str) -> dict[str
             return {"received": payload}
         case Closed():
             return {"closed": type(output.error).__name__ if output.error else None}
+        case Attend():
+            return {"attends": output.origin is not None}
         case Send():
             return _posted(output, spoken, peer)
     return spoken.described(output)
@@ -122,7 +129,7 @@ def _described(output: Output, spoken: Parts, heard: Any, peer: str) -> dict[str
 
 def _posted(output: Send, spoken: Parts, peer: str) -> dict[str, Any]:
     assert output.target_origin in (ANY, peer)
-    to = "*" if output.target_origin == ANY else "peer"
+    to = "port" if output.port else "*" if output.target_origin == ANY else "peer"
     message = json.loads(output.text)
     payload = spoken.json_rpc(message) or {}
     if "error" in payload:

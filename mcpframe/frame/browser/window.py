@@ -73,19 +73,49 @@ class PeerWindow:
         # Not at import: a snapshot keeps only those browser objects that can be looked up by name.
         source = js.Object.getOwnPropertyDescriptor(js.MessageEvent.prototype, "source").get
         one = js.Array.of(0)
-        read = getattr(js, "mcpframeText", _stringify)  # from the page's script; other pages have none
+        read = _reading()
 
         def inbound(event: Any) -> Inbound:
             # `event.source == peer`, without bringing the source into Python: to wrap a window of another origin costs
             # half a millisecond, for every message of a stranger. This costs six microseconds.
             from_peer = _map(one, source, event).includes(peer)
-            return Inbound(event.origin, from_peer, lambda: text_of(event.data, read, is_wanted=False))
+            return Inbound(event.origin, from_peer, _text(event, read), None, lambda: [*map(_Port, event.ports)])
 
         return inbound
 
     def post(self, text: str, target_origin: str) -> None:
         """Post to the host; see `events.Window`."""
         self._peer.postMessage(_parse(text), target_origin)
+
+
+class _Port:
+    """A `MessagePort` that the peer has handed over: `events.Port`."""
+
+    def __init__(self, port: Any) -> None:
+        self._port = port
+
+    def listen(self, deliver: Callable[[Callable[[], str]], None]) -> None:
+        read = _reading()
+        self._listener = create_proxy(lambda event: deliver(_text(event, read)))
+        self._port.addEventListener("message", self._listener)
+        self._port.start()
+
+    def post(self, text: str) -> None:
+        self._port.postMessage(_parse(text))
+
+    def leave(self, *, close: bool) -> None:
+        self._port.removeEventListener("message", self._listener)
+        self._listener.destroy()
+        if close:
+            self._port.close()
+
+
+def _reading() -> Any:
+    return getattr(js, "mcpframeText", _stringify)  # from the page's script; other pages have none
+
+
+def _text(event: Any, read: Any) -> Callable[[], str]:
+    return lambda: text_of(event.data, read, is_wanted=False)
 
 
 def host_window() -> PeerWindow | None:

@@ -14,6 +14,8 @@ knows no dialect. It implements the parts that all of them share:
   the start.
 - Pinning: the same message fixes the peer's exact origin (`Machine.pin`, which the roles' actions call). From then on
   every message is posted to it, and none of another origin is accepted.
+- Ports: a peer may hand over one with a message that no codec claims, where a role has a rule for it. That adopts
+  nothing; a first message over the port does, and then the port is pinned with the origin.
 - Refusals: a page that is created with `names_refusal` tells a peer of another origin, once, that it is not allowed; a
   host that is told so ends. See `refusal.py`.
 - Limits and deadlines, as data: `Connection.deadline` is the time at which to call `tick`.
@@ -30,23 +32,24 @@ from typing import Any
 from mcpframe.frame.core import payload, refusal
 from mcpframe.frame.core.errors import HandshakeTimeout, MessageError, SessionError, StateError, UnexpectedOrigin
 from mcpframe.frame.core.events import (
+    Attend,
     Closed,
     Departure,
     Inbound,
     Large,
     Output,
+    Port,
     Refused,
     Send,
     Unreadable,
     Wire,
     Withdrawn,
 )
-from mcpframe.frame.core.machine import Candidate, Machine
+from mcpframe.frame.core.machine import Candidate, Machine, claimant
 from mcpframe.frame.core.origins import AllowedOrigins, parse_allowed_origins
 from mcpframe.frame.core.roles import Local, Options, Role, State
 
 __all__ = ["AllowedOrigins", "Candidate", "Connection", "Options", "State", "parse_allowed_origins"]
-
 
 _OTHER_WINDOW = "Sent by a window other than the peer."
 _OTHER_ORIGIN = "Not from an allowed origin."
@@ -55,6 +58,8 @@ _NOT_JSON = "It has no form in JSON."
 
 _REPORTED_ORIGINS = 8
 """At most this many origins outside the allow-list are reported; a page could be loaded from any number of them."""
+_MOST_PORTS = 8
+"""Of the ports handed over before a peer is pinned, the last ones are attended: clients that retry create new ones."""
 
 
 class Connection:
@@ -92,6 +97,7 @@ class Connection:
         self._adopted: Machine | None = self._machines[0] if len(self._machines) == 1 else None
         self._errors: list[SessionError | None] = []
         self._refused_origins: set[str] = set()
+        self._ports: list[Port] = []
         self._names_refusal = names_refusal
 
     @property
@@ -113,6 +119,11 @@ class Connection:
     def origin(self) -> str | None:
         """The peer's origin; None until it is pinned."""
         return self._adopted.origin if self._adopted else None
+
+    @property
+    def port(self) -> Port | None:
+        """The port that was pinned with the peer; None for its window."""
+        return self._adopted.port if self._adopted else None
 
     @property
     def session_id(self) -> str | None:
@@ -150,24 +161,23 @@ class Connection:
             inbound: the event, unread.
             now: the time in seconds.
         """
-        state = self._first.state
-        if state is State.IDLE or state is State.CLOSED:
+        if (state := self._first.state) is State.IDLE or state is State.CLOSED:
             return self._drop(state)
-        origin = inbound.origin
-        if not inbound.from_peer:
+        origin, port, adopted = inbound.origin, inbound.port, self._adopted
+        is_other = adopted is not None and port is not adopted.port and adopted.past_opening
+        if not inbound.from_peer or is_other or (port and port not in self._ports):
             return self._seen(self._drop("source"), None, origin, _OTHER_WINDOW)
-        adopted = self._adopted
         if not (adopted.hears(origin) if adopted else any(machine.hears(origin) for machine in self._machines)):
             return self._seen(self._refuse_origin(origin), None, origin, _OTHER_ORIGIN)
         try:
             text = self._read(inbound)
         except Unreadable as unread:  # cyclic, or with a BigInt, or endless: the sender may still wait for an answer
-            return self._refuse(unread.error, unread.outline, None, origin, now)
+            return self._refuse(unread.error, unread.outline, None, inbound, now)
         except Large:
-            return self._seen(self._drop("noise"), None, origin, _NOISE)
+            return self._noise(inbound, None, now)
         except ValueError:
-            return self._seen(self._drop("noise"), None, origin, _NOT_JSON)
-        return self._take(text, origin, now)
+            return self._noise(inbound, None, now, _NOT_JSON)
+        return self._take(text, inbound, now)
 
     def send(self, text: str | MessageError, message: Mapping[str, Any], now: float) -> list[Output]:
         """Send one MCP message.
@@ -249,12 +259,13 @@ class Connection:
                 raise
             return large.read()
 
-    def _take(self, text: str, origin: str, now: float) -> list[Output]:
+    def _take(self, text: str, inbound: Inbound, now: float) -> list[Output]:
         """Take a message of an allowed peer through the rest of the gate: shape, then state."""
+        origin = inbound.origin
         try:
             data = payload.parse(text, **self._first.exchange.limits)
         except MessageError as error:
-            return self._refuse(error, text, text, origin, now)
+            return self._refuse(error, text, text, inbound, now)
         if refusal.is_refusal(data):
             body = refusal.refused_origin(data)
             outputs = self._each(lambda machine: machine.origin_refused(body, now))
@@ -264,49 +275,48 @@ class Connection:
             try:
                 text, data = data, payload.parse(data, **self._first.exchange.limits)
             except MessageError:  # a text of another library
-                return self._seen(self._drop("noise"), text, origin, _NOISE)
-        machine, kind = self._claimant(data, origin, is_text)
-        if kind is None:
-            return self._seen(self._drop("noise"), text, origin, _NOISE)
+                return self._noise(inbound, text, now)
+        machine, kind = claimant(self._hearing(inbound), data, origin, is_text=is_text)
+        if machine is None or kind is None:
+            return self._noise(inbound, text, now)
         if not machine.hears(origin):
             return self._seen(self._refuse_origin(origin, machine), text, origin, _OTHER_ORIGIN)
+        machine.port = inbound.port
         outputs = machine.hear(kind, data, text, origin, now)
+        if not machine.past_opening:
+            machine.port = None
+        elif self._ports:
+            outputs += self._leave([port for port in self._ports if port is not machine.port])
         if self._adopted is None:
             if machine.past_opening:
-                self._adopted = machine
-                self._machines = [machine]
+                self._adopted, self._machines = machine, [machine]
             outputs = self._settle(machine, outputs)
         return self._seen(outputs, text, origin) if self.watched else outputs
 
-    def _claimant(self, data: Any, origin: str, is_text: bool) -> tuple[Machine, str | None]:
-        """Return the candidate that claims a message, and the message's kind there; None for noise.
+    def _hearing(self, inbound: Inbound) -> Sequence[Machine]:
+        """Return the candidates for a message: for one over a port those that have it, or may take one."""
+        ported = (each for each in self._machines if each.port is inbound.port or each.takes(Local.PORT))
+        return [*ported] if inbound.port else self._machines
 
-        If several codecs claim it, a candidate that accepts this origin, and whose state has a rule for it, is
-        preferred.
+    def _noise(self, inbound: Inbound, text: str | None, now: float, reason: str = _NOISE) -> list[Output]:
+        """Ignore a message that no codec claims, but attend its port, if a candidate may take one."""
+        outputs = self._drop("noise")
+        takers = [each for each in self._machines if each.takes(Local.PORT) and each.hears(inbound.origin)]
+        if takers and not inbound.port and len(ports := inbound.ports()) == 1:
+            outputs += [*self._leave(self._ports[: 1 - _MOST_PORTS]), Attend(ports[0], inbound.origin)]
+            self._ports += ports
+            for machine in takers:
+                machine.port = ports[0]
+                outputs += machine.happen(Local.PORT, now=now)
+                machine.port = None
+        return self._seen(outputs, text, inbound.origin, reason)
 
-        Args:
-            data: the message.
-            origin: its origin.
-            is_text: whether it was posted as JSON text.
-        """
-
-        def kind_in(machine: Machine) -> str | None:
-            codec = machine.role.codec
-            return codec.kind(data) if codec.reads_text or not is_text else None
-
-        if self._adopted:
-            return self._adopted, kind_in(self._adopted)
-        kinds = [(machine, kind_in(machine)) for machine in self._machines]
-        claims = [claim for claim in kinds if claim[1] is not None]
-        heard = [claim for claim in claims if claim[0].hears(origin)]
-        taken = [claim for claim in heard if claim[0].takes(claim[1])]
-        return (taken or heard or claims or kinds)[0]
-
-    def _refuse(self, error: MessageError, members: str, text: str | None, origin: str, now: float) -> list[Output]:
+    def _refuse(self, error: MessageError, head: str, text: str | None, inbound: Inbound, now: float) -> list[Output]:
         """Reject a message that cannot be parsed, if a candidate claims it by the few members that were read."""
+        origin = inbound.origin
         claimed: Machine | None = None
-        for machine in self._machines:
-            data = machine.role.codec.sketch(members)
+        for machine in self._hearing(inbound):
+            data = machine.role.codec.sketch(head)
             kind = machine.role.codec.kind(data)
             if kind is None:
                 continue
@@ -316,7 +326,7 @@ class Connection:
                 return self._seen(self._settle(machine, outputs), text, origin)
         if claimed:
             return self._seen(self._refuse_origin(origin, claimed), text, origin, _OTHER_ORIGIN)
-        return self._seen(self._drop("noise"), text, origin, _NOISE)
+        return self._noise(inbound, text, now)
 
     # The candidates
 
@@ -349,7 +359,8 @@ class Connection:
                 self._machines.remove(machine)
                 settled.append(Withdrawn(machine.role.dialect, output.error))
             else:
-                settled.append(Closed(_most_telling(self._errors)))
+                telling = (error for error in self._errors if error and not isinstance(error, HandshakeTimeout))
+                settled.append(Closed(next(telling, self._errors[-1])))
         return settled
 
     # Counting and reporting
@@ -362,6 +373,10 @@ class Connection:
             errors = (output.error for output in outputs if isinstance(output, Refused))
             refused = next(map(str, errors), None)
         return [Wire("received", text, origin, refused), *outputs]
+
+    def _leave(self, ports: Sequence[Port]) -> list[Output]:
+        self._ports = [port for port in self._ports if port not in ports]
+        return [Attend(port, None) for port in ports]
 
     def _drop(self, reason: str) -> list[Output]:
         self.dropped[reason] += 1
@@ -378,13 +393,6 @@ class Connection:
             return told
         self._refused_origins.add(origin)
         machines = self._machines if claimed is None else [claimed]
-        entries = [
-            entry for machine in machines for entry in (machine.allowed if self.origin is None else [self.origin])
-        ]
-        allowed = ", ".join(dict.fromkeys(entries))
+        lists = [machine.allowed if self.origin is None else [self.origin] for machine in machines]
+        allowed = ", ".join(dict.fromkeys(entry for each in lists for entry in each))
         return [*told, Refused(UnexpectedOrigin(f"A page of {origin} is not heard; allowed: {allowed}."), origin)]
-
-
-def _most_telling(errors: Sequence[SessionError | None]) -> SessionError | None:
-    """Return the error of a connection whose candidates have all failed: any other before a handshake timeout."""
-    return next((error for error in errors if error and not isinstance(error, HandshakeTimeout)), errors[-1])

@@ -32,6 +32,8 @@ class Dialect:
         inner_client: the roles of a framed page that is a client, where the wire has to differ; then an author asks
             for the dialect by its name.
         outer: the roles of its host, by phase.
+        has_further_roles: whether `ROLES` in its `further_roles.py` has these two, by the names of the attributes.
+            A server's bundle goes without: see `dialects/complete.py`.
 
         phase_of: returns the phase that a page's address asks for, from its hash.
         fragments: for each phase but the transport phase, a regular expression that finds it in the hash; the same in
@@ -72,6 +74,7 @@ class Dialect:
     inner: Mapping[str, Role] = field(default_factory=dict)
     inner_client: Mapping[str, Role] = field(default_factory=dict)
     outer: Mapping[str, Role] = field(default_factory=dict)
+    has_further_roles: bool = False
 
     phase_of: Callable[[str], str] = lambda fragment: TRANSPORT
     fragments: Mapping[str, str] = field(default_factory=dict)

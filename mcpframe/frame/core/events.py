@@ -5,7 +5,7 @@ All of it is plain data, so that every rule of a protocol can be tested without 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, Protocol
@@ -49,6 +49,26 @@ class Large(ValueError):
         self.read = read
 
 
+class Port(Protocol):
+    """One end of a channel of messages, which a peer has handed over with one to the window."""
+
+    def listen(self, deliver: Callable[[Callable[[], str]], None]) -> None:
+        """Start to listen. Messages since the channel was created come first.
+
+        Args:
+            deliver: called with the `Inbound.read` of each message.
+        """
+        ...
+
+    def post(self, text: str) -> None:
+        """Post JSON text to the other end; see `Window.post`."""
+        ...
+
+    def leave(self, *, close: bool) -> None:
+        """Stop to listen; `close` ends the channel, too."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Inbound:
     """One `message` event, before anything in it was read.
@@ -59,11 +79,16 @@ class Inbound:
         read: returns the JSON text of `event.data`. It is called only after source and origin have passed, so that
             messages of strangers are never serialized. Raises `Large` if it has to be claimed first,
             `Unreadable` if the data has no JSON form, or a plain `ValueError` if no side can be waiting for it.
+        port: the port that it came over; then the other two are those of the message that handed over the port. None
+            for a message to the window.
+        ports: returns the ports that are handed over with it.
     """
 
     origin: str
     from_peer: bool
     read: Callable[[], str]
+    port: Port | None = None
+    ports: Callable[[], Sequence[Port]] = tuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +118,25 @@ class Send:
         text: JSON text; the window turns it into a plain object and posts that.
         target_origin: the exact origin to post to. `"*"` only for a handshake before the origin is known, and for a
             peer of opaque origin, which needs an opt-in.
+        port: the port to post it to in place of the window; None for the window.
     """
 
     text: str
     target_origin: str
+    port: Port | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attend:
+    """Listen on a port that a peer has handed over, or stop to.
+
+    Attributes:
+        port: the port.
+        origin: the origin of the message that handed it over; None to stop.
+    """
+
+    port: Port
+    origin: str | None
 
 
 class Departure(StrEnum):
@@ -210,7 +250,7 @@ class Wire:
 
 
 Event = SessionBegun | OwnEvent | Withdrawn | Received | Refused | Unresponsive | Closed
-Output = Send | Wire | Event
+Output = Send | Attend | Wire | Event
 
 
 class Window(Protocol):

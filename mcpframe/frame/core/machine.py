@@ -7,13 +7,13 @@ shape and whether the state accepts it are checked here.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from mcpframe.frame.core import payload, refusal
 from mcpframe.frame.core.errors import HandshakeRefused, MessageError, SessionError, StateError, UnexpectedMessage
-from mcpframe.frame.core.events import Closed, Output, Refused, Send
+from mcpframe.frame.core.events import Closed, Output, Port, Refused, Send
 from mcpframe.frame.core.exchange import Exchange
 from mcpframe.frame.core.origins import ANY, OPAQUE, AllowedOrigins
 from mcpframe.frame.core.outline import Outline
@@ -53,6 +53,7 @@ class Machine:
         state: its state.
         session_id: the id of the session; None before the handshake, and in dialects without ids.
         origin: the peer's origin; None until it is pinned.
+        port: the port of the message that is handled; once past the opening, the peer's. None for the window.
         exchange: the pending requests.
     """
 
@@ -76,6 +77,7 @@ class Machine:
         self.state = State.IDLE
         self.session_id: str | None = None
         self.origin: str | None = None
+        self.port: Port | None = None
         asks = self.role.side == "outer"
         self.exchange = Exchange(self.role.codec, options, self._post, asks=asks, shared=self.role.shared)
         self._dropped = dropped
@@ -229,7 +231,28 @@ class Machine:
     def _post(self, text: str) -> Send:
         if self.origin is None:
             raise StateError("Nothing is sent before the peer's origin is known.")
-        return Send(text, ANY if self.origin == OPAQUE else self.origin)
+        return Send(text, ANY if self.origin == OPAQUE else self.origin, self.port)
+
+
+def claimant(
+    machines: Sequence[Machine], data: Any, origin: str, *, is_text: bool
+) -> tuple[Machine, str] | tuple[None, None]:
+    """Return the machine that claims a message, and the message's kind there; None for noise.
+
+    If several codecs claim it, a machine that accepts this origin, and whose state has a rule for it, is preferred.
+
+    Args:
+        machines: those that may.
+        data: the message.
+        origin: its origin.
+        is_text: whether it was posted as JSON text.
+    """
+    kinds = ((each, each.role.codec.kind(data)) for each in machines if each.role.codec.reads_text or not is_text)
+    claims = [(machine, kind) for machine, kind in kinds if kind is not None]
+    if len(claims) > 1:
+        heard = [claim for claim in claims if claim[0].hears(origin)]
+        claims = [claim for claim in heard if claim[0].takes(claim[1])] or heard or claims
+    return claims[0] if claims else (None, None)
 
 
 def _offer_of(candidate: Candidate) -> Any:

@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol
 from mcpframe.frame.core import limits
 from mcpframe.frame.core.codec import Codec, Trigger
 from mcpframe.frame.core.errors import MessageError, SessionError
-from mcpframe.frame.core.events import Output, Send
+from mcpframe.frame.core.events import Output, Port, Send
 from mcpframe.frame.core.origins import AllowedOrigins
 
 
@@ -46,6 +46,7 @@ class Local(StrEnum):
     DEADLINE = "deadline has passed"
     SEND = "send"
     LAST_REFUSED = "the peer's last message was refused"
+    PORT = "a port was handed over"
     PEER_REPLACED = "peer's document replaced"
     PEER_REMOVED = "peer's window removed"
     CLOSE = "close"
@@ -119,6 +120,7 @@ class Actor(Protocol):
         session_id: the id of the session; None before the handshake, and in dialects without ids.
         allowed: the allowed origins of the peer.
         origin: the peer's origin; None until it is pinned.
+        port: the port of the message that is handled; once past the opening, the peer's. None for the window.
     """
 
     role: Role
@@ -127,6 +129,7 @@ class Actor(Protocol):
     session_id: str | None
     allowed: AllowedOrigins
     origin: str | None
+    port: Port | None
 
     def say(self, message: Mapping[str, Any]) -> Send:
         """Return a message of the dialect's own for the pinned peer."""

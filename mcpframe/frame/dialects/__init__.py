@@ -1,1 +1,1 @@
-"""The dialects: each a folder that imports the core and itself only. `available.py` finds them."""
+"""The dialects: each a folder that imports the core and itself only. `available.py` and `complete.py` find them."""

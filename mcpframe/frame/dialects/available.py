@@ -64,27 +64,6 @@ def dialect(name: str | None = None) -> Dialect:
     raise StateError(f"There is no dialect {name!r}." if name else "There is no dialect.")
 
 
-def outer_dialects() -> tuple[Dialect, ...]:
-    """Return the dialects of which the page around needs nothing but MCP: those that `OuterFrame` speaks.
-
-    Pages of the others use their host's own API, which the hosts of `mcpframe.hosts` for each have.
-    """
-    return tuple(each for each in dialects() if TRANSPORT in each.outer and not each.host_api)
-
-
-def outer_dialect(name: str | None = None) -> Dialect:
-    """Return a dialect of `outer_dialects` by its name; by default the preferred one.
-
-    Raises:
-        StateError: if it is none of them.
-    """
-    for each in outer_dialects():
-        if name in (None, each.name):
-            return each
-    names = ", ".join(each.name for each in outer_dialects())
-    raise StateError(f"A page cannot be framed in the dialect {name!r}, only in: {names}.")
-
-
 def view_dialects() -> tuple[str, ...]:
     """Return the names of the dialects in which hosts show a page as the view of a tool."""
     return tuple(each.name for each in dialects() if each.view_opening)
@@ -143,27 +122,6 @@ def inner_candidates(
         Candidate(each.inner[phase], allowed, each.page_offer(**about, query=query) if phase == TRANSPORT else None)
         for each in named or dialects()
         if phase in each.inner
-        if (allowed := allowed_origins.of(each.name)) is not None
-    ]
-
-
-def client_candidates(allowed_origins: AllowedOrigins | OriginLists, name: str | None = None) -> Sequence[Candidate]:
-    """Return the candidates of a framed page that may be a client; none if no origin is allowed.
-
-    Args:
-        allowed_origins: the allowed origins of the host.
-        name: the only dialect; by default those in which MCP's own handshake follows from either side.
-
-    Raises:
-        StateError: if a framed page cannot be a client in the dialect of this name.
-    """
-    able = {each.name: each for each in dialects() if each.initializes or TRANSPORT in each.inner_client}
-    if name is not None and name not in able:
-        raise StateError(f"A framed page cannot be a client in the dialect {name!r}, only in: {', '.join(able)}.")
-    return [
-        Candidate((each.inner_client or each.inner)[TRANSPORT], allowed)
-        for each in able.values()
-        if (each.initializes if name is None else each.name == name)
         if (allowed := allowed_origins.of(each.name)) is not None
     ]
 

@@ -20,7 +20,8 @@ from mcpframe.frame.core.dialect import SETUP
 from mcpframe.frame.core.errors import NoPeer, StateError
 from mcpframe.frame.core.events import Event, SessionBegun
 from mcpframe.frame.core.origins import OriginLists
-from mcpframe.frame.dialects.available import client_candidates, entries_of, phase_of, withheld
+from mcpframe.frame.dialects.available import entries_of, phase_of, withheld
+from mcpframe.frame.dialects.complete import client_candidates
 from mcpframe.frame.session.session import open_session
 
 if TYPE_CHECKING:

@@ -45,7 +45,7 @@ from mcpframe.frame.core.places import (
     parse_sandbox,
 )
 from mcpframe.frame.core.roles import State
-from mcpframe.frame.dialects.available import outer_dialect
+from mcpframe.frame.dialects.complete import outer_dialect
 from mcpframe.frame.hosting.shown_frame import ShownFrame, find_place
 from mcpframe.frame.session.session import Session, WireHook
 

@@ -25,6 +25,7 @@ from mcpframe.frame.core.events import (
     Inbox,
     OwnEvent,
     Received,
+    Send,
     SessionBegun,
     Window,
     Wire,
@@ -196,13 +197,15 @@ class Session:
         """Post a JSON-RPC object instead of an item of the write stream; see `send`."""
         self._driver.send(payload.encode(message), message)
 
-    def _post(self, text: str, target_origin: str) -> None:
-        if self._replied and (message := json.loads(text)) in self._replied:
+    def _post(self, sent: Send) -> None:
+        if self._replied and (message := json.loads(sent.text)) in self._replied:
             self._replied.remove(message)
+        elif sent.port:
+            sent.port.post(sent.text)
         else:
-            self._window.post(text, target_origin)
+            self._window.post(sent.text, sent.target_origin)
         if self._on_wire:
-            self._on_wire(Wire("sent", text, target_origin))
+            self._on_wire(Wire("sent", sent.text, sent.target_origin))
 
     def _take(self, output: Event | Wire) -> None:
         if isinstance(output, Received):
@@ -240,6 +243,8 @@ class Session:
             self.own_event = event
         elif isinstance(event, Closed):
             self._stop_listening()
+            if self.connection.port:
+                self.connection.port.leave(close=True)
             self._ahead.close()
             self._incoming.close()
             if not self._ended.done():

@@ -11,7 +11,7 @@ from typing import Any
 from mcpframe.frame.core.codec import Codec
 from mcpframe.frame.core.dialect import Dialect
 from mcpframe.frame.core.errors import MessageError
-from mcpframe.frame.dialects.available import dialects
+from mcpframe.frame.dialects.complete import complete_dialects
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,6 @@ def bare_body(message: Any) -> Any:
 
 def _codecs() -> Iterator[tuple[Dialect, Codec]]:
     """Return the codecs of both sides of each dialect, each once."""
-    for each in dialects():
+    for each in complete_dialects():
         roles = (*each.inner.values(), *each.outer.values())
         yield from ((each, codec) for codec in dict.fromkeys(role.codec for role in roles))

@@ -10,7 +10,7 @@ from typing import Any
 
 from mcpframe.frame.core.connection import Connection
 from mcpframe.frame.core.errors import MessageError
-from mcpframe.frame.core.events import Departure, Event, Inbound, Output, Send, Wire
+from mcpframe.frame.core.events import Attend, Departure, Event, Inbound, Output, Port, Send, Wire
 from mcpframe.frame.waiting.clock import Alarm, Timers
 
 
@@ -21,7 +21,7 @@ class Driver:
         self,
         connection: Connection,
         clock: Timers,
-        post: Callable[[str, str], None],
+        post: Callable[[Send], None],
         take: Callable[[Event | Wire], None],
     ) -> None:
         """Drive a connection, from `start` on.
@@ -29,7 +29,7 @@ class Driver:
         Args:
             connection: a connection in its first state.
             clock: the clock of its deadlines.
-            post: posts JSON text to a target origin.
+            post: posts a message to the window or the port of the peer.
             take: called with every other output.
         """
         self.connection = connection
@@ -72,7 +72,15 @@ class Driver:
     def _carry_out(self, outputs: Iterable[Output]) -> None:
         for output in outputs:
             if isinstance(output, Send):
-                self._post(output.text, output.target_origin)
+                self._post(output)
+            elif isinstance(output, Attend):
+                self._attend(output.port, output.origin)
             else:
                 self._take(output)
         self._alarm.set(self.connection.deadline)
+
+    def _attend(self, port: Port, origin: str | None) -> None:
+        if origin is None:
+            port.leave(close=False)
+        else:
+            port.listen(lambda read: self.receive(Inbound(origin, True, read, port)))

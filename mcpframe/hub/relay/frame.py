@@ -33,7 +33,7 @@ from mcpframe.frame.core.connection import Options
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.core.events import Inbound, Unreadable
 from mcpframe.frame.core.roles import State
-from mcpframe.frame.dialects.available import dialects
+from mcpframe.frame.dialects.complete import complete_dialects
 from mcpframe.frame.dialects.mcp_b.messages import NAME, READY, STOPPED
 from mcpframe.frame.dialects.mcp_b.roles import IFRAME_CLIENT
 from mcpframe.frame.waiting.clock import Clock
@@ -214,7 +214,7 @@ def is_past_opening(message: Any) -> bool:
     Args:
         message: A parsed JSON value.
     """
-    for each in dialects():
+    for each in complete_dialects():
         roles = [role for role in each.outer.values() if each.name != NAME]
         for role in roles:
             kind = role.codec.kind(_inner(message) if role.codec.reads_text else message)

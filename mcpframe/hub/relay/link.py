@@ -106,7 +106,7 @@ class ServerLink:
         role = replace(role, checks_content=False)
         options = replace(options, max_message_bytes=limits.HUB_MESSAGE_BYTES, max_nesting=limits.HUB_MESSAGE_NESTING)
         connection = Connection([Candidate(role, AllowedOrigins(frozenset({origin})))], options=options)
-        self._driver = Driver(connection, clock, post, self._take)
+        self._driver = Driver(connection, clock, lambda sent: post(sent.text, sent.target_origin), self._take)
         self._port = port
         self._on_open = on_open
         self._on_end = on_end

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mcpframe.frame.core.errors import McpFrameError
-from mcpframe.frame.dialects.available import outer_dialect
+from mcpframe.frame.dialects.complete import outer_dialect
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import BridgeError
 from mcpframe.kit.base.progress import Progress, silent

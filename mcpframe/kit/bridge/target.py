@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from mcpframe.frame.dialects.available import outer_dialect
+from mcpframe.frame.dialects.complete import outer_dialect
 from mcpframe.kit.base.cache import cache_dir, writing
 from mcpframe.kit.base.errors import BridgeError, InstallError, KitError, NoFramedServer
 from mcpframe.kit.base.limits import ANSWER_SECONDS

@@ -73,7 +73,7 @@ def is_host_name(values: list[str] | None) -> list[str]:
 def is_dialect(value: str | None) -> str | None:
     """Return the name of a dialect in which a page can be framed, or raise `typer.BadParameter`."""
     from mcpframe.frame.core.errors import StateError
-    from mcpframe.frame.dialects.available import outer_dialect
+    from mcpframe.frame.dialects.complete import outer_dialect
 
     try:
         return None if value is None else outer_dialect(value).name

@@ -15,7 +15,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from mcpframe.frame.dialects.available import outer_dialect
+from mcpframe.frame.dialects.complete import outer_dialect
 from mcpframe.kit.base.cache import cache_dir
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.progress import Progress, labelled, silent

@@ -10,6 +10,7 @@ from typing import Any
 from mcpframe.frame import dialects as package
 from mcpframe.frame.dialects import available
 from mcpframe.frame.dialects.available import offered_dialects
+from mcpframe.frame.dialects.complete import complete_dialects
 from tests.vectors.parts import parts
 
 TOY = "toy"
@@ -19,7 +20,7 @@ TOY = "toy"
 def installed() -> Iterator[None]:
     """Have the dialects of this folder in the block, besides those of mcpframe."""
     path: Any = package.__path__
-    cached = (offered_dialects, available.dialects, parts)
+    cached = (offered_dialects, available.dialects, complete_dialects, parts)
     path.append(str(Path(__file__).parent))
     for each in cached:
         each.cache_clear()

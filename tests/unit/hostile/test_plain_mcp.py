@@ -24,7 +24,8 @@ from mcpframe.frame.core.connection import Candidate, Connection, Options, parse
 from mcpframe.frame.core.errors import PeerGone
 from mcpframe.frame.core.events import Closed, Departure, Inbound, Output, Received, Refused, Send
 from mcpframe.frame.core.roles import Role, State
-from mcpframe.frame.dialects.plain_mcp import roles as plain
+from mcpframe.frame.dialects.plain_mcp import further_roles
+from mcpframe.frame.dialects.plain_mcp.roles import SERVER
 from tests.hostile.values import ODD, POISON, Record, nested, strangers, unread
 from tests.support.fake_window import inbound
 
@@ -35,7 +36,11 @@ PONG: Json = {"jsonrpc": "2.0", "id": "mcpframe/ping", "result": {}}
 INITIALIZE: Json = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {}}
 CALL: Json = {"jsonrpc": "2.0", "id": 5, "method": "tools/list", "params": {}}
 LIMITS = Options(max_message_bytes=100_000, max_nesting=100, max_pending=3)
-OPENINGS = {"server": (plain.SERVER, INITIALIZE), "client": (plain.CLIENT, PONG), "host": (plain.HOST, INITIALIZE)}
+OPENINGS = {
+    "server": (SERVER, INITIALIZE),
+    "client": (further_roles.CLIENT, PONG),
+    "host": (further_roles.HOST, INITIALIZE),
+}
 """Each seat, and the peer's message that opens it."""
 
 

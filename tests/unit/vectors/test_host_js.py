@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from mcpframe.frame.core.outline import MEMBERS, Outline, outline
-from mcpframe.frame.dialects.available import offered_dialects
+from mcpframe.frame.dialects.complete import complete_dialects
 from mcpframe.kit.base.data import HOST_JSON, static_dir
 from tests.support.host_js import host_folder, texts_of, through_host_js
 from tests.vectors.cases import cases, comparable
@@ -89,7 +89,7 @@ def test_who_waits_for_an_unreadable_message_is_known_in_every_dialect(folder: P
     text = (static_dir() / HOST_JSON).read_text("utf-8")
     [head] = re.findall(r"^const HEAD = (\[.*\]);$", text, re.MULTILINE)
     codecs = [
-        role.codec for dialect in offered_dialects() for role in (*dialect.inner.values(), *dialect.outer.values())
+        role.codec for dialect in complete_dialects() for role in (*dialect.inner.values(), *dialect.outer.values())
     ]
     assert {name for codec in codecs for name in (*codec.members, *MEMBERS)} == set(json.loads(head))
     assert {codec.body for codec in codecs} == {None, "payload"}

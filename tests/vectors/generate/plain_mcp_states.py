@@ -76,7 +76,7 @@ NOISE: list[Any] = [
     {"channel": "mcp-iframe", "type": "mcp", "direction": "client-to-server", "payload": FIRST["initialize"]},
 ]
 LOCALS = (
-    *("start", "repeat is due", "deadline has passed", "send"),
+    *("start", "repeat is due", "deadline has passed", "send", "a port was handed over"),
     *("peer's document replaced", "peer's window removed", "close"),
 )
 
@@ -116,6 +116,16 @@ class Side:
             return ([], state)
         return ([{"opened": None}] if state != "open" else [], "open")
 
+    def over_port(self, state: str, message: Message) -> Effect:
+        """Return what comes of a message over a port that was handed over in this state."""
+        if not self.inner or state not in ("awaiting", "calling"):
+            return ([], state)
+        if message is PING:
+            return ([{"posts": {"jsonrpc": "2.0", "id": PING["id"], "result": {}}, "to": "port"}], state)
+        if message in FIRST.values() or (self.opens and message.get("method") == "tools/list" and "id" in message):
+            return self.first(state, message)
+        return self.pong(state, message) if message in PONG.values() else self.later(state, message)
+
     def malformed(self, state: str, id_: Any) -> Effect:
         if state in DEAF:
             return ([], state)
@@ -140,6 +150,10 @@ class Side:
             case "send":
                 sent = {"posts": {"jsonrpc": "2.0", "method": "notifications/initialized"}, "to": "peer"}
                 return ([sent] if state == "open" else [{"raises": "StateError"}], state)
+            case "a port was handed over":
+                takes = self.inner and state in ("awaiting", "calling")
+                asks = [{"posts": PING, "to": "port"}] if state == "calling" else []
+                return ([{"attends": True}, *asks] if takes else [], state)
             case "peer's document replaced":
                 return gone if state == "open" and not self.inner else ([], state)
             case "peer's window removed":
@@ -185,5 +199,9 @@ def _given(side: Side, state: str) -> Iterator[tuple[str, dict[str, Any], Effect
     for stranger, error in STRANGERS.items():
         outcome = [{"refused": error}] if error and state not in DEAF else []
         yield f"the first message from {stranger}", {"from": stranger, "message": first}, (outcome, state)
+    for name, message in {**FIRST, **PONG, **LATER}.items():
+        yield f"{name}, over a port", {"from": "port", "message": message}, side.over_port(state, message)
+    yield "a ping over a port", {"from": "port", "message": PING}, side.over_port(state, PING)
+    yield "noise over a port", {"from": "port", "message": "init"}, ([], state)
     for local in LOCALS:
         yield local, {"do": local}, side.local(state, local)

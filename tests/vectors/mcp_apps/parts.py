@@ -9,8 +9,9 @@ from typing import Any
 from mcpframe.frame.core.connection import Connection
 from mcpframe.frame.core.events import Opened, Output
 from mcpframe.frame.core.roles import Local
-from mcpframe.frame.dialects.mcp_apps import roles as apps
-from mcpframe.frame.dialects.mcp_apps.offers import AppsHostOffer, HostFound, ViewCalled, ViewOffer
+from mcpframe.frame.dialects.mcp_apps.further_roles import HOST, AppsHostOffer, ViewCalled
+from mcpframe.frame.dialects.mcp_apps.offers import HostFound, ViewOffer
+from mcpframe.frame.dialects.mcp_apps.roles import VIEW
 from tests.support.apps import MESSAGES, OF_ANOTHER_REVISION, REFUSAL
 from tests.support.driving import REQUEST, do
 from tests.vectors.parts import Parts
@@ -48,7 +49,7 @@ def _json_rpc(message: Any) -> Mapping[str, Any] | None:
 
 
 PARTS = Parts(
-    roles={**{f"{role.side} {role.phase}": role for role in apps.ROLES}, _PROXIED: apps.HOST},
+    roles={"inner transport": VIEW, "outer transport": HOST, _PROXIED: HOST},
     messages=(*MESSAGES.values(), OF_ANOTHER_REVISION, REFUSAL),
     call=REQUEST,
     owns=lambda data: data.get("jsonrpc") == "2.0",

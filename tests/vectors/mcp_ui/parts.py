@@ -10,10 +10,11 @@ from mcpframe.frame.core.connection import Connection
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.core.events import Opened, Output
 from mcpframe.frame.core.roles import Role
-from mcpframe.frame.dialects.mcp_ui import roles as ui
 from mcpframe.frame.dialects.mcp_ui.codec import FRAME_CODEC
+from mcpframe.frame.dialects.mcp_ui.further_roles import EMBEDDER, EmbedderAct, EmbedderOffer
 from mcpframe.frame.dialects.mcp_ui.messages import RESPONSE
-from mcpframe.frame.dialects.mcp_ui.offers import EmbeddedOffer, EmbedderAct, EmbedderFound, EmbedderOffer
+from mcpframe.frame.dialects.mcp_ui.offers import EmbeddedOffer, EmbedderFound
+from mcpframe.frame.dialects.mcp_ui.roles import EMBEDDED
 from tests.support.driving import do
 from tests.support.ui import MESSAGES
 from tests.vectors.cases import Case
@@ -51,7 +52,7 @@ def _json_rpc(message: Any) -> Mapping[str, Any] | None:
 
 
 PARTS = Parts(
-    roles={f"{role.side} {role.phase}": role for role in ui.ROLES},
+    roles={"inner transport": EMBEDDED, "outer transport": EMBEDDER},
     messages=(*MESSAGES.values(), *({**message, "messageId": None} for message in MESSAGES.values())),
     call={"type": "ui-lifecycle-iframe-render-data", "payload": {"renderData": {"theme": "dark"}}},
     owns=lambda data: str(data.get("type")).startswith("ui-"),

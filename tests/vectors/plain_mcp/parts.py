@@ -8,7 +8,8 @@ from typing import Any
 from mcpframe.frame.core.connection import Connection
 from mcpframe.frame.core.events import Output
 from mcpframe.frame.core.roles import Local
-from mcpframe.frame.dialects.plain_mcp import roles as plain
+from mcpframe.frame.dialects.plain_mcp.further_roles import CLIENT, HOST
+from mcpframe.frame.dialects.plain_mcp.roles import SERVER
 from tests.support.driving import do
 from tests.vectors.parts import Parts
 
@@ -28,7 +29,7 @@ def _json_rpc(message: Any) -> Mapping[str, Any] | None:
 
 
 PARTS = Parts(
-    roles={"inner transport": plain.SERVER, _CLIENT: plain.CLIENT, "outer transport": plain.HOST},
+    roles={"inner transport": SERVER, _CLIENT: CLIENT, "outer transport": HOST},
     messages=(
         _INITIALIZE,
         {"jsonrpc": "2.0", "id": 7, "method": "server/discover"},

@@ -13,14 +13,14 @@ from mcpframe.frame.dialects.mcp_apps.messages import (
     VERSIONS,
 )
 from mcpframe.frame.dialects.mcp_apps.offers import ViewOffer
-from mcpframe.frame.dialects.mcp_apps.roles import HOST, VIEW
+from mcpframe.frame.dialects.mcp_apps.roles import VIEW
 
 DIALECT = Dialect(
     name=NAME,
     title="MCP Apps",
     preference=2,
     inner={TRANSPORT: VIEW},
-    outer={TRANSPORT: HOST},
+    has_further_roles=True,
     page_offer=lambda query="", **about: ViewOffer(**about),
     view_opening=INITIALIZE,
     view_confirmation=CONFIRMATION,

@@ -40,23 +40,6 @@ Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Initialize:
-    """A view's `ui/initialize`.
-
-    Attributes:
-        id: the id of the request.
-        version: the revision that it asks for; None in the seed's form.
-        info: its `appInfo`; empty in the seed's form.
-        capabilities: its `appCapabilities`.
-    """
-
-    id: jsonrpc.RequestId
-    version: str | None
-    info: Json
-    capabilities: Json
-
-
-@dataclass(frozen=True, slots=True)
 class InitializeAnswer:
     """A host's answer to `ui/initialize`.
 
@@ -79,36 +62,16 @@ def read_message(data: Json) -> dict[str, Any]:
     return jsonrpc.with_usable_id(dict(data))
 
 
-def read_initialize(data: Json) -> Initialize:
-    message = read_message(data)
-    if "id" not in message:
-        raise MalformedMessage("ui/initialize must be a request: it has no id.")
-    params = message.get("params", {})
-    return Initialize(
-        message["id"], _text(params, "protocolVersion"), _object(params, "appInfo"), _object(params, "appCapabilities")
-    )
-
-
-def read_initialized(data: Json) -> None:
-    if "id" in read_message(data):
-        raise MalformedMessage("ui/notifications/initialized must be a notification: it has an id.")
-
-
-def read_proxy_ready(data: Json) -> None:
-    if "id" in read_message(data):
-        raise MalformedMessage("ui/notifications/sandbox-proxy-ready must be a notification: it has an id.")
-
-
 def read_answer(data: Json) -> InitializeAnswer:
     message = read_message(data)
     if "error" in message:
         return InitializeAnswer(error=message["error"]["message"])
     result = message["result"]
     return InitializeAnswer(
-        _text(result, "protocolVersion"),
-        _object(result, "hostInfo"),
-        _object(result, "hostCapabilities"),
-        _object(result, "hostContext"),
+        text_member(result, "protocolVersion"),
+        object_member(result, "hostInfo"),
+        object_member(result, "hostCapabilities"),
+        object_member(result, "hostContext"),
     )
 
 
@@ -119,14 +82,14 @@ def read_tool_data(data: Json) -> dict[str, Any]:
     return message
 
 
-def _text(data: Json, key: str) -> str | None:
+def text_member(data: Json, key: str) -> str | None:
     value = data.get(key)
     if not isinstance(value, str | None):
         raise MalformedMessage(f"{key} must be a text.")
     return value
 
 
-def _object(data: Json, key: str) -> Json:
+def object_member(data: Json, key: str) -> Json:
     value = data.get(key)
     if not isinstance(value, dict | None):
         raise MalformedMessage(f"{key} must be an object.")

@@ -1,4 +1,4 @@
-"""The content of each side's handshake (see `Candidate.offer`), and the events when the other side has read it."""
+"""The content of a view's handshake (see `Candidate.offer`), and the event when it has found its host."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mcpframe.frame.core.events import Opened, OwnEvent
+from mcpframe.frame.core.events import Opened
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,24 +38,6 @@ class ViewOffer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AppsHostOffer:
-    """A host's part of the handshake.
-
-    Attributes:
-        info: `hostInfo`: name and version.
-        capabilities: `hostCapabilities`.
-        context: `hostContext` at the time of the handshake.
-        resource: the parameters of `ui/notifications/sandbox-resource-ready`, where the host frames a sandbox proxy;
-            None where it frames the view itself.
-    """
-
-    info: Mapping[str, Any] = field(default_factory=lambda: {"name": "mcpframe", "version": "0"})
-    capabilities: Mapping[str, Any] = field(default_factory=dict)
-    context: Mapping[str, Any] = field(default_factory=dict)
-    resource: Mapping[str, Any] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class HostFound(Opened):
     """A view has found its host.
 
@@ -70,18 +52,3 @@ class HostFound(Opened):
     info: Mapping[str, Any] = field(hash=False)
     capabilities: Mapping[str, Any] = field(hash=False)
     context: Mapping[str, Any] = field(hash=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ViewCalled(OwnEvent):
-    """A view has called its host. `Opened` follows once it is ready.
-
-    Attributes:
-        version: the revision that it asks for; None if it names none.
-        info: `appInfo`.
-        capabilities: `appCapabilities`.
-    """
-
-    version: str | None
-    info: Mapping[str, Any] = field(hash=False)
-    capabilities: Mapping[str, Any] = field(hash=False)

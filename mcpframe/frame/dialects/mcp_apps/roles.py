@@ -27,14 +27,11 @@ from mcpframe.frame.dialects.mcp_apps import messages as read
 from mcpframe.frame.dialects.mcp_apps.codec import CODEC
 from mcpframe.frame.dialects.mcp_apps.messages import (
     ANSWER,
-    INITIALIZE,
-    INITIALIZED,
     MESSAGE,
     NAME,
-    PROXY_READY,
     TOOL_DATA,
 )
-from mcpframe.frame.dialects.mcp_apps.offers import AppsHostOffer, ViewOffer
+from mcpframe.frame.dialects.mcp_apps.offers import ViewOffer
 
 S = State
 
@@ -60,36 +57,3 @@ VIEW = Role(
     ),
     waits={S.CALLING: "handshake_timeout"},
 )
-
-HOST = Role(
-    dialect=NAME,
-    side="outer",
-    phase=TRANSPORT,
-    codec=CODEC,
-    offers=AppsHostOffer,
-    readers={
-        PROXY_READY: read.read_proxy_ready,
-        INITIALIZE: read.read_initialize,
-        INITIALIZED: read.read_initialized,
-        MESSAGE: read.read_message,
-    },
-    rules=(
-        *common.beginning(S.AWAITING),
-        Rule(S.AWAITING, PROXY_READY, S.AWAITING, do.hand_over, do.has_proxy),
-        Rule(S.AWAITING, INITIALIZE, S.CONFIRMING, do.answer, do.has_view),
-        Rule(S.AWAITING, Local.DEADLINE, S.CLOSED, do.never_called),
-        Rule(S.CONFIRMING, INITIALIZE, S.CONFIRMING, do.answer),
-        Rule(S.CONFIRMING, INITIALIZED, S.OPEN, do.ready),
-        Rule(S.CONFIRMING, PROXY_READY, S.CLOSED, do.replaced, do.has_proxy),
-        Rule(S.CONFIRMING, Local.DEADLINE, S.CLOSED, do.never_ready),
-        Rule(S.OPEN, INITIALIZED, S.OPEN, common.ignore),
-        Rule(S.OPEN, INITIALIZE, S.CLOSED, do.replaced),
-        Rule(S.OPEN, PROXY_READY, S.CLOSED, do.replaced, do.has_proxy),
-        *common.exchanging(MESSAGE),
-        Rule(S.OPEN, Local.PEER_REPLACED, S.CLOSED, do.replaced),
-        *common.leaving(do.removed, S.AWAITING, S.CONFIRMING, S.OPEN),
-    ),
-    waits={S.AWAITING: "handshake_timeout", S.CONFIRMING: "accept_timeout"},
-)
-
-ROLES = (VIEW, HOST)

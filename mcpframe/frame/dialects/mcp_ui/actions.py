@@ -1,13 +1,12 @@
-"""The guards and actions of the two roles."""
+"""The guards and actions of the framed page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
-from mcpframe.frame.core.actions import end_with, received
+from mcpframe.frame.core.actions import end_with
 from mcpframe.frame.core.errors import HandshakeTimeout, PeerGone
-from mcpframe.frame.core.events import Opened, Output
+from mcpframe.frame.core.events import Output
 from mcpframe.frame.core.roles import Actor, Message
 from mcpframe.frame.dialects.mcp_ui.codec import wire
 from mcpframe.frame.dialects.mcp_ui.messages import (
@@ -19,7 +18,7 @@ from mcpframe.frame.dialects.mcp_ui.messages import (
     REQUEST_RENDER_DATA,
     RenderData,
 )
-from mcpframe.frame.dialects.mcp_ui.offers import EmbeddedOffer, EmbedderFound, EmbedderOffer
+from mcpframe.frame.dialects.mcp_ui.offers import EmbeddedOffer, EmbedderFound
 
 
 def waits_for_data(actor: Actor, _: Message) -> bool:
@@ -74,54 +73,6 @@ def render_data(actor: Actor, message: Message) -> Iterable[Output]:
     if render.error is not None:
         return actor.ignore(message.trigger)
     return actor.deliver({"jsonrpc": "2.0", "method": RENDER_DATA, "params": {"renderData": render.data}})
-
-
-# The host
-
-
-def listen(actor: Actor, _: Message) -> Iterable[Output]:
-    offer: EmbedderOffer = actor.offer
-    if offer.origin:
-        actor.pin(offer.origin)
-    return ()
-
-
-def loaded(actor: Actor, message: Message) -> Iterable[Output]:
-    offer: EmbedderOffer = actor.offer
-    if offer.data is not None:
-        yield actor.say(wire(RENDER_DATA, None, {"renderData": offer.data}))
-
-
-def render(actor: Actor, message: Message) -> Iterable[Output]:
-    actor.offer = replace(actor.offer, data=message.body)
-    return loaded(actor, message)
-
-
-def answer_request(actor: Actor, message: Message) -> Iterable[Output]:
-    """Answer a request for render data, even if there is none."""
-    offer: EmbedderOffer = actor.offer
-    content = {} if offer.data is None else {"renderData": offer.data}
-    yield actor.say(wire(RENDER_DATA, message.body, content))
-
-
-def open_with_load(actor: Actor, message: Message) -> Iterable[Output]:
-    yield from _opened(actor, message)
-    yield from loaded(actor, message)
-
-
-def open_with_answer(actor: Actor, message: Message) -> Iterable[Output]:
-    yield from _opened(actor, message)
-    yield from answer_request(actor, message)
-
-
-def open_with_message(actor: Actor, message: Message) -> Iterable[Output]:
-    yield from _opened(actor, message)
-    yield from received(actor, message)
-
-
-def _opened(actor: Actor, message: Message) -> Iterable[Output]:
-    actor.pin(message.origin)
-    yield Opened(dialect=NAME, origin=message.origin)
 
 
 nobody_answered = end_with(lambda _: HandshakeTimeout("No host answered in time."))

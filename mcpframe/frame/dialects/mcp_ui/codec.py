@@ -1,4 +1,4 @@
-"""The wire format of each side: objects with a `type`, each in place of a JSON-RPC message; see `messages.py`."""
+"""The wire format of a framed page: objects with a `type`, each in place of a JSON-RPC message; see `messages.py`."""
 
 from __future__ import annotations
 
@@ -12,20 +12,16 @@ from mcpframe.frame.core.errors import MalformedMessage
 from mcpframe.frame.core.outline import Outline
 from mcpframe.frame.dialects.mcp_ui.messages import (
     ACTIONS,
-    PROGRESS,
     READY,
     RECEIVED,
     RENDER_DATA,
     REQUEST_RENDER_DATA,
     RESPONSE,
-    SIZE_CHANGE,
     TO_FRAME,
     TO_HOST,
-    read_action,
     read_received,
     read_render_data,
     read_response,
-    read_size,
 )
 
 Json = Mapping[str, Any]
@@ -37,7 +33,7 @@ def wire(kind: str, id_: Any, content: Json | None) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value is not None}
 
 
-def _kind(kinds: tuple[str, ...]) -> Callable[[Any], str | None]:
+def kind_of(kinds: tuple[str, ...]) -> Callable[[Any], str | None]:
     def kind(data: Any) -> str | None:
         found = data.get("type") if isinstance(data, dict) else None
         return found if isinstance(found, str) and found in kinds else None
@@ -54,12 +50,6 @@ def _decode_for_frame(data: Json) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "method": RENDER_DATA, "params": {"renderData": render.data}}
 
 
-def _decode_for_host(data: Json) -> dict[str, Any]:
-    if data["type"] in ACTIONS:
-        return read_action(data)
-    return read_size(data) if data["type"] == SIZE_CHANGE else {"jsonrpc": "2.0", "method": data["type"]}
-
-
 def _encode_for_host(text: str, message: Json) -> str:
     """Return an action of a page. No other JSON-RPC message has a form here."""
     method = message.get("method")
@@ -70,20 +60,7 @@ def _encode_for_host(text: str, message: Json) -> str:
     return payload.encode(wire(method, message.get("id"), content))
 
 
-def _encode_for_frame(text: str, message: Json) -> str:
-    """Return the answer to an action, or the confirmation of its receipt."""
-    parsed = json.loads(text)
-    if message.get("method") == PROGRESS:
-        return payload.encode(wire(RECEIVED, parsed["params"].get("progressToken"), None))
-    if "method" in message or message.get("id") is None:
-        raise MalformedMessage(f"{message.get('method') or 'An answer without an id'} has no form in mcp-ui.")
-    if "error" in message:
-        error = {"name": "Error", **parsed["error"]}
-        return payload.encode(wire(RESPONSE, message["id"], {"error": error}))
-    return payload.encode(wire(RESPONSE, message["id"], parsed["result"]))
-
-
-def _ids(kind: str) -> Callable[[Json], Outline]:
+def ids_of(kind: str) -> Callable[[Json], Outline]:
     def ids(data: Json) -> Outline:
         id_ = data.get("messageId")
         if isinstance(id_, list | dict):
@@ -97,24 +74,13 @@ def _ids(kind: str) -> Callable[[Json], Outline]:
 
 
 FRAME_CODEC = Codec(
-    kind=_kind(TO_FRAME),
+    kind=kind_of(TO_FRAME),
     decode=_decode_for_frame,
     encode=_encode_for_host,
-    ids=_ids("response"),
+    ids=ids_of("response"),
     carries=frozenset(TO_FRAME),
     unspoken="notifications/",
     members=("type", "messageId"),
     recodes=True,
 )
 """The codec of a framed page, which reads a host's messages."""
-
-HOST_CODEC = Codec(
-    kind=_kind(TO_HOST),
-    decode=_decode_for_host,
-    encode=_encode_for_frame,
-    ids=_ids("request"),
-    carries=frozenset({*ACTIONS, SIZE_CHANGE}),
-    members=("type", "messageId"),
-    recodes=True,
-)
-"""The codec of a host, which reads a framed page's messages."""

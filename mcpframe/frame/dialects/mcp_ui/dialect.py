@@ -8,7 +8,7 @@ from typing import Any
 from mcpframe.frame.core.dialect import TRANSPORT, Dialect
 from mcpframe.frame.dialects.mcp_ui.messages import NAME, READY, RENDER_DATA
 from mcpframe.frame.dialects.mcp_ui.offers import EmbeddedOffer
-from mcpframe.frame.dialects.mcp_ui.roles import EMBEDDED, EMBEDDER
+from mcpframe.frame.dialects.mcp_ui.roles import EMBEDDED
 
 WAITING = r"[?&]waitForRenderData=true(&|$)"
 """In the query of a page's address: the page begins only with the host's render data."""
@@ -23,7 +23,7 @@ DIALECT = Dialect(
     title="mcp-ui",
     preference=3,
     inner={TRANSPORT: EMBEDDED},
-    outer={TRANSPORT: EMBEDDER},
+    has_further_roles=True,
     page_offer=_page_offer,
     query=WAITING,
     initializes=False,

@@ -56,32 +56,8 @@ class RenderData:
     error: Json | None = None
 
 
-def read_action(data: Json) -> dict[str, Any]:
-    """Read an action, or a size."""
-    method, params = data["type"], _payload(data)
-    for name, kind in _FIELDS[method].items():
-        if not isinstance(params.get(name), kind):
-            raise MalformedMessage(f"payload.{name} of {method!r} must be {_WORDS[kind]}.")
-    if not isinstance(params.get("params", {}), dict | None):
-        raise MalformedMessage(f"payload.params of {method!r} must be an object.")
-    id_ = message_id(data)
-    return {"jsonrpc": "2.0", **({} if id_ is None else {"id": id_}), "method": method, "params": params}
-
-
-def read_size(data: Json) -> dict[str, Any]:
-    sizes = {name: value for name, value in _payload(data).items() if name in ("width", "height")}
-    for name, value in sizes.items():
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-            raise MalformedMessage(f"payload.{name} of {SIZE_CHANGE!r} must be a number.")
-    return {"jsonrpc": "2.0", "method": SIZE_CHANGE, "params": {k: v for k, v in sizes.items() if v is not None}}
-
-
-def read_ready(data: Json) -> None:
-    """A page is ready. Further members have no meaning."""
-
-
 def read_render_data(data: Json) -> RenderData:
-    payload = _payload(data)
+    payload = payload_of(data)
     error = payload.get("error")
     return RenderData(payload.get("renderData"), message_id(data), None if error is None else error_of(error))
 
@@ -95,7 +71,7 @@ def read_received(data: Json) -> dict[str, Any]:
 
 def read_response(data: Json) -> dict[str, Any]:
     """Read the answer to an action; its id is None if the action had none."""
-    payload, id_ = _payload(data), message_id(data)
+    payload, id_ = payload_of(data), message_id(data)
     failed = payload.get("error") is not None or ("error" in payload and "response" not in payload)
     if failed:
         return {"jsonrpc": "2.0", "id": id_, "error": error_of(payload["error"])}
@@ -128,22 +104,10 @@ def error_of(error: Any) -> dict[str, Any]:
     }
 
 
-def _payload(data: Json) -> dict[str, Any]:
+def payload_of(data: Json) -> dict[str, Any]:
     payload = data.get("payload")
     if payload is None:
         return {}
     if not isinstance(payload, dict):
         raise MalformedMessage("payload must be an object.")
     return payload
-
-
-_WORDS: dict[type, str] = {str: "a text", dict: "an object"}
-_FIELDS: dict[str, dict[str, type]] = {
-    "tool": {"toolName": str},
-    "intent": {"intent": str},
-    "prompt": {"prompt": str},
-    "notify": {"message": str},
-    "link": {"url": str},
-    "ui-request-data": {"requestType": str},
-}
-"""The required fields of each action."""

@@ -1,9 +1,8 @@
-"""The content of each side's handshake (see `Candidate.offer`), and the acts and events of this dialect alone."""
+"""The content of a framed page's handshake (see `Candidate.offer`), and the event when it has found its host."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any
 
 from mcpframe.frame.core.events import Opened
@@ -18,29 +17,6 @@ class EmbeddedOffer:
     """
 
     waits: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbedderOffer:
-    """A host's part of the handshake.
-
-    Attributes:
-        origin: the origin of the page, `"null"` for an opaque one. The host posts its render data as soon as the page
-            has loaded, before the first message of the page.
-        data: the render data; None for none.
-    """
-
-    origin: str = ""
-    data: Any = None
-
-
-class EmbedderAct(StrEnum):
-    """Acts of a host in this dialect, besides sending: see `Connection.act`."""
-
-    LOADED = "send render data on load"
-    """The page has loaded: send it the render data, if there is any."""
-    RENDER = "send other render data"
-    """Send other render data from now on, and at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,18 +23,14 @@ from mcpframe.frame.core.dialect import TRANSPORT
 from mcpframe.frame.core.roles import Local, Role, Rule, State
 from mcpframe.frame.dialects.mcp_ui import actions as do
 from mcpframe.frame.dialects.mcp_ui import messages as read
-from mcpframe.frame.dialects.mcp_ui.codec import FRAME_CODEC, HOST_CODEC
+from mcpframe.frame.dialects.mcp_ui.codec import FRAME_CODEC
 from mcpframe.frame.dialects.mcp_ui.messages import (
-    ACTIONS,
     NAME,
-    READY,
     RECEIVED,
     RENDER_DATA,
-    REQUEST_RENDER_DATA,
     RESPONSE,
-    SIZE_CHANGE,
 )
-from mcpframe.frame.dialects.mcp_ui.offers import EmbeddedOffer, EmbedderAct, EmbedderOffer
+from mcpframe.frame.dialects.mcp_ui.offers import EmbeddedOffer
 
 S = State
 
@@ -70,40 +66,3 @@ EMBEDDED = Role(
     ),
     waits={S.CALLING: "handshake_timeout", S.CONFIRMING: "accept_timeout"},
 )
-
-EMBEDDER = Role(
-    dialect=NAME,
-    side="outer",
-    phase=TRANSPORT,
-    codec=HOST_CODEC,
-    offers=EmbedderOffer,
-    readers={
-        **dict.fromkeys(ACTIONS, read.read_action),
-        SIZE_CHANGE: read.read_size,
-        READY: read.read_ready,
-        REQUEST_RENDER_DATA: read.message_id,
-    },
-    rules=(
-        *common.beginning(S.AWAITING, do.listen),
-        Rule(S.AWAITING, READY, S.OPEN, do.open_with_load),
-        Rule(S.AWAITING, REQUEST_RENDER_DATA, S.OPEN, do.open_with_answer),
-        *(Rule(S.AWAITING, kind, S.OPEN, do.open_with_message) for kind in (*ACTIONS, SIZE_CHANGE)),
-        Rule(S.OPEN, READY, S.OPEN, do.loaded),
-        Rule(S.OPEN, REQUEST_RENDER_DATA, S.OPEN, do.answer_request),
-        *common.exchanging(*ACTIONS, SIZE_CHANGE),
-        *(
-            rule
-            for state in (S.AWAITING, S.OPEN)
-            for rule in (
-                Rule(state, EmbedderAct.LOADED, state, do.loaded),
-                Rule(state, EmbedderAct.RENDER, state, do.render),
-                Rule(state, Local.PEER_REPLACED, state, do.loaded),
-            )
-        ),
-        *common.leaving(do.removed, S.AWAITING, S.OPEN),
-    ),
-    waits={},
-    opens_unheard=True,
-)
-
-ROLES = (EMBEDDED, EMBEDDER)

@@ -1,19 +1,17 @@
-"""Plain MCP: the tables of a framed server, of a framed client, and of the page around either.
+"""Plain MCP: the table of a framed server. `further_roles` has those of a framed client, and of the page around either.
 
     server ◀── ping (†) ────────────────── host        optional, repeated until the answer; our host sends it
     server ── answer ────────────────────▶ host
     server ◀── initialize, or another ──── host        the first request: the server pins the origin; open
     server ◀── JSON-RPC ─────────────────▶ host
 
-    client ── ping (*) ──────────────────▶ host        repeated until the answer
-    client ◀───────────────────── answer ── host       the client pins the origin; open
-    client ── initialize ────────────────▶ host        open
-    client ◀── JSON-RPC ─────────────────▶ host
-
 A framed server posts nothing before a client has spoken. The first request is `initialize`, `server/discover`, or any
 request of the newest era, and nothing else: hosts of MCP Apps post JSON-RPC, too, but none of these. A `ping` is
 answered, and adopts nothing.
-The page around a frame has one table for both: what comes first, an answer to its ping or a first request, opens it.
+
+A host may hand over a port, with a message of any form, and post all of this there: the port is pinned with the origin.
+Over a port any request of MCP but `ping` opens: a transport of npm's `mcp-browser-transport` has an id of a session,
+so the official `Client` takes itself for initialized.
 
 Source: the TypeScript SDK's `Client` and `Server` over `PostMessageTransport` of npm's
 `@modelcontextprotocol/ext-apps`.
@@ -21,20 +19,70 @@ Source: the TypeScript SDK's `Client` and `Server` over `PostMessageTransport` o
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from mcpframe.frame.core import actions as common
+from mcpframe.frame.core import payload
 from mcpframe.frame.core.dialect import TRANSPORT
-from mcpframe.frame.core.roles import Local, Role, Rule, State
-from mcpframe.frame.dialects.plain_mcp import actions as do
-from mcpframe.frame.dialects.plain_mcp.codec import CODEC, SERVER_CODEC
-from mcpframe.frame.dialects.plain_mcp.messages import FIRST, MESSAGE, NAME, PING, PONG, read_message
+from mcpframe.frame.core.errors import HandshakeTimeout, PeerGone
+from mcpframe.frame.core.events import Opened, Output, Send
+from mcpframe.frame.core.origins import ANY, OPAQUE
+from mcpframe.frame.core.roles import Actor, Local, Message, Role, Rule, State
+from mcpframe.frame.dialects.plain_mcp.messages import (
+    BEGIN,
+    FIRST,
+    MESSAGE,
+    NAME,
+    OF_MCP,
+    PING,
+    PING_ID,
+    SERVER_CODEC,
+    read_message,
+)
 
 S = State
 
-_OPEN = (
-    Rule(S.OPEN, PING, S.OPEN, do.answer_ping, do.is_probe),
-    Rule(S.OPEN, FIRST, S.OPEN, common.ignore, do.begins_again),
+
+def begin(actor: Actor, message: Message) -> Iterable[Output]:
+    """Pin the peer, and hand its first request to the session."""
+    yield from opened(actor, message)
+    yield from actor.deliver(message.body)
+
+
+def opened(actor: Actor, message: Message) -> Iterable[Output]:
+    actor.pin(message.origin)
+    yield Opened(dialect=NAME, origin=message.origin)
+
+
+def is_probe(_: Actor, message: Message) -> bool:
+    return bool(message.body.get("id") == PING_ID)
+
+
+def is_request_over_port(actor: Actor, message: Message) -> bool:
+    return actor.port is not None and "id" in message.body and message.body.get("method", "").startswith(OF_MCP)
+
+
+def begins_again(actor: Actor, message: Message) -> bool:
+    """Return whether a client that was made anew begins as the one before did: one answer is for both."""
+    return message.body["method"] in BEGIN and actor.owes(message.body)
+
+
+def answer_ping(actor: Actor, message: Message) -> Iterable[Output]:
+    """Answer whoever asks, without pinning it: an opener may navigate before it opens the session."""
+    yield post_to(message.origin, actor, {"jsonrpc": "2.0", "id": message.body["id"], "result": {}})
+
+
+def post_to(origin: str, actor: Actor, message: Mapping[str, Any]) -> Send:
+    return Send(payload.encode(message), ANY if origin == OPAQUE else origin, actor.port)
+
+
+nobody_called = common.end_with(lambda _: HandshakeTimeout("No host answered in time, or posted a request of MCP."))
+removed = common.end_with(lambda _: PeerGone("The peer's window is gone; the session is over."))
+
+OPEN = (
+    Rule(S.OPEN, PING, S.OPEN, answer_ping, is_probe),
+    Rule(S.OPEN, FIRST, S.OPEN, common.ignore, begins_again),
     *common.exchanging(PING, FIRST, MESSAGE),
 )
 
@@ -46,49 +94,13 @@ SERVER = Role(
     readers={FIRST: read_message, PING: read_message, MESSAGE: read_message},
     rules=(
         *common.beginning(S.AWAITING),
-        Rule(S.AWAITING, PING, S.AWAITING, do.answer_ping),
-        Rule(S.AWAITING, FIRST, S.OPEN, do.begin),
-        Rule(S.AWAITING, Local.DEADLINE, S.CLOSED, do.nobody_called),
-        *_OPEN,
-        *common.leaving(do.removed, S.AWAITING, S.OPEN),
+        Rule(S.AWAITING, Local.PORT, S.AWAITING),
+        Rule(S.AWAITING, PING, S.AWAITING, answer_ping),
+        Rule(S.AWAITING, FIRST, S.OPEN, begin),
+        Rule(S.AWAITING, MESSAGE, S.OPEN, begin, is_request_over_port),
+        Rule(S.AWAITING, Local.DEADLINE, S.CLOSED, nobody_called),
+        *OPEN,
+        *common.leaving(removed, S.AWAITING, S.OPEN),
     ),
     waits={S.AWAITING: "handshake_timeout"},
 )
-
-CLIENT = replace(
-    SERVER,
-    codec=CODEC,
-    readers={**SERVER.readers, PONG: read_message},
-    rules=(
-        *common.beginning(S.CALLING, do.probe),
-        Rule(S.CALLING, Local.REPEAT, S.CALLING, do.probe),
-        Rule(S.CALLING, PING, S.CALLING, do.answer_ping),
-        Rule(S.CALLING, PONG, S.OPEN, do.opened),
-        Rule(S.CALLING, Local.DEADLINE, S.CLOSED, do.nobody_answered),
-        Rule(S.OPEN, PONG, S.OPEN, common.ignore),
-        *_OPEN,
-        *common.leaving(do.removed, S.CALLING, S.OPEN),
-    ),
-    waits={S.CALLING: "handshake_timeout"},
-)
-
-HOST = replace(
-    CLIENT,
-    side="outer",
-    rules=(
-        *common.beginning(S.AWAITING, do.wait),
-        Rule(S.AWAITING, Local.REPEAT, S.AWAITING, do.probe),
-        Rule(S.AWAITING, PING, S.AWAITING, do.answer_ping),
-        Rule(S.AWAITING, PONG, S.OPEN, do.opened),
-        Rule(S.AWAITING, FIRST, S.OPEN, do.begin),
-        Rule(S.AWAITING, MESSAGE, S.AWAITING, common.ignore),
-        Rule(S.AWAITING, Local.DEADLINE, S.CLOSED, do.never_ready),
-        Rule(S.OPEN, PONG, S.OPEN, common.ignore),
-        *_OPEN,
-        Rule(S.OPEN, Local.PEER_REPLACED, S.CLOSED, do.replaced),
-        *common.leaving(do.removed, S.AWAITING, S.OPEN),
-    ),
-    waits={S.AWAITING: "handshake_timeout"},
-)
-
-ROLES = (SERVER, CLIENT, HOST)

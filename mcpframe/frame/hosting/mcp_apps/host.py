@@ -24,8 +24,7 @@ from mcpframe.frame.core.limits import TEARDOWN_SECONDS, VIEW_HANDSHAKE_SECONDS,
 from mcpframe.frame.core.object_results import tool_with_object
 from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.core.places import Framing, allow_attribute
-from mcpframe.frame.dialects.mcp_apps.offers import AppsHostOffer, ViewCalled
-from mcpframe.frame.dialects.mcp_apps.roles import HOST
+from mcpframe.frame.dialects.mcp_apps.further_roles import HOST, AppsHostOffer, ViewCalled
 from mcpframe.frame.hosting.mcp_apps.requests import Hooks
 from mcpframe.frame.hosting.mcp_apps.view import RunningView
 from mcpframe.frame.hosting.policy import ViewPolicy, content_policy, granted, public_suffixes

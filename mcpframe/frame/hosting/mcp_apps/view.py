@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mcpframe.frame.core.errors import AppError, AppTimeout, StateError
 from mcpframe.frame.core.events import Closed, SessionBegun
 from mcpframe.frame.core.object_results import called_with_object
-from mcpframe.frame.dialects.mcp_apps.offers import ViewCalled
+from mcpframe.frame.dialects.mcp_apps.further_roles import ViewCalled
 from mcpframe.frame.hosting.mcp_apps.call import ShownCall
 from mcpframe.frame.hosting.mcp_apps.requests import Hooks, ViewRequests
 from mcpframe.frame.hosting.policy import ViewPolicy

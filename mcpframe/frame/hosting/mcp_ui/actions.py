@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from mcpframe.frame.core import jsonrpc
 from mcpframe.frame.core.errors import StateError, UiError
 from mcpframe.frame.core.events import SessionBegun
+from mcpframe.frame.dialects.mcp_ui.further_roles import EmbedderAct
 from mcpframe.frame.dialects.mcp_ui.messages import PROGRESS, SIZE_CHANGE
-from mcpframe.frame.dialects.mcp_ui.offers import EmbedderAct
 from mcpframe.frame.hosting.policy import is_model_only, parse_link
 from mcpframe.frame.hosting.shown_frame import ShownFrame
 from mcpframe.frame.hosting.view_server import ViewServer

@@ -25,8 +25,7 @@ from mcpframe.frame.core.events import Closed, Event, Refused
 from mcpframe.frame.core.limits import VIEW_PENDING_REQUESTS
 from mcpframe.frame.core.origins import OPAQUE, parse_allowed_origins
 from mcpframe.frame.core.places import FramedWindow, Framing, allow_attribute, parse_address
-from mcpframe.frame.dialects.mcp_ui.offers import EmbedderOffer
-from mcpframe.frame.dialects.mcp_ui.roles import EMBEDDER
+from mcpframe.frame.dialects.mcp_ui.further_roles import EMBEDDER, EmbedderOffer
 from mcpframe.frame.hosting.mcp_ui.actions import Actions, ShownUi, UiAction
 from mcpframe.frame.hosting.mcp_ui.resource import read_ui_resource, waiting_address
 from mcpframe.frame.hosting.sandbox_proxy import PROXY_SANDBOX, ProxiedWindow, find_sandbox_proxy

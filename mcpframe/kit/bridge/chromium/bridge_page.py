@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from mcpframe.frame.dialects.available import outer_dialect
+from mcpframe.frame.dialects.complete import outer_dialect
 from mcpframe.kit.base.errors import BridgeError, BrowserGone, PageFailed
 from mcpframe.kit.bridge.chromium.busy_page import BusyWatch
 from mcpframe.kit.bridge.chromium.page_console import LONGEST_EVENT, PageConsole

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from mcpframe.frame.dialects.available import outer_dialect
+from mcpframe.frame.dialects.complete import outer_dialect
 from mcpframe.kit.base.errors import NoFramedServer
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.server_lists import list_all

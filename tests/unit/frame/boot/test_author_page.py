@@ -12,7 +12,7 @@ from mcp.server.mcpserver import MCPServer
 from mcpframe.frame.core.connection import Candidate, Connection, parse_allowed_origins
 from mcpframe.frame.core.events import Inbound
 from mcpframe.frame.core.setup import SetupResult, Visibility
-from mcpframe.frame.dialects.plain_mcp import roles as plain_mcp
+from mcpframe.frame.dialects.plain_mcp import further_roles as plain_mcp
 from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.serving.server import serve
 from mcpframe.frame.session import setup_phase

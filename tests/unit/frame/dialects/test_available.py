@@ -10,8 +10,8 @@ from mcpframe.frame.core.dialect import SETUP, TRANSPORT
 from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.core.events import Opened
 from mcpframe.frame.core.origins import OriginLists, parse_allowed_origins
-from mcpframe.frame.dialects import available
-from mcpframe.frame.dialects.plain_mcp import roles as plain_mcp
+from mcpframe.frame.dialects import available, complete
+from mcpframe.frame.dialects.plain_mcp import further_roles as plain_mcp
 from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.session import wire
 from tests.support.sep import HOST, MESSAGES
@@ -19,13 +19,13 @@ from tests.support.sep import HOST, MESSAGES
 
 def test_each_dialect_has_its_name_and_both_sides() -> None:
     assert tuple(each.name for each in available.dialects()) == available.spoken_names()
-    for each in available.dialects():
+    for each in complete.complete_dialects():
         for side, roles in (("inner", each.inner), ("outer", each.outer)):
             assert TRANSPORT in roles
             assert {(role.dialect, role.side, phase) for phase, role in roles.items()} == {
                 (each.name, side, role.phase) for role in roles.values()
             }
-        assert available.dialect(each.name) is each
+    assert all(available.dialect(each.name) is each for each in available.dialects())
     assert available.dialect() is available.dialects()[0]
     with pytest.raises(StateError, match="'telex'"):
         available.dialect("telex")
@@ -69,12 +69,12 @@ def test_the_query_of_an_address_may_name_the_only_dialect_that_is_spoken() -> N
 
 def test_a_page_is_a_client_in_the_dialects_of_either_side_or_in_one_by_name() -> None:
     lists = OriginLists(parse_allowed_origins([HOST]), {"mcp_b": None})
-    assert [each.role for each in available.client_candidates(lists)] == [sep.INNER_TRANSPORT]
-    assert [each.role for each in available.client_candidates(lists, "plain_mcp")] == [plain_mcp.CLIENT]
-    assert available.client_candidates(lists.without(["plain_mcp"]), "plain_mcp") == []
+    assert [each.role for each in complete.client_candidates(lists)] == [sep.INNER_TRANSPORT]
+    assert [each.role for each in complete.client_candidates(lists, "plain_mcp")] == [plain_mcp.CLIENT]
+    assert complete.client_candidates(lists.without(["plain_mcp"]), "plain_mcp") == []
     for name in ("telex", "mcp_b", "webmcp"):
         with pytest.raises(StateError, match=f"{name}.*sep, plain_mcp"):
-            available.client_candidates(lists, name)
+            complete.client_candidates(lists, name)
 
 
 def test_a_message_in_another_form_than_json_rpc_is_read_as_such() -> None:

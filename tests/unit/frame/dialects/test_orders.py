@@ -12,6 +12,7 @@ from mcpframe.frame.core.connection import Connection, parse_allowed_origins
 from mcpframe.frame.core.events import Inbound, Output, Received, Refused, Send, Withdrawn
 from mcpframe.frame.core.roles import State
 from mcpframe.frame.dialects.available import inner_candidates
+from tests.support.fake_window import FakePort, handing_over
 
 HOST = "https://chat.example"
 UNKNOWN = {"jsonrpc": "2.0", "id": "mcpframe/initialize", "error": {"code": -32601, "message": "Method not found"}}
@@ -55,6 +56,46 @@ def test_a_client_of_plain_mcp(order: tuple[str, ...], first: dict[str, Any]) ->
     assert not [output for output in outputs if isinstance(output, Refused)]
     withdrawn = [output.dialect for output in outputs if isinstance(output, Withdrawn)]
     assert withdrawn == (["mcp_apps"] if order.index("unknown") < order.index("first") else [])
+
+
+OVER_A_PORT = [
+    order
+    for order in permutations(["port", "another", "first", "ping", "unknown"])
+    if order.index("port") < min(order.index("first"), order.index("ping"))
+]
+
+
+@pytest.mark.parametrize("order", OVER_A_PORT, ids=" ".join)
+def test_a_client_of_plain_mcp_over_a_port(order: tuple[str, ...]) -> None:
+    """The window has what a host posts besides: its error for `ui/initialize`, and a further port."""
+    made, port = page(), FakePort()
+    ways = {
+        "port": lambda: made.receive(handing_over(port, origin=HOST), 1.0),
+        "another": lambda: made.receive(handing_over(FakePort(), origin=HOST), 1.0),
+        "first": lambda: made.receive(Inbound(HOST, True, lambda: json.dumps(INITIALIZE), port), 1.0),
+        "ping": lambda: made.receive(Inbound(HOST, True, lambda: json.dumps(PING), port), 1.0),
+        "unknown": lambda: heard(made, UNKNOWN),
+    }
+    outputs = [output for name in order for output in ways[name]()]
+    assert (made.adopted and made.adopted.dialect, made.port, made.origin) == ("plain_mcp", port, HOST)
+    assert INITIALIZE in [output.payload for output in outputs if isinstance(output, Received)]
+    sent = [output for output in outputs if isinstance(output, Send)]
+    assert [(json.loads(output.text)["id"], output.port) for output in sent] == (
+        [(5, port)] if order.index("ping") < order.index("first") else []
+    )
+    assert not [output for output in outputs if isinstance(output, Refused)]
+
+
+@pytest.mark.parametrize("order", tuple(permutations(["found", "ping", "noise", "port"])), ids=" ".join)
+def test_a_host_of_mcp_apps_that_hands_over_a_port(order: tuple[str, ...]) -> None:
+    """As the text of a view does: see static/app/relay.js."""
+    made, port = page(), FakePort()
+    for name in order:
+        if name == "port":
+            made.receive(handing_over(port, origin=HOST, message=None), 1.0)
+        else:
+            heard(made, {"found": FOUND, "ping": PING, "noise": NOISE}[name])
+    assert (made.adopted and made.adopted.dialect, made.port, port.posted) == ("mcp_apps", None, [])
 
 
 @pytest.mark.parametrize("order", tuple(permutations(["found", "ping", "noise"])), ids=" ".join)

@@ -15,7 +15,8 @@ from mcpframe.frame.core.connection import Connection, Options, parse_allowed_or
 from mcpframe.frame.core.dialect import TRANSPORT
 from mcpframe.frame.core.errors import HandshakeTimeout, StateError, UnexpectedOrigin
 from mcpframe.frame.core.places import Framing
-from mcpframe.frame.dialects.available import client_candidates, dialects, inner_candidates, outer_dialects
+from mcpframe.frame.dialects.available import dialects, inner_candidates
+from mcpframe.frame.dialects.complete import client_candidates, outer_dialects
 from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.frame.serving.server import serve
 from mcpframe.frame.session.session import open_session, transport
