@@ -287,3 +287,11 @@ def test_interfaces_for_type_checkers_are_in_no_bundle() -> None:
     }
     assert interfaces
     assert interfaces.isdisjoint(own_modules(*of(ALL, *FEATURES)))
+
+
+@pytest.mark.parametrize("code", ["from mcpframe.hosts import OuterFrame", "from mcpframe import connect_to_host"])
+def test_a_server_goes_without_the_roles_of_hosts_and_clients(code: str) -> None:
+    further = {name for name in module_paths() if name.endswith(".further_roles")}
+    assert "mcpframe.frame.dialects.plain_mcp.further_roles" in further
+    assert further.isdisjoint(modules("plain"))
+    assert further <= own_modules(*of(code))
