@@ -13,6 +13,16 @@ from tests.browser.conftest import PAGES
 VERSIONS = ("2.x", "1.x", "port")
 """Of the SDK; and 1.x over a port, in the way of npm's `mcp-browser-transport`."""
 _SCRIPT = PAGES / "plain_host_page.js"
+_CLIENT = 'import { Client } from "@modelcontextprotocol/client";'
+_EARLIER_CLIENT = """
+import { Client as EarlierClient } from "@modelcontextprotocol/sdk/client/index.js";
+class Client extends EarlierClient {
+  callTool(params, options) {
+    return super.callTool(params, undefined, options);
+  }
+}
+"""
+"""That of 1.x, with the arguments of 2.x."""
 _OFFICIAL = 'import { PostMessageTransport } from "@modelcontextprotocol/ext-apps";'
 _OVER_A_PORT = """
 import { BrowserTransport } from "mcp-browser-transport";
@@ -32,9 +42,7 @@ def bundle_host(site: Path, version: str) -> None:
     modules = install_locked(checkout_dir())
     source = _SCRIPT
     if version != "2.x":
-        text = source.read_text("utf-8").replace(
-            "@modelcontextprotocol/client", "@modelcontextprotocol/sdk/client/index.js"
-        )
+        text = source.read_text("utf-8").replace(_CLIENT, _EARLIER_CLIENT)
         packages = "plain-mcp" if version == "port" else "ext-apps-1.7"
         if version == "port":
             text = text.replace(_OFFICIAL, _OVER_A_PORT)
