@@ -250,7 +250,8 @@ def test(arguments: Sequence[str]) -> int:
     if not (arguments or quick) and (status := fixtures(environment)):
         return status
     command = [sys.executable, "-m", "pytest", *suites]
-    processes = str(min(os.cpu_count() or 1, _MOST_TEST_PROCESSES))  # with more, time limits are too short
+    # One more than processors, as a quarter of the time is spent on waiting; with more, time limits are too short.
+    processes = str(min((os.cpu_count() or 1) + 1, _MOST_TEST_PROCESSES))
     several = ["-n", processes, "--dist", "loadfile", "--no-loadscope-reorder"]
     chosen = arguments or (["tests/unit"] if quick else [])
     if not arguments or options.rounds > 1:
