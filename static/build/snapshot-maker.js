@@ -96,7 +96,7 @@ function zero(module) {
   module.HEAPU8.fill(0, end, module._emscripten_stack_get_current() - 4096);
   const held = [];
   const used = module.HEAPU32[module._emscripten_get_sbrk_ptr() >>> 2];
-  for (let size = 1 << 22; size >= 16; size >>>= 1) {
+  for (let size = 1 << 16; size >= 16; size >>>= 1) {
     for (;;) {
       const at = module._malloc(size);
       if (!at) break;
@@ -186,7 +186,7 @@ function arguments_({ entry, kind, settings }) {
   return `${entry ? JSON.stringify(entry) : "None"}, ${JSON.stringify(kind)}, ${JSON.stringify(settings)}`;
 }
 
-async function take(job, { startPython }) {
+async function take(job, { startPython, restorePython, paths }) {
   isolate();
   /** @type {number[]} */
   let own = [];
@@ -202,18 +202,23 @@ async function take(job, { startPython }) {
     linked = module.wasmTable.length;
     unused = new Set(module.freeTableIndexes);
   };
-  const pyodide = await startPython(settings, begun, (construct) => {
+  const constructing = (construct) => {
     watch.constructs = true;
     construct();
     watch.constructs = false;
-  });
+  };
+  const start = job.continues ? restorePython : startPython;
+  const pyodide = await start(settings, begun, constructing);
   const { _module: module, FS } = pyodide;
   pyodide.runPython(job.program, { filename: "/mcpframe/prepare_snapshot.py" });
   const asked = pyodide.globals.get("asked");
   const before = listing(FS);
-  await pyodide.runPythonAsync(`await prepare(${JSON.stringify(job.entry ? job.settings : "{}")})`);
-  pyodide.runPython(job.rehearsal, { filename: "/mcpframe/rehearse.py" });
-  await pyodide.runPythonAsync("await rehearse()");
+  if (job.continues) pyodide.runPython(`continue_path(${JSON.stringify(paths)})`);
+  await pyodide.runPythonAsync(`await prepare(${JSON.stringify(job.settings)}, ${JSON.stringify(job.modules)})`);
+  if (!job.continues) {
+    pyodide.runPython(job.rehearsal, { filename: "/mcpframe/rehearse.py" });
+    await pyodide.runPythonAsync("await rehearse()");
+  }
   let drawsOfASeed = 0;
   if (job.entry) {
     const earlier = watch.draws;

@@ -41,7 +41,9 @@ export class BackgroundFiles {
     this.#fill(archives, deferred);
     const waiting = this.files.archives.filter((file) => !this.#there.has(file));
     const nodes = waiting.map(({ to }) => FS.lookupPath(to).node); // before any is hooked: some are in others
-    for (const [index, file] of waiting.entries()) this.#hook(FS, file, nodes[index]);
+    // Of two in one folder, which come together, only one is hooked: their operations would be restored in any order.
+    const isFirst = (file) => waiting.find(({ to }) => to === file.to) === file;
+    for (const [index, file] of waiting.entries()) if (isFirst(file)) this.#hook(FS, file, nodes[index]);
   }
 
   #hook(FS, file, node) {

@@ -87,6 +87,11 @@ class Arrivals {
     );
   }
 
+  /** Waits until all downloads have arrived, so that memory does not depend on the order of their arrival. */
+  async complete() {
+    await Promise.all([this.wasm, this.scripts, ...this.linked.map(({ library }) => library)]);
+  }
+
   /** Returns everything compiled, by URL. */
   async compiled() {
     const linked = this.linked.map(async ({ url, library }) => [url, await library]);
@@ -197,32 +202,39 @@ async function startPython(arrivals, more, begun, constructing = null) {
   return pyodide;
 }
 
-/** Returns a copy of the snapshot's content for workers, once its hash is known to be right. */
-async function copyOf(fetched) {
-  const { bytes, checked } = await fetched;
-  const copy = bytes.slice();
-  await checked;
-  return copy;
+/** Returns copies of the snapshot's layers for workers, once their hashes are known to be right. */
+async function copiesOf(fetched) {
+  const layers = await fetched;
+  const copies = layers.map(({ bytes }) => bytes.slice());
+  await Promise.all(layers.map(({ checked }) => checked));
+  return copies;
 }
 
-/** Starts Python from its snapshot. The files of its library are fetched later, or when the first of them is read. */
-async function restorePython() {
+/**
+ * Starts Python from its snapshot. The files of its library are fetched later, or when the first of them is read.
+ * @param {any} [more] further settings of Pyodide
+ * @param {(module: any) => void} [begun] see `Arrivals.start`
+ */
+async function restorePython(more, begun) {
   const fetched = given ? given.image : fetchSnapshot(files.snapshot, get, compile);
   const snapshot = new Snapshot(files.snapshot, fetched);
   const arrivals = new Arrivals(files.snapshot.libraries);
-  workers?.give(arrivals.compiled(), copyOf(fetched));
+  workers?.give(arrivals.compiled(), copiesOf(fetched));
   page.progress("Loading");
-  page.expect([files.snapshot, files.snapshot.decoder]);
+  page.expect([...files.snapshot.layers, files.snapshot.decoder]);
   const background = new BackgroundFiles(files, absolute, bytesInBackground);
   const first = background.expect(files.snapshot.files, (file) => arrivals.watched(bytes(file)));
+  if (more?._makeSnapshot) await Promise.all([arrivals.complete(), snapshot.arrived, first]);
   const pyodide = await arrivals.start({
     fsInit: async (FS) => background.place(FS, await first),
-    more: { _loadSnapshot: snapshot.head() },
+    more: { ...more, _loadSnapshot: snapshot.head() },
+    begun,
     finish: (module) => snapshot.fill(module),
   });
   performance.mark("mcpframe:python");
   pyodide.FS.mkdirTree(files.server_path); // as above
   pyodide.FS.chdir(files.server_path);
+  if (more?._makeSnapshot) return pyodide; // for a layer above, which must have nothing of this visit
   pyodide.pyimport("mcpframe.frame.compat.after_restore").start_visit(JSON.stringify(snapshot.visitor()));
   for (const { path, data } of arrivals.others) {
     pyodide.FS.writeFile(path, await data);
@@ -264,10 +276,9 @@ async function memoryAtStart(env) {
   return memory;
 }
 
-/** Waits until all downloads have arrived, so that memory does not depend on the order of their arrival. */
 async function completeArrivals() {
   const arrivals = new Arrivals();
-  await Promise.all([arrivals.wasm, arrivals.scripts, ...arrivals.linked.map(({ library }) => library)]);
+  await arrivals.complete();
   return arrivals;
 }
 
@@ -276,6 +287,7 @@ const builder = {
   memoryAtStart,
   startPython: async (more, begun, constructing) => startPython(await completeArrivals(), more, begun, constructing),
   restorePython,
+  paths: files.paths,
 };
 
 async function main() {

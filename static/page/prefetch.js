@@ -11,12 +11,12 @@ export function prefetch() {
       compiling[url] = { response, module };
     }
     globalThis.mcpframeCompiling = compiling;
-    // A snapshot that was fetched before is in the HTTP cache: see `isRemembered` in restore.js.
-    if (localStorage.getItem(`mcpframe snapshot ${location.pathname}`) === snapshot.integrity) {
+    // Layers that were fetched before are in the HTTP cache: see `isRemembered` in restore.js.
+    for (const { url, integrity } of snapshot.layers) {
+      const { pathname } = new URL(".", new URL(url, document.baseURI));
+      if (localStorage.getItem(`mcpframe snapshot ${pathname}`) !== integrity) continue;
       const link = document.createElement("link");
-      document.head.append(
-        Object.assign(link, { rel: "preload", as: "fetch", crossOrigin: "anonymous", href: snapshot.url }),
-      );
+      document.head.append(Object.assign(link, { rel: "preload", as: "fetch", crossOrigin: "anonymous", href: url }));
     }
   } catch {
     // A page of opaque origin has no storage: the snapshot is fetched by restore.js.

@@ -3,6 +3,7 @@
 // time zone and so on by after_restore.py. A snapshot fits one build of Pyodide and one set of libraries. If anything does
 // not match, an error is thrown and the page starts without the snapshot.
 
+import { absolute } from "./surroundings.js";
 import { decompress } from "./zstd.js";
 
 const MAGIC = 0x706e7300; // the first word of Pyodide's own snapshots: "\0snp"
@@ -10,7 +11,7 @@ const HEADER = 48; // bytes, in Pyodide's format: magic, offset, length, padding
 
 /** Returns whether to start from the snapshot: on a slow connection it has to be cached. */
 export function isChosen({ snapshot }) {
-  return Boolean(snapshot) && (!isSlow() || isRemembered(snapshot));
+  return Boolean(snapshot) && (!isSlow() || snapshot.layers.every(isRemembered));
 }
 
 /** Returns the line for the console if the snapshot is not used. */
@@ -22,21 +23,22 @@ function isSlow() {
   return Boolean(line?.saveData || ["slow-2g", "2g", "3g"].includes(line?.effectiveType));
 }
 
-const KEY = "mcpframe snapshot ";
+/** Returns the key under which a layer is remembered: its folder, so that all pages of a site know the SDK's layer. */
+const keyOf = ({ url }) => `mcpframe snapshot ${new URL(".", absolute(url)).pathname}`;
 
-/** Returns whether the snapshot has been fetched before. Asking the HTTP cache itself would log an error. */
-function isRemembered({ integrity }) {
+/** Returns whether a layer has been fetched before. Asking the HTTP cache itself would log an error. */
+function isRemembered(layer) {
   try {
-    return localStorage.getItem(KEY + location.pathname) === integrity;
+    return localStorage.getItem(keyOf(layer)) === layer.integrity;
   } catch {
     return false; // a page of opaque origin has no storage
   }
 }
 
-/** Remembers that the snapshot is in the HTTP cache. */
-function remember({ integrity }) {
+/** Remembers that a layer is in the HTTP cache. */
+function remember(layer) {
   try {
-    if (!isRemembered({ integrity })) localStorage.setItem(KEY + location.pathname, integrity);
+    if (!isRemembered(layer)) localStorage.setItem(keyOf(layer), layer.integrity);
   } catch {
     return; // no storage
   }
@@ -46,8 +48,8 @@ function remember({ integrity }) {
 export function fetchForNextTime({ snapshot }, fetchBytes) {
   if (!snapshot || navigator.connection?.saveData) return;
   whenQuiet(async () => {
-    await Promise.all([fetchBytes(snapshot), fetchBytes(snapshot.decoder)]);
-    remember(snapshot);
+    await Promise.all([...snapshot.layers, snapshot.decoder].map(fetchBytes));
+    snapshot.layers.forEach(remember);
   });
 }
 
@@ -67,15 +69,24 @@ export async function verify(data, integrity) {
 }
 
 /**
- * Fetches a snapshot and unpacks it.
+ * A layer's content, and a promise that is rejected if its hash is wrong.
+ * @typedef {{ bytes: Uint8Array, checked?: Promise<void> }} Layer
+ */
+
+/**
+ * Fetches a snapshot and unpacks its layers.
  * @param file the snapshot's entry in the boot config
  * @param get fetches a file and checks its hash
  * @param compile fetches and compiles a file
- * @returns `bytes`, its content, and `checked`, a promise that is rejected if its hash is wrong
+ * @returns {Promise<Layer[]>} the lowest first
  */
-export async function fetchSnapshot(file, get, compile) {
+export function fetchSnapshot(file, get, compile) {
   const decoder = compile(file.decoder);
-  decoder.catch(() => {}); // reported below
+  decoder.catch(() => {}); // reported by each layer
+  return Promise.all(file.layers.map((layer) => fetchLayer(layer, decoder, get)));
+}
+
+async function fetchLayer(file, decoder, get) {
   // If possible, the hash is computed in parallel with the decompression. Only secure contexts have `subtle`.
   const response = await get(crypto.subtle ? { ...file, integrity: null } : file);
   try {
@@ -91,13 +102,11 @@ export async function fetchSnapshot(file, get, compile) {
 }
 
 export class Snapshot {
-  #meta = null;
-  #parts = null;
-  #checked = null;
+  #layers = [];
 
   /**
    * @param file the snapshot's entry in the boot config
-   * @param {Promise<{ bytes: Uint8Array, checked: Promise<void> }>} fetched see `fetchSnapshot`
+   * @param {Promise<Layer[] | null>} fetched see `fetchSnapshot`
    */
   constructor(file, fetched) {
     this.file = file;
@@ -106,18 +115,19 @@ export class Snapshot {
   }
 
   async #read(fetched) {
-    const { bytes, checked } = (await fetched) ?? {};
-    if (!bytes) throw new Error("the page has not used it");
-    this.#checked = checked;
+    const layers = await fetched;
+    if (!layers) throw new Error("the page has not used it");
     performance.mark("mcpframe:unpacked");
-    const start = 4 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
-    this.#meta = JSON.parse(new TextDecoder().decode(bytes.subarray(4, start)));
-    this.#parts = bytes.subarray(start);
+    this.#layers = layers.map(({ bytes, checked }) => {
+      const start = 4 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+      const meta = JSON.parse(new TextDecoder().decode(bytes.subarray(4, start)));
+      return { ...meta, parts: bytes.subarray(start), checked };
+    });
   }
 
   /** Returns a snapshot in Pyodide's format, but without its memory, which `fill` writes once it has arrived. */
   head() {
-    const text = new TextEncoder().encode(JSON.stringify(this.file.references));
+    const text = new TextEncoder().encode(JSON.stringify(this.file.layers.at(-1).references));
     const head = new Uint8Array(Math.ceil((HEADER + text.length) / 16) * 16);
     const words = new Uint32Array(head.buffer);
     words.set([MAGIC, head.length, text.length, 0]);
@@ -131,29 +141,20 @@ export class Snapshot {
   /** Writes the snapshot into memory, except for what is there already. */
   async fill(module) {
     await this.arrived;
-    const { memory, table, runs, check } = this.#meta;
-    if (module.wasmTable.length !== table)
-      throw new Error(`its table has ${table} entries, not ${module.wasmTable.length}`);
-    const used = module.HEAPU8.length; // memory that is added has zeros
+    const { memory } = this.#layers.at(-1);
+    let used = module.HEAPU8.length; // memory that is added has zeros
     if (used < memory) module.growMemory(memory); // Pyodide does not: https://github.com/pyodide/pyodide/issues/6254
     if (module.HEAPU8.length !== memory) throw new Error("it is of another size of memory");
-    const { HEAPU8: heap, HEAPU32: words } = module;
-    let at = 0;
-    let placed = 0;
-    let sum = 0;
-    for (let index = 0; index < runs.length; index += 4) {
-      const [same, own, zeros, part] = runs.slice(index, index + 4);
-      for (let word = at >>> 2; word < (at + same) >>> 2; word += 1) sum = Math.imul(sum ^ words[word], 0x01000193);
-      at += same + own;
-      if (at < used) heap.fill(0, at, Math.min(at + zeros, used));
-      at += zeros;
-      heap.set(this.#parts.subarray(placed, placed + part), at);
-      placed += part;
-      at += part;
+    for (const layer of this.#layers) {
+      if (module.wasmTable.length !== layer.table)
+        throw new Error(`its table has ${layer.table} entries, not ${module.wasmTable.length}`);
+      const sum = place(layer, module, used);
+      await layer.checked;
+      if (layer.check !== undefined && sum !== layer.check)
+        throw new Error("memory at the start is different in this browser");
+      used = layer.memory;
     }
-    await this.#checked;
-    if (sum >>> 0 !== check) throw new Error("memory at the start is different in this browser");
-    this.#parts = null;
+    this.#layers = [];
     // C reads the time zone only once, which was in the build: read it again, into the same places.
     const names = module._tzname >>> 2;
     module.__tzset_js(module._timezone, module._daylight, module.HEAPU32[names], module.HEAPU32[names + 1]);
@@ -170,4 +171,27 @@ export class Snapshot {
       paths: this.file.paths,
     };
   }
+}
+
+/**
+ * Writes a layer into memory, where it differs from what is there.
+ * @param {number} used the size of the memory that may have something else than zeros
+ * @returns {number} the checksum of what the layer left out in the lowest one, which has one; else 0
+ */
+function place({ runs, parts, check }, { HEAPU8: heap, HEAPU32: words }, used) {
+  let at = 0;
+  let placed = 0;
+  let sum = 0;
+  for (let index = 0; index < runs.length; index += 4) {
+    const [same, own, zeros, part] = runs.slice(index, index + 4);
+    if (check !== undefined)
+      for (let word = at >>> 2; word < (at + same) >>> 2; word += 1) sum = Math.imul(sum ^ words[word], 0x01000193);
+    at += same + own;
+    if (at < used) heap.fill(0, at, Math.min(at + zeros, used));
+    at += zeros;
+    heap.set(parts.subarray(placed, placed + part), at);
+    placed += part;
+    at += part;
+  }
+  return sum >>> 0;
 }

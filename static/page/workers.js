@@ -35,7 +35,7 @@ class One {
    * @param {Promise<Blob>} program
    * @param {object} given its first message: see surroundings.js
    * @param {Promise<Map<string, WebAssembly.Module>>} compiled
-   * @param {Promise<Uint8Array>} image
+   * @param {Promise<Uint8Array[] | null>} image
    */
   constructor(program, given, compiled, image) {
     program.then(
@@ -72,10 +72,10 @@ class One {
     image.then((unpacked) => this.#sendImage(unpacked));
   }
 
-  /** Sends one copy of the snapshot's content; null if it is not used. */
-  #sendImage(bytes) {
-    const copy = bytes?.slice();
-    this.#worker.postMessage({ image: copy && { bytes: copy } }, copy ? [copy.buffer] : []);
+  /** Sends one copy of the snapshot's layers; null if it is not used. */
+  #sendImage(layers) {
+    const copies = layers?.map((bytes) => ({ bytes: bytes.slice() }));
+    this.#worker.postMessage({ image: copies }, copies?.map(({ bytes }) => bytes.buffer) ?? []);
   }
 
   handle(onText, onEnd) {
@@ -153,7 +153,7 @@ export class Workers {
   /**
    * Keeps what the page has compiled and unpacked, so that workers need not do it again.
    * @param {Promise<Map<string, WebAssembly.Module>>} compiled by URL
-   * @param {Promise<Uint8Array> | null} image the content of the snapshot; null if it is not used
+   * @param {Promise<Uint8Array[]> | null} image the layers of the snapshot; null if it is not used
    */
   give(compiled, image) {
     compiled.then(this.#compiled.resolve, () => {}); // the page reports why

@@ -145,7 +145,7 @@ def test_a_draft_starts_nothing_and_leaves_the_next_build_as_it_would_be(adder: 
     (project / "server.py").write_text(SERVER.replace("def add", "def plus"))
     with without_node():
         draft = build(project, out, draft=True, snapshot=True)
-    assert draft.manifest["snapshot"]["layer"] == "sdk"
+    assert draft.manifest["snapshot"]["layers"] == ["sdk"]
     assert [tool["name"] for tool in draft.tools or []] == ["add"]  # it was not looked at
     [archive] = (out / "adder").glob("server.*.zip")
     with zipfile.ZipFile(archive) as files:
@@ -161,7 +161,7 @@ def test_a_draft_of_what_was_never_built_is_a_build(adder: Adder, tmp_path: Path
     project, _ = copied(adder, tmp_path)
     draft = build(project, tmp_path / "new", draft=True, snapshot=True)
     assert [tool["name"] for tool in draft.tools or []] == ["add"]
-    assert draft.manifest["snapshot"]["layer"] == "sdk"  # it stays, whatever the author changes
+    assert draft.manifest["snapshot"]["layers"] == ["sdk"]  # it stays, whatever the author changes
     made, expected = contents(tmp_path / "new"), contents(adder.out)
     others = {path for path in expected if not re.search(r"index\.html|manifest\.json|snapshot\.", path)}
     assert {path: made.get(path) for path in others} == {path: expected[path] for path in others}

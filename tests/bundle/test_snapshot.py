@@ -307,7 +307,7 @@ def test_a_secret_made_at_import_is_not_published(
     page: Page, host: str, serving: Serving, tmp_path: Path, server: str, told: str
 ) -> None:
     result = built(tmp_path, server)
-    assert result.manifest["snapshot"]["layer"] == "sdk"
+    assert result.manifest["snapshot"]["layers"] == ["sdk"]
     assert f"{told} randomness when it is imported" in result.manifest["start"]
     url = f"{serving(tmp_path / 'out')}/adder/"
     tokens = {call(page, host, url, "token") for _ in range(2)}
@@ -316,14 +316,14 @@ def test_a_secret_made_at_import_is_not_published(
 
 
 @pytest.mark.parametrize(
-    ("at_import", "layer"),
-    [extended("", "author"), ("TOKEN = base.execute('select randomblob(16)').fetchone()", "sdk")],
+    ("at_import", "layers"),
+    [extended("", ["sdk", "server"]), ("TOKEN = base.execute('select randomblob(16)').fetchone()", ["sdk"])],
 )
 def test_what_native_code_draws_by_chance_is_another_one_for_everybody(
-    page: Page, host: str, serving: Serving, tmp_path: Path, at_import: str, layer: str
+    page: Page, host: str, serving: Serving, tmp_path: Path, at_import: str, layers: list[str]
 ) -> None:
     result = built(tmp_path, SQLITE.replace("{at_import}", at_import))
-    assert result.manifest["snapshot"]["layer"] == layer, result.manifest["start"]
+    assert result.manifest["snapshot"]["layers"] == layers, result.manifest["start"]
     url = f"{serving(tmp_path / 'out')}/adder/"
     numbers = {call(page, host, url, "number") for _ in range(2)}
     assert RESTORED in starts(page)
@@ -332,16 +332,16 @@ def test_what_native_code_draws_by_chance_is_another_one_for_everybody(
 
 @pytest.mark.extended
 @pytest.mark.parametrize(
-    ("at_import", "layer"), [("", "author"), extended("import secrets; secrets.token_hex()", "sdk")]
+    ("at_import", "layers"), [("", ["server"]), extended("import secrets; secrets.token_hex()", ["sdk"])]
 )
 def test_native_libraries_of_the_author_work(
-    page: Page, host: str, serving: Serving, tmp_path: Path, at_import: str, layer: str
+    page: Page, host: str, serving: Serving, tmp_path: Path, at_import: str, layers: list[str]
 ) -> None:
     project = write_project(
         tmp_path / "project", 'lazy = ["xxhash"]', NATIVE.replace("{at_import}", at_import), '["msgspec"]'
     )
     result = build(project, tmp_path / "out", snapshot=True)
-    assert result.manifest["snapshot"]["layer"] == layer
+    assert result.manifest["snapshot"]["layers"] == layers
     text = '{"x":7}'
     said = json.loads(call(page, host, f"{serving(tmp_path / 'out')}/adder/", "decode", json.dumps({"text": text})))
     assert said.get("structuredContent") == {"result": "7 32d153ff"}, said
@@ -350,13 +350,13 @@ def test_native_libraries_of_the_author_work(
 
 @pytest.mark.extended
 @pytest.mark.parametrize(
-    ("at_import", "layer"), [("", "author"), ("KEPT = ctypes.CFUNCTYPE(ctypes.c_int)(lambda: 1)", "sdk")]
+    ("at_import", "layers"), [("", ["sdk", "server"]), ("KEPT = ctypes.CFUNCTYPE(ctypes.c_int)(lambda: 1)", ["sdk"])]
 )
 def test_a_restored_page_lacks_no_function_that_native_code_calls(
-    page: Page, host: str, serving: Serving, tmp_path: Path, at_import: str, layer: str
+    page: Page, host: str, serving: Serving, tmp_path: Path, at_import: str, layers: list[str]
 ) -> None:
     result = built(tmp_path, CTYPES.replace("{at_import}", at_import))
-    assert result.manifest["snapshot"]["layer"] == layer, result.manifest["start"]
+    assert result.manifest["snapshot"]["layers"] == layers, result.manifest["start"]
     assert answer(call(page, host, f"{serving(tmp_path / 'out')}/adder/", "call")) == 7
     assert RESTORED in starts(page)
 
@@ -539,9 +539,14 @@ def changed_boot(out: Path, change: Callable[[dict[str, Any]], None]) -> None:
     index.write_text(re.sub(pattern, put, index.read_text(), flags=re.DOTALL))
 
 
-def changed_meta(out: Path, **changes: object) -> None:
-    """Change what the snapshot says of itself, with a right hash."""
-    [path] = (out / "adder").glob("snapshot.*.bin")
+def changed_layer(out: Path, **changes: object) -> None:
+    """Change what the boot config says of the server's layer."""
+    changed_boot(out, lambda snapshot: snapshot["layers"][1].update(changes))
+
+
+def changed_meta(out: Path, layer: int, **changes: object) -> None:
+    """Change what a layer says of itself, with a right hash."""
+    [path] = (out / ("_mcpframe", "adder")[layer]).glob("snapshot.*.bin")
     whole = zstandard.decompress(path.read_bytes())
     length = int.from_bytes(whole[:4], "little")
     meta = json.dumps({**json.loads(whole[4 : 4 + length]), **changes}).encode()
@@ -549,7 +554,7 @@ def changed_meta(out: Path, **changes: object) -> None:
     path.write_bytes(zstandard.compress(whole, 1))
     integrity = "sha256-" + base64.b64encode(hashlib.sha256(path.read_bytes()).digest()).decode()
     told = {"integrity": integrity, "bytes": path.stat().st_size, "unpacked": len(whole)}
-    changed_boot(out, lambda snapshot: snapshot.update(told))
+    changed_boot(out, lambda snapshot: snapshot["layers"][layer].update(told))
 
 
 def lost(out: Path) -> None:
@@ -568,18 +573,16 @@ def without_decoder(out: Path) -> None:
 
 
 GUARDS: dict[str, tuple[Callable[[Path], None], str]] = {
-    "length": (lambda out: changed_boot(out, lambda it: it.update(unpacked=1)), "not as long as it was"),
+    "length": (lambda out: changed_layer(out, unpacked=1), "not as long as it was"),
     "missing": (lost, "is missing (the web server answers 404)"),
     "decoder": (without_decoder, ".wasm is missing (the web server answers 404)"),
     "hash": (damaged, "its hash is wrong"),
-    "table": (lambda out: changed_meta(out, table=1), "its table has 1 entries"),
-    "memory": (lambda out: changed_meta(out, memory=65536), "another size of memory"),
+    "table": (lambda out: changed_meta(out, 1, table=1), "its table has 1 entries"),
+    "memory": (lambda out: changed_meta(out, 1, memory=65536), "another size of memory"),
     "build": (lambda out: changed_boot(out, lambda it: it.update(build="0" * 64)), "Snapshot build id mismatch"),
-    "start": (lambda out: changed_meta(out, check=1), "memory at the start is different"),
+    "start": (lambda out: changed_meta(out, 0, check=1), "memory at the start is different"),
     "references": (
-        lambda out: changed_boot(
-            out, lambda it: it.update(references={"hiwireKeys": [{"path": ["no", "such"]}], "immortalKeys": []})
-        ),
+        lambda out: changed_layer(out, references={"hiwireKeys": [{"path": ["no", "such"]}], "immortalKeys": []}),
         "undefined",
     ),
 }

@@ -27,12 +27,11 @@ from mcpframe.kit.bundle.assembly.build_warnings import build_warnings, unseen_p
 from mcpframe.kit.bundle.assembly.description import ServerDescription, SetupDescription
 from mcpframe.kit.bundle.assembly.features import absent_packages, code_of, features_of, written_for_a_process
 from mcpframe.kit.bundle.assembly.inputs import RUNTIME, Inputs, Scripts, licence_text, runtime_scripts
-from mcpframe.kit.bundle.assembly.layers import Layers
+from mcpframe.kit.bundle.assembly.layers import Layers, own_modules_of
 from mcpframe.kit.bundle.assembly.manifest import manifest_of, origins_of, read_manifests
 from mcpframe.kit.bundle.assembly.offered import check_origins_early, origins_for
-from mcpframe.kit.bundle.assembly.own_modules import own_files, own_sources
+from mcpframe.kit.bundle.assembly.own_modules import own_files, own_sources, shared_own_files
 from mcpframe.kit.bundle.assembly.page_scripts import source_files
-from mcpframe.kit.bundle.assembly.snapshot_file import AUTHOR, SDK
 from mcpframe.kit.bundle.assembly.special_packages import THIRD_PARTY
 from mcpframe.kit.bundle.code.console_scripts import entry_code, with_entry
 from mcpframe.kit.bundle.code.entry_object import check_entry_early
@@ -59,7 +58,8 @@ from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
 from mcpframe.kit.bundle.pyodide.runtime import Runtime, ensure_runtime
 from mcpframe.kit.bundle.pyodide.version import VERSION
 from mcpframe.kit.bundle.server_import import ServerFails, compile_and_import
-from mcpframe.kit.bundle.snapshot.camera import Camera, Server, Taken, camera
+from mcpframe.kit.bundle.snapshot.camera import Camera, Taken, camera
+from mcpframe.kit.bundle.snapshot.layers import Server, planned
 from mcpframe.kit.project.project import (
     Project,
     find_project,
@@ -146,9 +146,9 @@ def build(
             pyodide,
             ProjectLock(project, author, pyodide, upgrade=upgrade, tries=not draft, progress=progress),
             upgrade=upgrade,
+            draft=draft,
             snapshot=os.environ.get("MCPFRAME_SNAPSHOT") != "0" if snapshot is None else snapshot,
             earlier=read_manifests(out).get(project.name) if draft else None,
-            layers_of_snapshot=(SDK,) if draft else (AUTHOR, SDK),
             taking=taking,
             progress=progress,
         )
@@ -174,9 +174,9 @@ class Build:
         pyodide: Pyodide's own packages.
         locking: The project's lock.
         upgrade: Whether to resolve the requirements anew.
+        draft: Whether it is for a preview: its snapshot is without the server.
         snapshot: Whether to take a snapshot, if possible.
         earlier: The manifest of an earlier build, which describes the server of this draft; None: import the server.
-        layers_of_snapshot: The possible layers of a snapshot, the best first.
         taking: The camera for the snapshot; None for one of its own.
         progress: Called with a description of each step.
         project: The project with the results of the build, since `run`.
@@ -194,9 +194,9 @@ class Build:
     pyodide: PyodidePackages
     locking: ProjectLock
     upgrade: bool
+    draft: bool
     snapshot: bool
     earlier: Mapping[str, Any] | None
-    layers_of_snapshot: Sequence[str]
     taking: Camera | None
     progress: Progress
     project: Project = field(init=False)
@@ -237,7 +237,7 @@ class Build:
                 bundle = assemble(inputs)
             taken = Taken(None, "starts without a snapshot, as none was requested")
             if self.snapshot:
-                taken = self.take_snapshot(taking, bundle.assets)
+                taken = self.take_snapshot(taking, bundle)
             if taken.snapshot is not None:
                 with self.progress("Packing the snapshot"):
                     bundle = assemble(inputs, taken.snapshot)
@@ -260,8 +260,8 @@ class Build:
             if not THIRD_PARTY.isdisjoint(features):
                 chosen = (*config.leave_out, *self.lock.left_out)
                 self.project = replace(project, absent=absent_packages(chosen, packages, self.wheels, code))
-            own = own_files(code, features)
-            self.layers = build_layers(project, self.lock, self.wheels, self.author, own, self.runtime)
+            own, shared = own_files(code, features), shared_own_files(features)
+            self.layers = build_layers(project, self.lock, self.wheels, self.author, own, shared, self.runtime)
             if self.earlier:
                 self.layers = with_sources(self.layers, self.earlier.get("sources", ()), self.wheels)
             if not self.earlier and not config.import_server:
@@ -317,15 +317,23 @@ class Build:
         # Patching takes a while, and a build assembles its files repeatedly.
         return runtime_scripts({name: (self.runtime.folder / name).read_bytes() for name in RUNTIME})
 
-    def take_snapshot(self, taking: Camera, assets: Sequence[Asset]) -> Taken:
+    def take_snapshot(self, taking: Camera, bundle: Bundle) -> Taken:
         """Take a snapshot of the page in a browser."""
-        project = self.project
-        with self.progress("Taking a snapshot in a browser"):
+        project, server = self.project, None
+        # What a visitor enters is known only in the page, and its program is imported after that.
+        if not self.draft and not project.config.visitor_env:
             tools = None if project.program else self.description.tools  # a program is not run for it
             server = Server(project.name, project.entry, project.config.kind, tools, project.settings)
-            # What a visitor enters is known only in the page, and its program is imported after that.
-            layers = (SDK,) if project.config.visitor_env else self.layers_of_snapshot
-            return taking.take(server, assets, layers)
+        layers = planned(server, *own_modules_of(self.layers), shares_sdk=self._shares_sdk(bundle))
+        with self.progress("Taking a snapshot in a browser"):
+            return taking.take(project.name, bundle.assets, layers)
+
+    def _shares_sdk(self, bundle: Bundle) -> bool:
+        """Return whether the server's layer is above the SDK's: nothing of the author's changes that one."""
+        packages = packages_of(self.lock)
+        # FastMCP reads its settings from the environment when it is imported.
+        sets_up_sdk = bool(self.project.settings["env"]) and (packages.sdk == 1 or packages.has_fastmcp)
+        return not sets_up_sdk and not any(each["own"] for each in bundle.boot["files"]["libraries"])
 
     def write(self, inputs: Inputs, bundle: Bundle, taken: Taken, key: str) -> dict[str, Any]:
         """Write the bundle below the output root, and return its manifest."""
@@ -357,14 +365,13 @@ class Build:
     def _inputs(self) -> str:
         """Return the hash of all inputs of the bundle."""
         project = self.project
-        snapshot = self.layers_of_snapshot if self.snapshot else ()
         parts: list[str | bytes] = [
             repr(source_date()),
             VERSION,
             version("mcpframe"),
             repr(self.lock),
             repr((project.name, project.entry, project.requirements, project.lazy, project.config)),
-            repr((self.earlier is not None, snapshot)),
+            repr((self.earlier is not None, self.draft, self.snapshot)),
             self.first_paint,
         ]
         for files in (own_sources(), self.author, self.page_files):

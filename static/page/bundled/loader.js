@@ -1,4 +1,4 @@
-// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/fitting.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "d36b373d25309283c9ebf78044352d7bcbf6509211e34ab104efaeaffe6d13d2"}
+// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/fitting.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "5b4b1cb00bd048709e9f5ddf7daac5c659d2cf4f20815e729ef0d92ccb3ad16b"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -319,6 +319,29 @@ var DeferredModules = class {
   }
 };
 
+// static/page/surroundings.js
+var given = globalThis.mcpframeGiven ?? null;
+var config = given ? given.config : JSON.parse(document.getElementById("mcpframe-boot").textContent);
+var base = given ? given.base : document.baseURI;
+function ofPage() {
+  if (given) return given.ofPage;
+  const meta = document.querySelector('meta[http-equiv="Content-Security-Policy"]');
+  return { policy: meta?.getAttribute("content") ?? "", stores: hasStorage() };
+}
+function hasStorage() {
+  try {
+    return Boolean(globalThis.localStorage);
+  } catch {
+    return false;
+  }
+}
+var absolute = (url) => new URL(url, base).href;
+function withResolvers() {
+  let resolve, reject;
+  const promise = new Promise((good, bad) => [resolve, reject] = [good, bad]);
+  return { promise, resolve, reject };
+}
+
 // static/page/zstd.js
 var BUFFER = 12;
 var DAMAGED = "it is damaged, or not as long as it was";
@@ -357,24 +380,24 @@ async function decompress(decoder, arriving, length, size) {
 var MAGIC = 1886286592;
 var HEADER = 48;
 function isChosen({ snapshot }) {
-  return Boolean(snapshot) && (!isSlow() || isRemembered(snapshot));
+  return Boolean(snapshot) && (!isSlow() || snapshot.layers.every(isRemembered));
 }
 var unused = (reason) => `The snapshot of this page is not used (${reason}); it starts without it.`;
 function isSlow() {
   const line = navigator.connection;
   return Boolean(line?.saveData || ["slow-2g", "2g", "3g"].includes(line?.effectiveType));
 }
-var KEY = "mcpframe snapshot ";
-function isRemembered({ integrity }) {
+var keyOf = ({ url }) => `mcpframe snapshot ${new URL(".", absolute(url)).pathname}`;
+function isRemembered(layer) {
   try {
-    return localStorage.getItem(KEY + location.pathname) === integrity;
+    return localStorage.getItem(keyOf(layer)) === layer.integrity;
   } catch {
     return false;
   }
 }
-function remember({ integrity }) {
+function remember(layer) {
   try {
-    if (!isRemembered({ integrity })) localStorage.setItem(KEY + location.pathname, integrity);
+    if (!isRemembered(layer)) localStorage.setItem(keyOf(layer), layer.integrity);
   } catch {
     return;
   }
@@ -382,8 +405,8 @@ function remember({ integrity }) {
 function fetchForNextTime({ snapshot }, fetchBytes) {
   if (!snapshot || navigator.connection?.saveData) return;
   whenQuiet(async () => {
-    await Promise.all([fetchBytes(snapshot), fetchBytes(snapshot.decoder)]);
-    remember(snapshot);
+    await Promise.all([...snapshot.layers, snapshot.decoder].map(fetchBytes));
+    snapshot.layers.forEach(remember);
   });
 }
 var QUIET = 2e3;
@@ -397,10 +420,13 @@ async function verify(data, integrity) {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
   if (integrity !== `sha256-${btoa(String.fromCharCode(...digest))}`) throw new Error("its hash is wrong");
 }
-async function fetchSnapshot(file, get2, compile2) {
+function fetchSnapshot(file, get2, compile2) {
   const decoder = compile2(file.decoder);
   decoder.catch(() => {
   });
+  return Promise.all(file.layers.map((layer) => fetchLayer(layer, decoder, get2)));
+}
+async function fetchLayer(file, decoder, get2) {
   const response = await get2(crypto.subtle ? { ...file, integrity: null } : file);
   try {
     const { packed, unpacked } = await decompress(await decoder, response.body, file.bytes, file.unpacked);
@@ -415,12 +441,10 @@ async function fetchSnapshot(file, get2, compile2) {
   }
 }
 var Snapshot = class {
-  #meta = null;
-  #parts = null;
-  #checked = null;
+  #layers = [];
   /**
    * @param file the snapshot's entry in the boot config
-   * @param {Promise<{ bytes: Uint8Array, checked: Promise<void> }>} fetched see `fetchSnapshot`
+   * @param {Promise<Layer[] | null>} fetched see `fetchSnapshot`
    */
   constructor(file, fetched) {
     this.file = file;
@@ -429,17 +453,18 @@ var Snapshot = class {
     });
   }
   async #read(fetched) {
-    const { bytes: bytes2, checked } = await fetched ?? {};
-    if (!bytes2) throw new Error("the page has not used it");
-    this.#checked = checked;
+    const layers = await fetched;
+    if (!layers) throw new Error("the page has not used it");
     performance.mark("mcpframe:unpacked");
-    const start2 = 4 + new DataView(bytes2.buffer, bytes2.byteOffset).getUint32(0, true);
-    this.#meta = JSON.parse(new TextDecoder().decode(bytes2.subarray(4, start2)));
-    this.#parts = bytes2.subarray(start2);
+    this.#layers = layers.map(({ bytes: bytes2, checked }) => {
+      const start2 = 4 + new DataView(bytes2.buffer, bytes2.byteOffset).getUint32(0, true);
+      const meta = JSON.parse(new TextDecoder().decode(bytes2.subarray(4, start2)));
+      return { ...meta, parts: bytes2.subarray(start2), checked };
+    });
   }
   /** Returns a snapshot in Pyodide's format, but without its memory, which `fill` writes once it has arrived. */
   head() {
-    const text = new TextEncoder().encode(JSON.stringify(this.file.references));
+    const text = new TextEncoder().encode(JSON.stringify(this.file.layers.at(-1).references));
     const head = new Uint8Array(Math.ceil((HEADER + text.length) / 16) * 16);
     const words = new Uint32Array(head.buffer);
     words.set([MAGIC, head.length, text.length, 0]);
@@ -452,29 +477,20 @@ var Snapshot = class {
   /** Writes the snapshot into memory, except for what is there already. */
   async fill(module) {
     await this.arrived;
-    const { memory, table, runs, check } = this.#meta;
-    if (module.wasmTable.length !== table)
-      throw new Error(`its table has ${table} entries, not ${module.wasmTable.length}`);
-    const used = module.HEAPU8.length;
+    const { memory } = this.#layers.at(-1);
+    let used = module.HEAPU8.length;
     if (used < memory) module.growMemory(memory);
     if (module.HEAPU8.length !== memory) throw new Error("it is of another size of memory");
-    const { HEAPU8: heap, HEAPU32: words } = module;
-    let at = 0;
-    let placed = 0;
-    let sum = 0;
-    for (let index = 0; index < runs.length; index += 4) {
-      const [same, own, zeros, part] = runs.slice(index, index + 4);
-      for (let word = at >>> 2; word < at + same >>> 2; word += 1) sum = Math.imul(sum ^ words[word], 16777619);
-      at += same + own;
-      if (at < used) heap.fill(0, at, Math.min(at + zeros, used));
-      at += zeros;
-      heap.set(this.#parts.subarray(placed, placed + part), at);
-      placed += part;
-      at += part;
+    for (const layer of this.#layers) {
+      if (module.wasmTable.length !== layer.table)
+        throw new Error(`its table has ${layer.table} entries, not ${module.wasmTable.length}`);
+      const sum = place(layer, module, used);
+      await layer.checked;
+      if (layer.check !== void 0 && sum !== layer.check)
+        throw new Error("memory at the start is different in this browser");
+      used = layer.memory;
     }
-    await this.#checked;
-    if (sum >>> 0 !== check) throw new Error("memory at the start is different in this browser");
-    this.#parts = null;
+    this.#layers = [];
     const names = module._tzname >>> 2;
     module.__tzset_js(module._timezone, module._daylight, module.HEAPU32[names], module.HEAPU32[names + 1]);
     performance.mark("mcpframe:restored");
@@ -490,6 +506,23 @@ var Snapshot = class {
     };
   }
 };
+function place({ runs, parts, check }, { HEAPU8: heap, HEAPU32: words }, used) {
+  let at = 0;
+  let placed = 0;
+  let sum = 0;
+  for (let index = 0; index < runs.length; index += 4) {
+    const [same, own, zeros, part] = runs.slice(index, index + 4);
+    if (check !== void 0)
+      for (let word = at >>> 2; word < at + same >>> 2; word += 1) sum = Math.imul(sum ^ words[word], 16777619);
+    at += same + own;
+    if (at < used) heap.fill(0, at, Math.min(at + zeros, used));
+    at += zeros;
+    heap.set(parts.subarray(placed, placed + part), at);
+    placed += part;
+    at += part;
+  }
+  return sum >>> 0;
+}
 
 // static/page/unzip.js
 function* stored(zip) {
@@ -563,7 +596,8 @@ var BackgroundFiles = class {
     this.#fill(archives, deferred);
     const waiting = this.files.archives.filter((file) => !this.#there.has(file));
     const nodes = waiting.map(({ to }) => FS.lookupPath(to).node);
-    for (const [index, file] of waiting.entries()) this.#hook(FS, file, nodes[index]);
+    const isFirst = (file) => waiting.find(({ to }) => to === file.to) === file;
+    for (const [index, file] of waiting.entries()) if (isFirst(file)) this.#hook(FS, file, nodes[index]);
   }
   #hook(FS, file, node) {
     const original = node.node_ops;
@@ -684,9 +718,9 @@ function replaceCopies({ exports }, { env }) {
   const first = table === exports.__indirect_function_table ? 0 : env.__table_base;
   const functions = Object.values(exports).filter((one) => typeof one === "function");
   const byNumber = new Map(functions.map((one) => [one.name, one]));
-  for (let place = first; place < table.length; place += 1) {
-    const exported = byNumber.get(table.get(place)?.name);
-    if (exported) table.set(place, exported);
+  for (let place2 = first; place2 < table.length; place2 += 1) {
+    const exported = byNumber.get(table.get(place2)?.name);
+    if (exported) table.set(place2, exported);
   }
 }
 function settleLibraries({ LDSO: { loadedLibsByName: loaded }, addFunction }, libraries) {
@@ -885,29 +919,6 @@ function followSize(report, wanted, isDrawn) {
     elements.disconnect();
     stop();
   };
-}
-
-// static/page/surroundings.js
-var given = globalThis.mcpframeGiven ?? null;
-var config = given ? given.config : JSON.parse(document.getElementById("mcpframe-boot").textContent);
-var base = given ? given.base : document.baseURI;
-function ofPage() {
-  if (given) return given.ofPage;
-  const meta = document.querySelector('meta[http-equiv="Content-Security-Policy"]');
-  return { policy: meta?.getAttribute("content") ?? "", stores: hasStorage() };
-}
-function hasStorage() {
-  try {
-    return Boolean(globalThis.localStorage);
-  } catch {
-    return false;
-  }
-}
-var absolute = (url) => new URL(url, base).href;
-function withResolvers() {
-  let resolve, reject;
-  const promise = new Promise((good, bad) => [resolve, reject] = [good, bad]);
-  return { promise, resolve, reject };
 }
 
 // static/page/page.js
@@ -1418,7 +1429,7 @@ var One = class {
    * @param {Promise<Blob>} program
    * @param {object} given its first message: see surroundings.js
    * @param {Promise<Map<string, WebAssembly.Module>>} compiled
-   * @param {Promise<Uint8Array>} image
+   * @param {Promise<Uint8Array[] | null>} image
    */
   constructor(program2, given2, compiled, image) {
     program2.then(
@@ -1454,10 +1465,10 @@ var One = class {
     compiled.then((modules) => this.#worker.postMessage({ compiled: modules }));
     image.then((unpacked) => this.#sendImage(unpacked));
   }
-  /** Sends one copy of the snapshot's content; null if it is not used. */
-  #sendImage(bytes2) {
-    const copy = bytes2?.slice();
-    this.#worker.postMessage({ image: copy && { bytes: copy } }, copy ? [copy.buffer] : []);
+  /** Sends one copy of the snapshot's layers; null if it is not used. */
+  #sendImage(layers) {
+    const copies = layers?.map((bytes2) => ({ bytes: bytes2.slice() }));
+    this.#worker.postMessage({ image: copies }, copies?.map(({ bytes: bytes2 }) => bytes2.buffer) ?? []);
   }
   handle(onText, onEnd) {
     this.#onText = onText;
@@ -1522,7 +1533,7 @@ var Workers = class {
   /**
    * Keeps what the page has compiled and unpacked, so that workers need not do it again.
    * @param {Promise<Map<string, WebAssembly.Module>>} compiled by URL
-   * @param {Promise<Uint8Array> | null} image the content of the snapshot; null if it is not used
+   * @param {Promise<Uint8Array[]> | null} image the layers of the snapshot; null if it is not used
    */
   give(compiled, image) {
     compiled.then(this.#compiled.resolve, () => {
@@ -1614,6 +1625,10 @@ var Arrivals = class {
     this.scripts = this.watched(
       Promise.all([script(files2.pyodide, "mcpframePyodide"), script(files2.asm, "mcpframePyodideModule")])
     );
+  }
+  /** Waits until all downloads have arrived, so that memory does not depend on the order of their arrival. */
+  async complete() {
+    await Promise.all([this.wasm, this.scripts, ...this.linked.map(({ library }) => library)]);
   }
   /** Returns everything compiled, by URL. */
   async compiled() {
@@ -1722,29 +1737,32 @@ async function startPython(arrivals, more, begun, constructing = null) {
   performance.mark("mcpframe:libraries");
   return pyodide;
 }
-async function copyOf(fetched) {
-  const { bytes: bytes2, checked } = await fetched;
-  const copy = bytes2.slice();
-  await checked;
-  return copy;
+async function copiesOf(fetched) {
+  const layers = await fetched;
+  const copies = layers.map(({ bytes: bytes2 }) => bytes2.slice());
+  await Promise.all(layers.map(({ checked }) => checked));
+  return copies;
 }
-async function restorePython() {
+async function restorePython(more, begun) {
   const fetched = given ? given.image : fetchSnapshot(files2.snapshot, get, compile);
   const snapshot = new Snapshot(files2.snapshot, fetched);
   const arrivals = new Arrivals(files2.snapshot.libraries);
-  workers?.give(arrivals.compiled(), copyOf(fetched));
+  workers?.give(arrivals.compiled(), copiesOf(fetched));
   page2.progress("Loading");
-  page2.expect([files2.snapshot, files2.snapshot.decoder]);
+  page2.expect([...files2.snapshot.layers, files2.snapshot.decoder]);
   const background = new BackgroundFiles(files2, absolute, bytesInBackground);
   const first = background.expect(files2.snapshot.files, (file) => arrivals.watched(bytes(file)));
+  if (more?._makeSnapshot) await Promise.all([arrivals.complete(), snapshot.arrived, first]);
   const pyodide = await arrivals.start({
     fsInit: async (FS) => background.place(FS, await first),
-    more: { _loadSnapshot: snapshot.head() },
+    more: { ...more, _loadSnapshot: snapshot.head() },
+    begun,
     finish: (module) => snapshot.fill(module)
   });
   performance.mark("mcpframe:python");
   pyodide.FS.mkdirTree(files2.server_path);
   pyodide.FS.chdir(files2.server_path);
+  if (more?._makeSnapshot) return pyodide;
   pyodide.pyimport("mcpframe.frame.compat.after_restore").start_visit(JSON.stringify(snapshot.visitor()));
   for (const { path, data } of arrivals.others) {
     pyodide.FS.writeFile(path, await data);
@@ -1785,13 +1803,14 @@ async function memoryAtStart(env) {
 }
 async function completeArrivals() {
   const arrivals = new Arrivals();
-  await Promise.all([arrivals.wasm, arrivals.scripts, ...arrivals.linked.map(({ library }) => library)]);
+  await arrivals.complete();
   return arrivals;
 }
 var builder = {
   memoryAtStart,
   startPython: async (more, begun, constructing) => startPython(await completeArrivals(), more, begun, constructing),
-  restorePython
+  restorePython,
+  paths: files2.paths
 };
 async function main() {
   page2.start(config);

@@ -12,7 +12,7 @@ from mcpframe.kit.bundle.assembly.index_page import link
 from mcpframe.kit.bundle.assembly.inputs import Inputs
 from mcpframe.kit.bundle.assembly.layers import LIBRARY, SERVER_PATH, STDLIB_PATH, STDLIB_ZIP, Layer, needs_deferred
 from mcpframe.kit.bundle.assembly.native_libraries import linked
-from mcpframe.kit.bundle.assembly.snapshot_file import AUTHOR, DECODER, Snapshot
+from mcpframe.kit.bundle.assembly.snapshot_file import DECODER, SERVER, Snapshot, snapshot_entry
 from mcpframe.kit.bundle.pyodide.archive import Files, pack
 from mcpframe.kit.bundle.pyodide.version import ABI, PLATFORM, PYTHON_VERSION, VERSION
 
@@ -44,8 +44,8 @@ class Archives:
         deferred: The archive of the modules fetched when one of them is imported.
         at_start: Whether the start imports one of them.
         decoder: The decoder of the snapshot.
-        image: The snapshot; None if there is none.
-        header: Its entry in the boot config.
+        images: The layers of the snapshot; empty if there is none.
+        snapshot: Its entry in the boot config.
     """
 
     by_layer: Mapping[str, Asset]
@@ -53,8 +53,8 @@ class Archives:
     deferred: Asset
     at_start: bool
     decoder: Asset
-    image: Asset | None
-    header: Mapping[str, Any]
+    images: tuple[Asset, ...]
+    snapshot: Mapping[str, Any] | None
 
     @property
     def native(self) -> list[Asset]:
@@ -67,15 +67,15 @@ class Archives:
         return [*self.by_layer.values(), *([self.deferred] if self.at_start else [])]
 
     def starting(self, layers: Sequence[Layer]) -> list[Asset]:
-        """Return the archives, and the snapshot, that a start needs.
+        """Return the archives, and the layers of the snapshot, that a start needs.
 
         Args:
             layers: The author's.
         """
-        if self.image is None:
+        if self.snapshot is None:
             return self.plain
         needed = {"none": [], "own": [self.by_layer[layer.name] for layer in layers], "all": self.plain}
-        return [self.image, self.decoder, *needed[self.header["files"]]]
+        return [*self.images, self.decoder, *needed[self.snapshot["files"]]]
 
     def in_background(self, layers: Sequence[Layer]) -> list[Asset]:
         """Return what a page that has started from a snapshot fetches once it serves."""
@@ -97,28 +97,35 @@ def archives_of(inputs: Inputs, snapshot: Snapshot | None) -> Archives:
         )
         for layer in layers.archives
     }
-    image, header = (None, {}) if snapshot is None else _snapshot(snapshot, inputs, len(libraries))
+    decoder = hashed(f"{SHARED}/{DECODER}", (page_dir() / DECODER).read_bytes())
+    images, entry = ((), None) if snapshot is None else _snapshot(snapshot, inputs, decoder, len(libraries))
     return Archives(
         by_layer,
         libraries,
         hashed(f"{SHARED}/deferred.zip", pack(layers.deferred)),
         not inputs.project.config.import_server or needs_deferred(modules, layers.deferred),
-        hashed(f"{SHARED}/{DECODER}", (page_dir() / DECODER).read_bytes()),
-        image,
-        header,
+        decoder,
+        images,
+        entry,
     )
 
 
 def files_config(inputs: Inputs, archives: Archives) -> dict[str, Any]:
     """Return the part of the boot config with the files from which the page starts Python."""
-    name, layers, scripts, image = inputs.project.name, inputs.layers, inputs.scripts, archives.image
+    name, layers, scripts = inputs.project.name, inputs.layers, inputs.scripts
     return {
         "pyodide": link(scripts.pyodide, name),
         "asm": link(scripts.asm, name),
         "loader": link(scripts.loader, name),  # for workers
         "wasm": link(scripts.wasm, name),
         "archives": [
-            {**link(archives.by_layer[layer.name], name), "to": layer.to, "own": layer.own, "apart": layer.apart}
+            {
+                **link(archives.by_layer[layer.name], name),
+                "to": layer.to,
+                "own": layer.own,
+                "part": layer.part,
+                "apart": layer.apart,
+            }
             for layer in layers.archives
         ],
         "libraries": [
@@ -131,7 +138,7 @@ def files_config(inputs: Inputs, archives: Archives) -> dict[str, Any]:
             for each in archives.libraries
         ],
         "paths": layers.paths,
-        "snapshot": image and {**link(image, name), "decoder": link(archives.decoder, name), **archives.header},
+        "snapshot": archives.snapshot,
         "deferred": {**link(archives.deferred, name), "to": LIBRARY, "atStart": archives.at_start},
         "env": {"PYTHONPATH": STDLIB_PATH},
         "server_path": SERVER_PATH,
@@ -172,23 +179,26 @@ def _emptied(files: Files, linked_paths: Collection[str]) -> Files:
     return {path: b"" if path in linked_paths else data for path, data in files.items()}
 
 
-def _snapshot(snapshot: Snapshot, inputs: Inputs, libraries: int) -> tuple[Asset, dict[str, Any]]:
-    """Return the file of a snapshot, and its entry in the boot config."""
-    layers, own = inputs.layers, snapshot.layer == AUTHOR
-    missing = set(inputs.description.modules) - set(snapshot.modules)
+def _snapshot(
+    snapshot: Snapshot, inputs: Inputs, decoder: Asset, libraries: int
+) -> tuple[tuple[Asset, ...], dict[str, Any]]:
+    """Return the files of a snapshot, and its entry in the boot config."""
+    layers, name = inputs.layers, inputs.project.name
+    missing = set(inputs.description.modules) - set(snapshot.top.modules)
     shared = {  # the files of the archives that all bundles share, by path below `LIBRARY`
         f"{layer.to.removeprefix(f'{LIBRARY}/')}/{path}": data
         for layer in layers.shared
         for path, data in layer.files.items()
     }
-    header = {
-        "layer": snapshot.layer,
-        "unpacked": snapshot.unpacked,
-        "build": snapshot.build,
-        "references": dict(snapshot.references),
-        # Libraries that the snapshot has in memory; the others are linked once Python runs.
-        "libraries": libraries if own else len([path for layer in layers.shared for path in layer.libraries]),
-        "files": "none" if own else "all" if needs_deferred(missing, {**layers.deferred, **shared}) else "own",
-        "paths": [] if own else layers.paths,
-    }
-    return hashed(f"{inputs.project.name if own else SHARED}/snapshot.bin", snapshot.data), header
+    images = tuple(
+        hashed(f"{name if layer.name == SERVER else SHARED}/snapshot.bin", layer.data) for layer in snapshot.layers
+    )
+    return images, snapshot_entry(
+        snapshot,
+        [link(image, name) for image in images],
+        decoder=link(decoder, name),
+        shared=len([path for layer in layers.shared for path in layer.libraries]),
+        libraries=libraries,
+        paths=layers.paths,
+        files="all" if needs_deferred(missing, {**layers.deferred, **shared}) else "own",
+    )

@@ -148,7 +148,7 @@ def _index(
 ) -> tuple[Asset, str]:
     """Return the page, and its policy."""
     project, config, scripts = inputs.project, inputs.project.config, inputs.scripts
-    name, image, in_worker = project.name, archives.image, config.runs_in == "worker"
+    name, image, in_worker = project.name, bool(archives.images), config.runs_in == "worker"
     is_server = config.kind == "server"
     inbox = inbox_data(inputs.description, config, boot["about"], lists) if is_server else None
     policy = page_policy(
@@ -173,7 +173,7 @@ def _index(
         loader=link(scripts.loader, name),
         scripts=[link(item, name) for item in run],
         preloads=[link(item, name) for item in preloads],
-        prefetch=image is not None,
+        prefetch=image,
         inbox=inbox,
         sandbox={**link(sandbox, name), "origin": config.sandbox_origin} if sandbox else None,
         worker=in_worker,

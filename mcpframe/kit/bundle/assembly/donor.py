@@ -26,9 +26,9 @@ from mcpframe.kit.bundle.assembly.inputs import Inputs, Scripts
 from mcpframe.kit.bundle.assembly.layers import SERVER_PATH, SITE_PACKAGES, Layer, Layers
 from mcpframe.kit.bundle.assembly.manifest import MANIFEST
 from mcpframe.kit.bundle.assembly.offered import origins_for
-from mcpframe.kit.bundle.assembly.own_modules import own_files
+from mcpframe.kit.bundle.assembly.own_modules import own_files, shared_own_files
 from mcpframe.kit.bundle.assembly.packages import LazyWheel, Packages
-from mcpframe.kit.bundle.assembly.snapshot_file import SDK, Snapshot
+from mcpframe.kit.bundle.assembly.snapshot_file import SDK, LayerFile, Snapshot
 from mcpframe.kit.bundle.code.page_use import starts_processes
 from mcpframe.kit.bundle.pyodide.archive import Files, unpack
 from mcpframe.kit.bundle.pyodide.bytecode import Compiler, compile_libraries, compile_server, compiled_here
@@ -37,6 +37,7 @@ from mcpframe.kit.project.project import Project
 
 _SERVER = "server"
 _BASE = "base"
+_PARTS = "parts"
 _OURS = ("mcpframe/", f"mcpframe-{version('mcpframe')}.dist-info/")
 _HASH = slice(8, 16)
 """The hash of the source in a file of bytecode (PEP 552)."""
@@ -92,12 +93,17 @@ class Donor:
         world = written_for_a_process(project, self.packages, author)
         project = replace(project, world=world, processes=starts_processes(author), absent=self.absent)
         code = {path: data for path, data in author.items() if path.endswith(".py")}
-        own = own_files(code, features_of(project, self.packages, author, code))
+        features = features_of(project, self.packages, author, code)
+        own, shared = own_files(code, features), shared_own_files(features)
+        parts = _with_own({}, {path: data for path, data in own.items() if path not in shared}, compiler)
         server = compile_server(author, compiler, shown=SERVER_PATH, root=project.source)
-        archives = tuple(
-            replace(each, files=_with_own(each.files, own, compiler)) if each.name == _BASE else each
+        archives = [
+            replace(each, files=_with_own(each.files, shared, compiler)) if each.name == _BASE else each
             for each in self.archives
-        )
+            if not each.part
+        ]
+        if parts:
+            archives.insert(2, Layer(_PARTS, SITE_PACKAGES, parts, part=True))
         return Inputs(
             project,
             self.packages,
@@ -113,7 +119,7 @@ class Donor:
 
     def snapshot(self, inputs: Inputs) -> Snapshot | None:
         """Return the snapshot for a new bundle; None if its part of mcpframe, which is in memory, is another."""
-        same = [each.files for each in inputs.layers.shared] == [each.files for each in self.archives if not each.own]
+        same = _shared(inputs.layers.archives) == _shared(self.archives)
         return self.image if same else None
 
     def _check_requirements(self, project: Project) -> None:
@@ -165,7 +171,7 @@ def read_donor(name: str, files: Files) -> Donor:
         lent(licences).data,
         {root: [_wheel(linked(entry)) for entry in entries] for root, entries in boot["lazy"].items()},
         boot.get("absent", {}),
-        _image(image, manifest["snapshot"]["made_with"], linked(image).data) if image else None,
+        _image(image, manifest["snapshot"]["made_with"], linked(image["layers"][0]).data) if image else None,
     )
 
 
@@ -185,7 +191,7 @@ def _layer(entry: Mapping[str, Any], archive: Asset, native: Files) -> Layer:
     files = unpack(archive.data)
     files |= {path: data for path in files if (data := native.get(f"{entry['to']}/{path}")) is not None}
     name = archive.path.rpartition("/")[2].rsplit(".", 2)[0]
-    return Layer(name, entry["to"], files, own=entry["own"], apart=entry["apart"])
+    return Layer(name, entry["to"], files, own=entry["own"], part=entry["part"], apart=entry["apart"])
 
 
 def _further(archives: Sequence[Layer]) -> frozenset[str]:
@@ -200,10 +206,15 @@ def _wheel(file: Asset) -> LazyWheel:
 
 
 def _image(entry: Mapping[str, Any], made_with: str, data: bytes) -> Snapshot | None:
-    """Return a snapshot; its modules are unknown, so a page fetches every archive before it imports its server."""
-    if entry["layer"] != SDK:
+    """Return the SDK's layer; its modules are unknown, so a page fetches every archive before it imports its server."""
+    lowest = entry["layers"][0]
+    if lowest["name"] != SDK:
         return None
-    return Snapshot(data, SDK, entry["unpacked"], entry["build"], entry["references"], (), made_with)
+    return Snapshot((LayerFile(SDK, data, lowest["unpacked"], entry["build"], lowest["references"], (), made_with),))
+
+
+def _shared(archives: Sequence[Layer]) -> list[Files]:
+    return [each.files for each in archives if not each.own and not each.part]
 
 
 def _with_own(base: Files, own: Files, compiler: Compiler) -> dict[str, bytes]:

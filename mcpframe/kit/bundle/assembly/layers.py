@@ -31,6 +31,7 @@ class Layer:
         to: Its folder in Python's file system.
         files: Its files.
         own: Whether it is the author's: requirements or files.
+        part: Whether it has those modules of mcpframe that only some bundles have, besides those of another archive.
         apart: Whether it is a large package. A page that has started from a snapshot fetches it when one of its files
             is read, and not with the others.
     """
@@ -39,6 +40,7 @@ class Layer:
     to: str
     files: Files
     own: bool = False
+    part: bool = False
     apart: bool = False
 
     @property
@@ -72,7 +74,7 @@ class Layers:
 
     @property
     def shared(self) -> tuple[Layer, ...]:
-        """The archives that are the same in every bundle."""
+        """The archives of Python, the SDK and mcpframe."""
         return tuple(layer for layer in self.archives if not layer.own)
 
     @property
@@ -95,6 +97,21 @@ def module_name(path: str) -> str:
     if not path.endswith((".py", ".pyc", ".so")) or parts[-1] == "__init__":
         parts.pop()
     return ".".join(parts)
+
+
+def own_modules_of(layers: Layers) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the modules of mcpframe that all servers of an SDK have, and those that this bundle has besides."""
+    shared, parts = (
+        frozenset(
+            name
+            for layer in layers.shared
+            if layer.part is part and layer.to == SITE_PACKAGES
+            for path in layer.files
+            if path.startswith("mcpframe/") and (name := module_name(path))
+        )
+        for part in (False, True)
+    )
+    return shared, parts
 
 
 def needs_deferred(modules: Collection[str], deferred: Files) -> bool:

@@ -14,6 +14,7 @@ from mcpframe.kit.bundle.assembly.assets import Asset
 from mcpframe.kit.bundle.assembly.csp import header_policy
 from mcpframe.kit.bundle.assembly.inputs import Inputs
 from mcpframe.kit.bundle.assembly.offered import embedders
+from mcpframe.kit.bundle.assembly.snapshot_file import Snapshot
 from mcpframe.kit.bundle.pyodide.version import PYTHON_VERSION, VERSION
 
 MANIFEST = "manifest.json"
@@ -62,7 +63,7 @@ def manifest_of(inputs: Inputs, bundle: Bundle, packed: Mapping[str, bytes | Non
             "after_start": sent(bundle.after_start),
             "plain_start": sent(bundle.plain_start),
         },
-        "snapshot": bundle.snapshot and {"layer": bundle.snapshot.layer, "made_with": bundle.snapshot.made_with},
+        "snapshot": _taken(bundle.snapshot),
         "files": [
             {
                 "path": item.path,
@@ -73,6 +74,12 @@ def manifest_of(inputs: Inputs, bundle: Bundle, packed: Mapping[str, bytes | Non
             for item in sorted(bundle.assets, key=lambda item: item.path)
         ],
     }
+
+
+def _taken(snapshot: Snapshot | None) -> dict[str, Any] | None:
+    if snapshot is None:
+        return None
+    return {"layers": [layer.name for layer in snapshot.layers], "made_with": snapshot.top.made_with}
 
 
 def manifest_text(manifest: Mapping[str, Any]) -> bytes:

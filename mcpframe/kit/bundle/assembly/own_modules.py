@@ -10,7 +10,8 @@ only looks a module up. Two kinds of module are optional, and declare it themsel
   such a bundle. Imports by the author, at the top of a file, and within the part always count.
 - The modules of the public names come with the code that uses the name: see `public_names`.
 
-All dialects are in every bundle: bundles on one site share the archive of the SDK and mcpframe if it is the same.
+All dialects are in every bundle. What every server of an SDK has (`shared_own_files`) is in the archive of the SDK,
+which bundles on one site share, and so in the lowest layer of their snapshots; the rest is in an archive of its own.
 """
 
 from __future__ import annotations
@@ -65,6 +66,10 @@ class Part(NamedTuple):
     features: frozenset[str]
 
 
+_SHARED_FEATURES = frozenset({"mcp1", "mcp2", "fastmcp", "program"})
+"""The features that decide what bundles share: the SDK, and whether placeholders answer the imports of all packages."""
+
+
 def own_files(code: Mapping[str, bytes], features: Collection[str]) -> dict[str, bytes]:
     """Return mcpframe's files for a page, by path in site-packages, with the metadata that installers need.
 
@@ -72,15 +77,29 @@ def own_files(code: Mapping[str, bytes], features: Collection[str]) -> dict[str,
         code: The Python files in the bundle that may import mcpframe, by path.
         features: The features of the bundle: see `features_of`.
     """
+    shared = _shared(features)
     paths = module_paths()
-    modules = own_modules(code, features)
-    files = {path_in_packages(name): paths[name].read_bytes() for name in modules}
-    table = ", ".join(f"{name!r}: {homes!r}" for name, homes in public_names().items() if name in modules)
+    files = {path_in_packages(name): paths[name].read_bytes() for name in own_modules({}, shared)}
+    files |= {path_in_packages(name): paths[name].read_bytes() for name in own_modules(code, features)}
+    table = ", ".join(f"{name!r}: {homes!r}" for name, homes in public_names().items() if name in paths)
     files[path_in_packages(_NAME)] = paths[_NAME].read_bytes().replace(_TABLE.encode(), (_TABLE + table).encode())
     files[path_in_packages(_LEFT_OUT)] = f"MODULES = {advice(features)!r}\n".encode()
     number = version(_NAME)
     metadata = f"Metadata-Version: 2.1\nName: {_NAME}\nVersion: {number}\n"
     return {**dict(sorted(files.items())), f"{_NAME}-{number}.dist-info/METADATA": metadata.encode()}
+
+
+def shared_own_files(features: Collection[str]) -> dict[str, bytes]:
+    """Return those of mcpframe's files for a page that all servers of the same SDK have.
+
+    Args:
+        features: The features of the bundle.
+    """
+    return own_files({}, _shared(features))
+
+
+def _shared(features: Collection[str]) -> frozenset[str]:
+    return (_SHARED_FEATURES & frozenset(features)) | {"document"}
 
 
 def own_sources() -> dict[str, bytes]:

@@ -1,26 +1,32 @@
-"""A snapshot of Python's memory, as a bundle contains it; `kit/bundle/snapshot` takes one."""
+"""A snapshot of Python's memory, as a bundle contains it; `kit/bundle/snapshot` takes one.
+
+It is a chain of layers, each a file: the lowest is a whole memory, and each further one is the difference to the layer
+below it. All servers of a site share the file of the SDK's layer.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-AUTHOR = "author"
-"""The layer of a snapshot that includes the author's module."""
 SDK = "sdk"
-"""The layer of a snapshot with the SDK and mcpframe, which is the same for all bundles."""
+"""The layer with the SDK and the modules of mcpframe that all its servers have."""
+PARTS = "parts"
+"""The layer with the other modules of mcpframe in a bundle; only in place of the server's, which has them, too."""
+SERVER = "server"
+"""The layer with the author's module."""
 DECODER = "zstd.wasm"
 """The page's decoder of the compression, a static file."""
 
 
 @dataclass(frozen=True)
-class Snapshot:
-    """A snapshot.
+class LayerFile:
+    """The file of one layer.
 
     Attributes:
+        name: `SDK`, `PARTS` or `SERVER`.
         data: The file to publish, compressed.
-        layer: `AUTHOR` or `SDK`.
         unpacked: Its uncompressed size, in bytes.
         build: The id of its Pyodide build.
         references: The JavaScript objects that the memory refers to, in Pyodide's format.
@@ -28,10 +34,70 @@ class Snapshot:
         made_with: The name and version of its browser.
     """
 
+    name: str
     data: bytes
-    layer: str
     unpacked: int
     build: str
     references: Mapping[str, Any]
     modules: tuple[str, ...]
     made_with: str
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A snapshot.
+
+    Attributes:
+        layers: Its layers, the lowest first.
+    """
+
+    layers: tuple[LayerFile, ...]
+
+    @property
+    def top(self) -> LayerFile:
+        """The last layer, which describes the memory as it is restored."""
+        return self.layers[-1]
+
+    @property
+    def has_server(self) -> bool:
+        """Whether the author's module is in it."""
+        return self.top.name == SERVER
+
+    @property
+    def links_all(self) -> bool:
+        """Whether it was taken with the native libraries of the author linked before Python ran."""
+        return self.layers[0].name == SERVER
+
+
+def snapshot_entry(
+    snapshot: Snapshot,
+    links: Sequence[Mapping[str, Any]],
+    *,
+    decoder: Mapping[str, Any],
+    shared: int,
+    libraries: int,
+    paths: Sequence[str],
+    files: str,
+) -> dict[str, Any]:
+    """Return the entry of a snapshot in the boot config.
+
+    Args:
+        links: The entries of its files: URL, hash and size.
+        decoder: The entry of the decoder.
+        shared: The number of native libraries that all bundles have.
+        libraries: The number of all linked libraries.
+        paths: The folders of the author's requirements.
+        files: Which archives a page fetches at its start if the author's module is not in memory: "own", or "all".
+    """
+    return {
+        "layers": [
+            {**link, "name": layer.name, "unpacked": layer.unpacked, "references": dict(layer.references)}
+            for link, layer in zip(links, snapshot.layers, strict=True)
+        ],
+        "decoder": decoder,
+        "build": snapshot.top.build,
+        # Libraries that the snapshot has in memory; the others are linked once Python runs.
+        "libraries": libraries if snapshot.links_all else shared,
+        "files": "none" if snapshot.has_server else files,
+        "paths": [] if snapshot.has_server else list(paths),
+    }

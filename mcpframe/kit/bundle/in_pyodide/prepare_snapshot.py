@@ -1,8 +1,9 @@
 """Prepare Python for a snapshot: all imports for serving are done, and no task runs.
 
 static/build/snapshot-maker.js calls `prepare`, `rehearse` (rehearse.py), `load` for the author's module, and then
-`finish`, `clean`. While the author's module is imported, uses of anything that must not be in a public file are noted
-with their line: randomness, the clock, the visitor's locale, the browser.
+`finish`, `clean`; in a page restored from the layer below, `continue_path` first and no `rehearse`. While the author's
+module is imported, uses of anything that must not be in a public file are noted with their line: randomness, the
+clock, the visitor's locale, the browser.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import re
 import sys
 import time
 from contextlib import suppress
-from importlib import import_module
+from importlib import import_module, invalidate_caches
 from types import FrameType
 from typing import Any
 
@@ -142,11 +143,23 @@ _seed = random.Random.seed.__code__
 DRAWING = frozenset(_seed.co_filename.replace("random.py", name) for name in ("random.py", "secrets.py", "uuid.py"))
 
 
-async def prepare(settings: str) -> None:
+def continue_path(paths: list[str]) -> None:
+    """Set up `sys.path` in a page that was restored for a layer above, as at the start of any page.
+
+    Args:
+        paths: The folders of the author's requirements.
+    """
+    del sys.path[0]  # Pyodide inserts this entry at every start; the layer below has it already
+    sys.path.extend(paths)
+    invalidate_caches()  # files have come, though all folders are of one time here
+
+
+async def prepare(settings: str, modules: str) -> None:
     """Import the modules for serving.
 
     Args:
         settings: Those of `load`; the environment variables are set.
+        modules: JSON; the modules of mcpframe to import.
     """
     from mcpframe.frame.compat import sdk
 
@@ -155,38 +168,12 @@ async def prepare(settings: str) -> None:
     sdk.load_fastmcp()
     import anyio._backends._asyncio  # noqa: F401  anyio imports it when it is first used
 
-    import mcpframe.frame.boot.boot
-    import mcpframe.frame.browser.dom
-    import mcpframe.frame.browser.fitting
-    import mcpframe.frame.browser.storage
-    import mcpframe.frame.browser.window
-    import mcpframe.frame.compat.after_restore
-    import mcpframe.frame.page.load
-    import mcpframe.frame.page.session_page
-    import mcpframe.frame.results.html
-    import mcpframe.frame.serving.frame_session
-    import mcpframe.frame.session.many_clients
-    import mcpframe.frame.storage.values  # noqa: F401
-    from mcpframe.frame.dialects.available import offered_dialects
-
-    for dialect in offered_dialects():
-        if dialect.host_api:
-            import_module(dialect.host_api.partition(":")[0])
-    for name in sorted(_parts() - ON_DEMAND):
-        import_module(name)
-
-
-def _parts() -> set[str]:
-    """Return the modules of mcpframe that only some bundles have: they or their package declare `BUNDLED_WITH`."""
-    paths = [f"{folder}/{name}" for folder, _, names in os.walk(OURS[:-1]) for name in names if name.endswith(".pyc")]
-    declaring = tuple(path.removesuffix("__init__.pyc") for path in paths if b"BUNDLED_WITH" in _content(path))
-    modules = (path.removesuffix(".pyc").removesuffix("/__init__") for path in paths if path.startswith(declaring))
-    return {module.removeprefix(f"{PACKAGES}/").replace("/", ".") for module in modules}
-
-
-def _content(path: str) -> bytes:
-    with open(path, "rb") as file:  # noqa: PTH123  pathlib is not needed otherwise
-        return file.read()
+    for name in sorted(set(json.loads(modules)) - ON_DEMAND):
+        try:
+            import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name != "mcp_types":  # it is for mcp 2.x, and 1.x is here
+                raise
 
 
 def load(entry: str, kind: str, settings: str) -> None:

@@ -83,6 +83,7 @@ def build_layers(
     wheels: Mapping[str, Path],
     author: Files,
     own: Files,
+    shared: Files,
     runtime: Runtime,
 ) -> Layers:
     """Compile the layers of a page, except the author's files: see `compiled`.
@@ -90,25 +91,29 @@ def build_layers(
     Args:
         wheels: Their files, by package.
         own: mcpframe's files.
+        shared: Those of them that all servers of this SDK have.
     """
     base_names = base_packages(lock)
     more_names = {package.name for package in lock.closure(root_names(project.requirements))} - base_names
     base = compiled_wheels({name: wheels[name] for name in base_names}, runtime)
     more = compiled_wheels({name: wheels[name] for name in more_names}, runtime)
     stdlib = compiled_stdlib(runtime)
-    ours = _compiled_own(own, runtime)
-    whole = {**base.files, **ours}
-    startup = startup_modules(stdlib, whole, SITE_PACKAGES, runtime)
+    ours = _compiled_own(shared, runtime)
+    parts = _compiled_own({path: data for path, data in own.items() if path not in shared}, runtime)
+    common = {**base.files, **ours}
+    startup = startup_modules(stdlib, common, SITE_PACKAGES, runtime)
     startup_stdlib, deferred_stdlib = split(stdlib, startup)
     startup_base, deferred_base = split(base.files, startup)
     deferred = {f"std/{path}": data for path, data in deferred_stdlib.items()}
     deferred |= {f"site-packages/{path}": data for path, data in deferred_base.items()}
     archives = [Layer("stdlib", STDLIB_PATH, startup_stdlib)]
     archives.append(Layer("base", SITE_PACKAGES, {INDEX: index_of(pack(deferred)), **startup_base, **ours}))
+    if parts:
+        archives.append(Layer("parts", SITE_PACKAGES, parts, part=True))
     if more.files:
         archives += _package_layers(more.files)
     archives.append(Layer("server", SERVER_PATH, author, own=True))
-    return Layers(stdlib, whole, tuple(archives), deferred, {**base.licences, **more.licences})
+    return Layers(stdlib, {**common, **parts}, tuple(archives), deferred, {**base.licences, **more.licences})
 
 
 def _package_layers(files: Files) -> list[Layer]:
@@ -124,6 +129,8 @@ def _package_layers(files: Files) -> list[Layer]:
 
 
 def _compiled_own(own: Files, runtime: Runtime) -> Files:
+    if not own:
+        return {}
     path = cached("own-without-any-docstrings", _key(own, runtime))
     if path.is_file():
         return unpack(path)

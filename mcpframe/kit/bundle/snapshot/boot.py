@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mcpframe.kit.bundle.assembly.assets import integrity
 from mcpframe.kit.bundle.assembly.index_page import BOOT, INBOX
-from mcpframe.kit.bundle.assembly.snapshot_file import AUTHOR
+from mcpframe.kit.bundle.assembly.snapshot_file import PARTS, SERVER, Snapshot, snapshot_entry
 
 PATIENCE = 120.0
 """Seconds for one page, without those for importing the server's modules."""
@@ -63,26 +63,44 @@ def _named(entries: list[str]) -> list[str]:
     return [_HOST] if entries else []
 
 
-def changed(config: _Config, files: Mapping[str, Any], *, own: bool) -> _Config:
-    """Return a boot config with the build's script, and without the author's files if they are not included.
+def changed(
+    config: _Config,
+    files: Mapping[str, Any],
+    *,
+    layer: str,
+    snapshot: Snapshot | None = None,
+    links: Sequence[Mapping[str, Any]] = (),
+    decoder: Mapping[str, Any] | None = None,
+    complete: bool = False,
+) -> _Config:
+    """Return a boot config with the build's script, and only those files that the memory of a layer depends on.
 
     Args:
-        files: The entries of further files; with a snapshot, the page can restore it.
-        own: Whether to include the author's files.
+        files: The entries of further files.
+        layer: The layer: `SDK`, `PARTS`, or `SERVER` for all files.
+        snapshot: The snapshot that the page can restore; None for none.
+        links: The entries of its files.
+        decoder: The entry of its decoder.
+        complete: Whether a restored page fetches all files at its start, for a layer above.
     """
     config["boot_timeout"] = 2 * PATIENCE  # a busy machine should get a snapshot, too
     page_config = config["files"]
     page_config.update(files)
     shared = [item for item in page_config["libraries"] if item["path"].startswith("/lib/")]
-    if not own:
-        page_config["archives"] = [item for item in page_config["archives"] if not item["own"]]
+    if layer != SERVER:
+        there = (item for item in page_config["archives"] if not item["own"])
+        page_config["archives"] = [item for item in there if layer == PARTS or not item["part"]]
         page_config["libraries"] = shared
         page_config["paths"] = []
-    if given := files.get("snapshot"):
-        whole = given["layer"] == AUTHOR
-        given["libraries"] = len(page_config["libraries"] if whole else shared)
-        given["files"] = "none" if whole else "own"
-        given["paths"] = [] if whole else page_config["paths"]
+    page_config["snapshot"] = snapshot and snapshot_entry(
+        snapshot,
+        links,
+        decoder=decoder or {},
+        shared=len(shared),
+        libraries=len(page_config["libraries"]),
+        paths=page_config["paths"],
+        files="all" if complete else "own",
+    )
     return config
 
 

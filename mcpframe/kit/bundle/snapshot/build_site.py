@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from mcpframe.kit.base.data import page_dir
 from mcpframe.kit.bundle.assembly.page_scripts import SNAPSHOT_MAKER, snapshot_maker_script
-from mcpframe.kit.bundle.assembly.snapshot_file import DECODER
+from mcpframe.kit.bundle.assembly.snapshot_file import DECODER, Snapshot
 from mcpframe.kit.bundle.snapshot.boot import changed, file_entry, with_boot
 from mcpframe.kit.bundle.snapshot.outcome import MOST_BYTES, check_memory, checked
 
@@ -63,8 +63,8 @@ class JobPage:
         name: str,
         job: Mapping[str, Any],
         *,
-        own: bool,
-        snapshot: tuple[bytes, Mapping[str, Any]] | None,
+        layer: str,
+        snapshot: Snapshot | None,
     ) -> None:
         self.begun = threading.Event()
         self.done = threading.Event()
@@ -75,18 +75,24 @@ class JobPage:
         self._files = {f"/{path}": data for path, data in bundle.items()}
         self._files[f"/{name}/{SNAPSHOT_MAKER}"] = maker
         self._files[f"/{name}/job.json"] = json.dumps(job).encode()
-        if snapshot is not None:
-            data, header = snapshot
-            self._files[f"/{name}/snapshot.bin"] = data
-            decoder = (page_dir() / DECODER).read_bytes()
-            self._files[f"/{name}/{DECODER}"] = decoder
-            files["snapshot"] = {
-                **file_entry("snapshot.bin", data),
-                "decoder": file_entry(DECODER, decoder),
-                **header,
-            }
+        links, decoder = [], (page_dir() / DECODER).read_bytes()
+        for number, each in enumerate(snapshot.layers if snapshot else ()):
+            self._files[f"/{name}/{number}.bin"] = each.data
+            links.append(file_entry(f"{number}.bin", each.data))
+        self._files[f"/{name}/{DECODER}"] = decoder
         index = f"/{name}/index.html"
-        self._files[index] = with_boot(self._files[index], lambda boot: changed(boot, files, own=own))
+        self._files[index] = with_boot(
+            self._files[index],
+            lambda boot: changed(
+                boot,
+                files,
+                layer=layer,
+                snapshot=snapshot,
+                links=links,
+                decoder=file_entry(DECODER, decoder),
+                complete=job["step"] == "take",
+            ),
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request (ASGI)."""

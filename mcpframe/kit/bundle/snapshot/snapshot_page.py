@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mcpframe.kit.bundle.assembly.index_page import boot_of
+from mcpframe.kit.bundle.assembly.snapshot_file import SERVER, Snapshot
 from mcpframe.kit.bundle.snapshot.boot import PATIENCE, changed, neutral
 from mcpframe.kit.bundle.snapshot.build_browser import FAILED, Chromium
 from mcpframe.kit.bundle.snapshot.build_site import JobPage, NoOutcome
@@ -52,31 +53,45 @@ class OpenedBundle:
         """The browser's name and version."""
         return f"Chromium {self.chromium.browser.version}"
 
-    def before_python(self, *, own: bool) -> list[bytes]:
+    def before_python(self, *, layer: str) -> list[bytes]:
         """Return all inputs of the memory before Python runs: the scripts, and their configuration of Python.
 
         Args:
-            own: Whether to include the author's requirements.
+            layer: The layer whose page it is.
         """
-        config = boot_of(self.bundle[f"{self.name}/index.html"])
-        files = changed(config, {}, own=own)["files"]
+        files = self._files(layer=layer)
         page_config = {part: files[part] for part in _BEFORE_PYTHON}
         scripts = [path for path in sorted(self.bundle) if path.startswith("_mcpframe/") and path.endswith(".js")]
         return [json.dumps(page_config).encode(), *(self.bundle[path] for path in scripts)]
+
+    def inputs(self, *, layer: str) -> list[bytes]:
+        """Return all inputs of the memory of a page.
+
+        Args:
+            layer: The layer whose page it is.
+        """
+        if layer == SERVER:
+            return [part for path, data in sorted(self.bundle.items()) for part in (path.encode(), data)]
+        return [json.dumps(self._files(layer=layer)).encode()]  # it has the hash of each
+
+    def _files(self, *, layer: str) -> dict[str, Any]:
+        config = boot_of(self.bundle[f"{self.name}/index.html"])
+        files: dict[str, Any] = changed(config, {}, layer=layer)["files"]
+        return files
 
     def run(
         self,
         job: Mapping[str, Any],
         *,
-        own: bool,
-        snapshot: tuple[bytes, Mapping[str, Any]] | None = None,
+        layer: str,
+        snapshot: Snapshot | None = None,
         patience: float = PATIENCE,
     ) -> tuple[dict[str, Any], dict[str, bytes]]:
         """Open the page and run a job of static/build/snapshot-maker.js in it.
 
         Args:
-            own: Whether to include the author's files and requirements.
-            snapshot: The snapshot to restore, and its entry in the boot config.
+            layer: The layer whose files the page has.
+            snapshot: The snapshot to restore.
             patience: The time limit of the job, in seconds, once it has begun; the page's start has one of its own.
 
         Returns:
@@ -91,7 +106,7 @@ class OpenedBundle:
         """
         from playwright.sync_api import Error
 
-        app = JobPage(self.bundle, self.name, job, own=own, snapshot=snapshot)
+        app = JobPage(self.bundle, self.name, job, layer=layer, snapshot=snapshot)
         origin = self.chromium.show(app)
         heard: list[str] = []
         has_failed = False
@@ -107,7 +122,7 @@ class OpenedBundle:
                 heard[:] = [*heard[-9:], message.text[:_MOST_HEARD]]
 
         try:
-            page = self.chromium.page_for(own=own)
+            page = self.chromium.page_for(own=layer == SERVER)
             page.on("console", hear)
             page.goto(f"{origin}/{self.name}/index.html")
             has_begun = False

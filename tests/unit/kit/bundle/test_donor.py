@@ -21,11 +21,14 @@ from mcpframe.kit.bundle.assembly.inputs import Inputs, Scripts
 from mcpframe.kit.bundle.assembly.layers import PACKAGES_PATH, SERVER_PATH, SITE_PACKAGES, STDLIB_PATH, Layer, Layers
 from mcpframe.kit.bundle.assembly.manifest import manifest_of, manifest_text
 from mcpframe.kit.bundle.assembly.packages import LazyWheel, Packages
-from mcpframe.kit.bundle.assembly.snapshot_file import AUTHOR, SDK, Snapshot
+from mcpframe.kit.bundle.assembly.snapshot_file import SDK, LayerFile, Snapshot
+from mcpframe.kit.bundle.assembly.snapshot_file import SERVER as SERVER_LAYER
 from mcpframe.kit.project.project import Project, find_project
 
 NATIVE = b"\0asm\1\0\0\0\0\x0b\x08dylink.0\1\0"
-SNAPSHOT = Snapshot(b"memory", SDK, 10, "build", {}, ("mcp",), "Chromium 156")
+SDK_FILE = LayerFile(SDK, b"memory", 10, "build", {"of": "sdk"}, ("mcp",), "Chromium 156")
+SNAPSHOT = Snapshot((SDK_FILE,))
+OWN_FILE = replace(SDK_FILE, name=SERVER_LAYER, data=b"difference", references={"of": "server"})
 SERVER = {"server.py": b"from mcpframe import FrameServer\nserver = FrameServer('new')\n"}
 
 
@@ -85,18 +88,21 @@ def test_a_new_bundle_has_the_donor_s_files_and_its_own(tmp_path: Path) -> None:
     assert "new/packages/0123456789abcdef/lazier-1.0-py3-none-any.whl" in made
 
 
-def test_a_snapshot_is_for_a_bundle_of_the_same_modules_of_mcpframe(tmp_path: Path) -> None:
-    donor = read_donor("donor", lent(tmp_path))
+@pytest.mark.parametrize("layers", [(SDK_FILE,), (SDK_FILE, OWN_FILE)], ids=["sdk", "server"])
+def test_the_sdk_s_layer_is_lent_to_a_bundle_of_the_same_modules_of_mcpframe(
+    tmp_path: Path, layers: tuple[LayerFile, ...]
+) -> None:
+    donor = read_donor("donor", lent(tmp_path, Snapshot(layers)))
     new = project(tmp_path / "new", "new")
     first = donor.inputs(new, SERVER, ServerDescription("new"), compiler=compiled)
     assert donor.snapshot(first) is None
     same = replace(donor, archives=first.layers.archives[:-1])
     again = same.inputs(new, SERVER, ServerDescription("new"), compiler=compiled)
-    assert same.snapshot(again) == replace(SNAPSHOT, modules=())
+    assert same.snapshot(again) == Snapshot((replace(SDK_FILE, modules=()),))
 
 
-def test_a_snapshot_with_its_author_s_code_is_not_lent(tmp_path: Path) -> None:
-    assert read_donor("donor", lent(tmp_path, replace(SNAPSHOT, layer=AUTHOR))).image is None
+def test_a_snapshot_with_its_author_s_code_in_its_only_layer_is_not_lent(tmp_path: Path) -> None:
+    assert read_donor("donor", lent(tmp_path, Snapshot((OWN_FILE,)))).image is None
 
 
 def test_a_requirement_that_the_donor_lacks_is_named(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect as inspecting
 import traceback
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 from importlib._bootstrap_external import _code_to_timestamp_pyc  # type: ignore[attr-defined]
 from importlib.machinery import SourcelessFileLoader
@@ -18,7 +19,7 @@ from mcpframe.kit.base.errors import BuildError, ToolFailed
 from mcpframe.kit.bundle import server_import
 from mcpframe.kit.bundle.assembly.description import ServerDescription
 from mcpframe.kit.bundle.assembly.layers import PACKAGES_PATH, SERVER_PATH, Layer, Layers
-from mcpframe.kit.bundle.assembly.snapshot_file import AUTHOR, SDK
+from mcpframe.kit.bundle.assembly.snapshot_file import PARTS, SDK, SERVER, LayerFile, Snapshot
 from mcpframe.kit.bundle.import_places import InPage, NoPlace, Place
 from mcpframe.kit.bundle.pyodide.job import JobFailed, JobTimeout, Outcome
 from mcpframe.kit.bundle.pyodide.job_texts import job_text
@@ -144,25 +145,42 @@ def test_each_step_gets_the_files_it_may_see(tmp_path: Path) -> None:
 
 
 LIBRARIES = [{"path": "/lib/core.so"}, {"path": "/mcpframe/packages/more.so"}]
-ARCHIVES = [{"url": "base.zip", "own": False}, {"url": "server.zip", "own": True}]
+ARCHIVES = [
+    {"url": "base.zip", "own": False, "part": False},
+    {"url": "parts.zip", "own": False, "part": True},
+    {"url": "server.zip", "own": True, "part": False},
+]
+
+
+SDK_FILE = LayerFile(SDK, b"", 4, "build", {"of": "sdk"}, (), "Chromium 156")
+SERVER_FILE = replace(SDK_FILE, name=SERVER, unpacked=2, references={"of": "server"})
 
 
 @pytest.mark.parametrize(
-    ("layer", "own", "expected"),
+    ("layers", "page", "complete", "expected"),
     [
-        (AUTHOR, True, {"libraries": 2, "files": "none", "paths": []}),
-        (SDK, True, {"libraries": 1, "files": "own", "paths": ["/mcpframe/packages"]}),
-        (SDK, False, {"libraries": 1, "files": "own", "paths": []}),
+        ((SDK_FILE, SERVER_FILE), SERVER, False, {"libraries": 1, "files": "none", "paths": []}),
+        ((SERVER_FILE,), SERVER, False, {"libraries": 2, "files": "none", "paths": []}),
+        ((SDK_FILE,), SERVER, False, {"libraries": 1, "files": "own", "paths": ["/mcpframe/packages"]}),
+        ((SDK_FILE,), SERVER, True, {"libraries": 1, "files": "all", "paths": ["/mcpframe/packages"]}),
+        ((SDK_FILE,), PARTS, True, {"libraries": 1, "files": "all", "paths": []}),
+        ((SDK_FILE,), SDK, False, {"libraries": 1, "files": "own", "paths": []}),
     ],
 )
 def test_a_page_of_the_build_restores_a_snapshot_as_visitors_do(
-    layer: str, own: bool, expected: dict[str, Any]
+    layers: tuple[LayerFile, ...], page: str, complete: bool, expected: dict[str, Any]
 ) -> None:
     files = {"archives": ARCHIVES, "libraries": LIBRARIES, "paths": ["/mcpframe/packages"]}
-    found = changed({"files": files}, {"snapshot": {"layer": layer}}, own=own)["files"]
-    assert found["snapshot"] == {"layer": layer, **expected}
-    assert found["archives"] == ARCHIVES[: 2 if own else 1]
-    assert found["libraries"] == LIBRARIES[: 2 if own else 1]
+    links = [{"url": f"{number}.bin"} for number in range(len(layers))]
+    snapshot = {"snapshot": Snapshot(layers), "links": links, "decoder": {"url": "zstd.wasm"}}
+    found = changed({"files": files}, {}, layer=page, complete=complete, **snapshot)["files"]
+    entries = [
+        {**link, "name": each.name, "unpacked": each.unpacked, "references": each.references}
+        for link, each in zip(links, layers, strict=True)
+    ]
+    assert found["snapshot"] == {"layers": entries, "decoder": {"url": "zstd.wasm"}, "build": "build", **expected}
+    assert found["archives"] == ARCHIVES[: [SDK, PARTS, SERVER].index(page) + 1]
+    assert found["libraries"] == LIBRARIES[: 2 if page == SERVER else 1]
 
 
 @pytest.mark.parametrize(("is_shared", "expected"), [(False, ["old", "old", "new"]), (True, ["old", "old", "old"])])

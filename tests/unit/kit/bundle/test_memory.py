@@ -11,7 +11,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpframe.kit.bundle.snapshot.memory import sparse, whole
+from mcpframe.kit.bundle.snapshot.memory import filled, sparse, whole
 
 
 def restored(data: bytes, before: bytes) -> tuple[bytes, dict[str, Any], int]:
@@ -58,9 +58,31 @@ def test_what_is_written_comes_back(
     for at in own:
         expected[at : at + 4] = before[at : at + 4]
     assert there == expected
+    assert filled(data, before) == expected
     assert check == meta["check"]
     assert (meta["table"], meta["memory"]) == (7, len(memory))
     assert unpacked == len(zstandard.decompress(data))
+
+
+@given(
+    pieces, st.lists(st.tuples(st.integers(0, 90_000), st.binary(max_size=9)), max_size=9), st.sets(st.integers(0, 9))
+)
+def test_a_layer_is_the_difference_to_the_memory_below(
+    parts: list[tuple[int, bytes]], changed: list[tuple[int, bytes]], words: set[int]
+) -> None:
+    below = joined([(16 * gap, data) for gap, data in parts], 40_000)
+    memory = bytearray(below.ljust(len(below) + 4096, b"\0"))
+    for at, data in changed:
+        place = at % (len(memory) - 9)
+        memory[place : place + len(data)] = data
+    own = {4 * word for word in words}
+    data, unpacked = sparse(bytes(memory), below, {}, own=own, is_lowest=False)
+    there, meta, _ = restored(data, below)
+    for at in own:
+        memory[at : at + 4] = below[at : at + 4]
+    assert there == filled(data, below) == memory
+    assert "check" not in meta
+    assert unpacked < 500 + sum(80 + 2 * len(data) for _, data in changed)
 
 
 @given(pieces, st.sets(st.integers(0, 20000), max_size=9))

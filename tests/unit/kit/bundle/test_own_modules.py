@@ -17,7 +17,7 @@ import pytest
 
 from mcpframe.kit.bundle.assembly.author_files import author_files
 from mcpframe.kit.bundle.assembly.features import FEATURES, features_of
-from mcpframe.kit.bundle.assembly.own_modules import module_paths, own_files, own_modules, part_of
+from mcpframe.kit.bundle.assembly.own_modules import module_paths, own_files, own_modules, part_of, shared_own_files
 from mcpframe.kit.bundle.code.public_names import public_names
 from mcpframe.kit.bundle.packages.compile_layers import packages_of
 from mcpframe.kit.bundle.packages.lock import Lock
@@ -238,13 +238,13 @@ def test_a_public_name_brings_its_modules_unless_they_are_of_the_kit(public: str
         assert {public, home} <= brought
 
 
-def test_a_bundle_has_the_table_of_its_public_modules(tmp_path: Path) -> None:
+def test_every_bundle_has_the_table_of_the_public_modules_of_pages(tmp_path: Path) -> None:
     for path, data in own_files(*of("from mcpframe.hosts import parse_address")).items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes(data)
     program = "import json, mcpframe; print(json.dumps(mcpframe.NAMES))"
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout) == {each: public_names()[each] for each in ("mcpframe", "mcpframe.hosts")}
+    assert json.loads(done.stdout) == {each: homes for each, homes in public_names().items() if each in module_paths()}
 
 
 PARTS = {part.root: part for part in map(part_of, module_paths()) if part}
@@ -257,6 +257,15 @@ def test_an_optional_part_is_there_with_each_of_its_features_alone(root: str) ->
     for feature in features:
         assert root in own_modules(*of("", *PROGRAM, feature) if feature in ("mcp1", "mcp2") else of("", feature))
     assert root not in own_modules(*of("", *(FEATURES.keys() - features)))
+
+
+def test_servers_of_one_sdk_share_what_does_not_depend_on_them() -> None:
+    shared = shared_own_files(SERVER)
+    for name, (code, features) in BUNDLES.items():
+        own = own_files(code, features)
+        assert shared_own_files(features).items() <= own.items(), name
+        of_the_sdk = features & {"mcp1", "mcp2", "fastmcp", "program"}
+        assert (shared_own_files(features) == shared) is (of_the_sdk == {"mcp2"}), name
 
 
 def test_each_feature_brings_something() -> None:

@@ -17,10 +17,11 @@ from starlette.requests import Request
 
 from mcpframe.kit.bundle.assembly.assets import asset
 from mcpframe.kit.bundle.assembly.index_page import boot_of
+from mcpframe.kit.bundle.assembly.snapshot_file import PARTS, SDK, SERVER
 from mcpframe.kit.bundle.pyodide.job_texts import job_text
-from mcpframe.kit.bundle.snapshot import build_browser, build_site, snapshot_page
-from mcpframe.kit.bundle.snapshot import camera as snapshots
+from mcpframe.kit.bundle.snapshot import build_browser, build_site, camera, layers, reasons, snapshot_page
 
+LAYER = layers.Layer(SERVER, layers.SDK_LAYER, (), layers.Server("x", "server:server", "server", None))
 NOTHING = {"error": None, "asked": None, "tasks": 0, "written": [], "opened": [], "modules": []}
 
 
@@ -45,19 +46,18 @@ NOTHING = {"error": None, "asked": None, "tasks": 0, "written": [], "opened": []
     ],
 )
 def test_the_reason_is_one_an_author_understands(found: dict[str, Any], reason: str) -> None:
-    assert snapshots._reason({"found": {**NOTHING, **found}}) == reason
+    assert reasons.reason({"found": {**NOTHING, **found}}) == reason
 
 
 def test_a_failure_of_the_page_is_told() -> None:
-    assert snapshots._reason({"failure": "no luck.\nmore"}) == "the page for it fails (no luck)"
+    assert reasons.reason({"failure": "no luck.\nmore"}) == "the page for it fails (no luck)"
 
 
 def test_without_a_browser_there_is_none_and_the_author_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build_browser, "find_chromium", lambda: None)
-    server = snapshots.Server("x", "server:server", "server", None)
-    with snapshots.camera() as camera:
-        camera.prepare()
-        taken = camera.take(server, [asset("x/index.html", b"")])
+    with camera.camera() as taking:
+        taking.prepare()
+        taken = taking.take("x", [asset("x/index.html", b"")], [LAYER, layers.SDK_LAYER])
     assert taken.snapshot is None
     assert "install Chromium or Chrome" in taken.description
     assert not taken.final
@@ -117,7 +117,7 @@ def test_memory_before_python_runs_is_looked_at_once() -> None:
     # The author's files, and what the page is called, come only later.
     later = changed(lambda boot: boot.update(title="y") or boot["files"]["archives"][0].update(url="server.2.zip"))
     browsers = [Browser(), Browser(), Browser(later)]
-    found = [snapshots._start(browser, own=True) for browser in browsers]
+    found = [layers._start(browser, layer=SERVER) for browser in browsers]
     assert [[job["step"] for job in browser.asked] for browser in browsers] == [["start"], [], []]
     assert found == [({"drawnOrTimed": [8]}, bytes(16) + b"some" + bytes(44))] * 3
 
@@ -134,37 +134,60 @@ def test_the_page_names_no_host() -> None:
 
 
 @pytest.mark.parametrize(
-    ("other", "own"),
+    ("other", "layer"),
     [
-        (lambda _: Browser(changed(lambda boot: boot["files"]["libraries"].reverse())), True),
-        (lambda _: Browser(changed(lambda boot: boot["files"]["libraries"][1].update(url="2"))), True),
-        (lambda _: Browser(changed(lambda boot: boot["files"]["wasm"].update(integrity="2"))), True),
-        (lambda _: Browser(changed(lambda boot: boot["files"]["env"].update(A="2"))), True),
-        (lambda _: Browser(loader=b"another"), True),
-        (lambda program: program.write_bytes(b"updated") and Browser(), True),
-        (lambda _: Browser(), False),  # without the author's libraries
+        (lambda _: Browser(changed(lambda boot: boot["files"]["libraries"].reverse())), SERVER),
+        (lambda _: Browser(changed(lambda boot: boot["files"]["libraries"][1].update(url="2"))), SERVER),
+        (lambda _: Browser(changed(lambda boot: boot["files"]["wasm"].update(integrity="2"))), SERVER),
+        (lambda _: Browser(changed(lambda boot: boot["files"]["env"].update(A="2"))), SERVER),
+        (lambda _: Browser(loader=b"another"), SERVER),
+        (lambda program: program.write_bytes(b"updated") and Browser(), SERVER),
+        (lambda _: Browser(), SDK),  # without the author's libraries
     ],
     ids=["order", "library", "runtime", "environment", "loader", "browser", "layer"],
 )
 def test_memory_before_python_runs_is_looked_at_anew_where_it_may_differ(
-    chromium: Path, other: Callable[[Path], Browser], own: bool
+    chromium: Path, other: Callable[[Path], Browser], layer: str
 ) -> None:
-    snapshots._start(Browser(), own=True)
+    layers._start(Browser(), layer=SERVER)
     browser = other(chromium)
-    snapshots._start(browser, own=own)
+    layers._start(browser, layer=layer)
     assert len(browser.asked) == 1
 
 
 @pytest.mark.usefixtures("chromium")
 def test_a_failure_before_python_runs_is_told_and_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    server = snapshots.Server("x", "server:server", "server", None)
     with monkeypatch.context() as patch:
         patch.setattr(Browser, "run", lambda *_, **__: ({"failure": "no luck"}, {}))
-        taken = snapshots._take_layer(Browser(), server, own=True)
+        taken = layers._take(Browser(), LAYER, ())
     assert taken == ({"reason": "the page for it fails (no luck)"}, b"")
     browser = Browser()
-    snapshots._start(browser, own=True)
+    layers._start(browser, layer=SERVER)
     assert browser.asked
+
+
+OF_SERVER = layers.Server("x", "server:server", "server", None)
+
+
+@pytest.mark.parametrize(
+    ("server", "parts", "shares_sdk", "expected"),
+    [
+        (OF_SERVER, [], True, [[SDK, SERVER], [SDK]]),
+        (OF_SERVER, ["b"], True, [[SDK, SERVER], [SDK, PARTS]]),
+        (OF_SERVER, ["b"], False, [[SERVER], [SDK, PARTS]]),
+        (None, ["b"], True, [[SDK, PARTS]]),
+        (None, [], True, [[SDK]]),
+    ],
+)
+def test_the_layers_that_a_bundle_may_have(
+    server: layers.Server | None, parts: list[str], shares_sdk: bool, expected: list[list[str]]
+) -> None:
+    def chain(layer: layers.Layer | None) -> list[layers.Layer]:
+        return [*chain(layer.parent), layer] if layer else []
+
+    found = [chain(layer) for layer in layers.planned(server, ["a"], parts, shares_sdk=shares_sdk)]
+    assert [[layer.name for layer in each] for each in found] == expected
+    assert {tuple(name for layer in each for name in layer.modules) for each in found} == {("a", *parts)}
 
 
 @pytest.fixture
@@ -263,8 +286,8 @@ def test_the_browser_that_was_started_ahead_ends_with_the_build_that_fails(monke
     monkeypatch.setattr(build_browser.Chromium, "close", lambda _: done.append("closed"))
 
     def fail() -> None:
-        with snapshots.camera() as camera:
-            camera.prepare()
+        with camera.camera() as taking:
+            taking.prepare()
             raise ValueError("its server")
 
     with pytest.raises(ValueError, match="its server"):

@@ -1,0 +1,232 @@
+"""The layers of a snapshot: each is taken in a page that was restored from the layer below it, and kept in the cache.
+
+The SDK's layer is the same for all servers of one SDK, and is taken once for all projects. A server's own layer is the
+difference to it; where none can be taken, that of the modules of mcpframe that this bundle has besides. A server that
+links native libraries of its own has one layer only: such a library is linked before Python runs, which moves all that
+is in memory.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from mcpframe.kit.base.cache import write_file
+from mcpframe.kit.bundle.assembly.page_scripts import snapshot_maker_script
+from mcpframe.kit.bundle.assembly.snapshot_file import PARTS, SDK, SERVER, LayerFile, Snapshot
+from mcpframe.kit.bundle.pyodide.compile import cache_key, cached
+from mcpframe.kit.bundle.pyodide.job_texts import job_text
+from mcpframe.kit.bundle.snapshot.build_site import NoOutcome
+from mcpframe.kit.bundle.snapshot.memory import LEVEL, LEVEL_OF_SHARED, filled, sparse, whole
+from mcpframe.kit.bundle.snapshot.reasons import failure, reason
+from mcpframe.kit.bundle.snapshot.snapshot_page import OpenedBundle, PageTimeout
+
+_FORMAT = "10"
+"""Increase it when this module or `memory` writes the same inputs differently: the key of the cache has the rest."""
+_ENV = {"PYTHONHASHSEED": "0"}
+_PROGRAMS = ("prepare_snapshot", "rehearse")
+
+_FactsAndData = tuple[dict[str, Any], bytes]
+
+
+@dataclass(frozen=True)
+class Server:
+    """The properties of the author's server that a snapshot depends on.
+
+    Attributes:
+        name: The bundle's folder.
+        entry: `module:object`, or `module:factory()`.
+        kind: `server` or `page`.
+        tools: Its tools, if known.
+        settings: The environment of the author's code; see `Project.settings`.
+    """
+
+    name: str
+    entry: str
+    kind: str
+    tools: tuple[dict[str, Any], ...] | None
+    settings: Mapping[str, Any] = field(default_factory=lambda: {"args": [], "env": {}})
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer to take.
+
+    Attributes:
+        name: `SDK`, `PARTS` or `SERVER`.
+        parent: The layer below; None for the lowest.
+        modules: The modules of mcpframe that it imports, besides those that they import.
+        server: The author's server, which it imports; None for the other layers.
+    """
+
+    name: str
+    parent: Layer | None = None
+    modules: tuple[str, ...] = ()
+    server: Server | None = None
+
+    @property
+    def lowest(self) -> Layer:
+        """The lowest layer of its chain."""
+        return self.parent.lowest if self.parent else self
+
+    @property
+    def identity(self) -> list[str]:
+        """The inputs of its memory besides the files of its page, which also decide the modules."""
+        below = self.parent.identity if self.parent else []
+        if self.server is None:
+            return [*below, self.name]
+        server = self.server
+        return [*below, self.name, server.entry, server.kind, json.dumps(server.settings), json.dumps(server.tools)]
+
+
+SDK_LAYER = Layer(SDK)
+"""The SDK's layer, to look it up in the cache."""
+
+
+def planned(
+    server: Server | None, shared: Collection[str], parts: Collection[str], *, shares_sdk: bool
+) -> tuple[Layer, ...]:
+    """Return the layers that a bundle may have in its snapshot, the best first.
+
+    Args:
+        server: The author's server; None if it is not imported for a snapshot.
+        shared: The modules of mcpframe that all servers of this SDK have.
+        parts: Those that this bundle has besides.
+        shares_sdk: Whether the server's layer is above the SDK's.
+    """
+    sdk, own = replace(SDK_LAYER, modules=tuple(sorted(shared))), tuple(sorted(parts))
+    without_server = Layer(PARTS, sdk, own) if own else sdk
+    if server is None:
+        return (without_server,)
+    if shares_sdk:
+        return Layer(SERVER, sdk, own, server), without_server
+    return Layer(SERVER, None, (*sdk.modules, *own), server), without_server
+
+
+class NoLayer(Exception):
+    """There is no such layer; the message has the reason, as half a sentence."""
+
+
+def layers_of(browser: OpenedBundle, layer: Layer) -> Snapshot:
+    """Return a layer and those below it, from the cache if possible.
+
+    Raises:
+        NoLayer: It cannot be taken.
+        NoBrowser: No browser is installed, or it does not start.
+        NoOutcome: The browser crashed twice, or the page sent invalid data twice.
+    """
+    below = layers_of(browser, layer.parent).layers if layer.parent else ()
+    path = _path(browser, layer)
+    if not path.is_file():
+        try:
+            taken = _take(browser, layer, below)
+        except PageTimeout:
+            raise
+        except NoOutcome:  # browsers crash and machines stall now and then
+            taken = _take(browser, layer, below)
+        write_file(path, _pack(taken))
+    return Snapshot((*below, _kept(path, layer)))
+
+
+def layers_in_cache(browser: OpenedBundle, layer: Layer) -> Snapshot | None:
+    """Return a layer and those below it, if they are in the cache."""
+    below = layers_in_cache(browser, layer.parent) if layer.parent else Snapshot(())
+    path = _path(browser, layer)
+    if below is None or not path.is_file():
+        return None
+    try:
+        return Snapshot((*below.layers, _kept(path, layer)))
+    except NoLayer:
+        return None
+
+
+def _kept(path: Path, layer: Layer) -> LayerFile:
+    header, data = _unpack(path.read_bytes())
+    if "reason" in header:
+        raise NoLayer(header["reason"])
+    return LayerFile(layer.name, data, **header)
+
+
+def _path(browser: OpenedBundle, layer: Layer) -> Path:
+    """Return the path of a layer in the cache."""
+    inputs = (_FORMAT, browser.chromium.identity, "".join(map(job_text, _PROGRAMS)), snapshot_maker_script())
+    contents = cache_key(*browser.inputs(layer=layer.name))
+    return cached("snapshots", cache_key(*inputs, *layer.identity)[:32] + contents[:32])
+
+
+def _take(browser: OpenedBundle, layer: Layer, below: tuple[LayerFile, ...]) -> _FactsAndData:
+    server = layer.server
+    job = {
+        "program": job_text(_PROGRAMS[0]),
+        "rehearsal": job_text(_PROGRAMS[1]),
+        "env": _ENV,
+        "entry": server and server.entry,
+        "kind": server.kind if server else "server",
+        "settings": json.dumps(server.settings if server else {}),
+        "modules": json.dumps(layer.modules),
+        "continues": bool(below),
+    }
+    before, memory = _start(browser, layer=layer.lowest.name)
+    if failed := failure(before):
+        return {"reason": failed}, b""
+    for each in below:
+        memory = filled(each.data, memory)
+    outcome, sent = browser.run(
+        {**job, "step": "take", "drawnOrTimed": before["drawnOrTimed"]}, layer=layer.name, snapshot=_snapshot(below)
+    )
+    if refused := reason(outcome):
+        return {"reason": refused}, b""
+    own = frozenset(outcome["own"])
+    meta = {"table": outcome["table"]}
+    level = LEVEL if server and not below else LEVEL_OF_SHARED  # a difference is small
+    data, unpacked = sparse(whole(sent["memory"]), memory, meta, own=own, is_lowest=not below, level=level)
+    header = {
+        "unpacked": unpacked,
+        "build": outcome["build"],
+        "references": outcome["references"],
+        "modules": outcome["found"]["modules"],
+        "made_with": browser.version,
+    }
+    taken = Snapshot((*below, LayerFile(layer.name, data, **header)))
+    tried, _ = browser.run({**job, "step": "check"}, layer=layer.name, snapshot=taken)
+    if failed := failure(tried, "a restored page"):
+        return {"reason": failed}, b""
+    if server and server.tools is not None and tried["tools"] != list(server.tools):
+        return {"reason": "its tools differ once it is restored"}, b""
+    return header, data
+
+
+def _snapshot(layers: tuple[LayerFile, ...]) -> Snapshot | None:
+    return Snapshot(layers) if layers else None
+
+
+def _start(browser: OpenedBundle, *, layer: str) -> tuple[dict[str, Any], bytes]:
+    """Return the page's outcome and the memory before Python runs, which do not depend on the author's files.
+
+    They are cached for each browser, runtime and set of libraries.
+    """
+    path = cached(
+        "starts",
+        cache_key(_FORMAT, browser.chromium.identity, snapshot_maker_script(), *browser.before_python(layer=layer)),
+    )
+    if not path.is_file():
+        outcome, sent = browser.run({"step": "start"}, layer=layer)
+        if "failure" in outcome:
+            return outcome, b""
+        write_file(path, _pack((outcome, sent["start"])))
+    outcome, memory = _unpack(path.read_bytes())
+    return outcome, whole(memory)
+
+
+def _pack(taken: _FactsAndData) -> bytes:
+    header, data = taken
+    head = json.dumps(header).encode()
+    return len(head).to_bytes(4, "big") + head + data
+
+
+def _unpack(packed: bytes) -> _FactsAndData:
+    length = int.from_bytes(packed[:4], "big")
+    return json.loads(packed[4 : 4 + length]), packed[4 + length :]
