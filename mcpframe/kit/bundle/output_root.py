@@ -66,7 +66,11 @@ class BuildResult:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Sizes in bytes: `total`; with gzip `first_visit`, until the page serves, and `after_start`, once it does."""
+        """Sizes in bytes: `total`; with gzip `first_visit`, until the page serves, and `after_start`, once it does.
+
+        `own` is the part of the first visit that no other server of the site has: what a visitor of another one
+        fetches, and one who returns after a change of this server alone.
+        """
         sizes: dict[str, int] = self.manifest["sizes"]
         return sizes
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from mcpframe.frame.core.origins import OriginEntries
 from mcpframe.kit.bundle.assembly.assemble import Bundle
-from mcpframe.kit.bundle.assembly.assets import Asset
+from mcpframe.kit.bundle.assembly.assets import SHARED, Asset
 from mcpframe.kit.bundle.assembly.csp import header_policy
 from mcpframe.kit.bundle.assembly.inputs import Inputs
 from mcpframe.kit.bundle.assembly.offered import embedders
@@ -60,6 +60,7 @@ def manifest_of(inputs: Inputs, bundle: Bundle, packed: Mapping[str, bytes | Non
         "sizes": {
             "total": sum(len(item.data) for item in bundle.assets),
             "first_visit": sent(bundle.first_visit),
+            "own": sent(item for item in bundle.first_visit if not item.path.startswith(f"{SHARED}/")),
             "after_start": sent(bundle.after_start),
             "plain_start": sent(bundle.plain_start),
         },
