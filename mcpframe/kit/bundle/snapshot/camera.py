@@ -25,7 +25,7 @@ from mcpframe.kit.bundle.pyodide.job_texts import job_text
 from mcpframe.kit.bundle.snapshot.boot import PATIENCE
 from mcpframe.kit.bundle.snapshot.build_browser import Chromium, NoBrowser
 from mcpframe.kit.bundle.snapshot.build_site import NoOutcome
-from mcpframe.kit.bundle.snapshot.layers import SDK_LAYER, Layer, NoLayer, layers_in_cache, layers_of
+from mcpframe.kit.bundle.snapshot.layers import SDK_LAYER, NoLayer, SnapshotLayer, layers_in_cache, layers_of
 from mcpframe.kit.bundle.snapshot.reasons import first_line
 from mcpframe.kit.bundle.snapshot.snapshot_page import OpenedBundle, PageTimeout, PythonEnded
 
@@ -68,7 +68,7 @@ class Camera:
         """Start the browser in the background. If that fails, the next use reports it."""
         self._thread.submit(self._chromium.page)
 
-    def take(self, name: str, assets: Iterable[Asset], layers: Sequence[Layer]) -> Taken:
+    def take(self, name: str, assets: Iterable[Asset], layers: Sequence[SnapshotLayer]) -> Taken:
         """Take the best possible snapshot. Then the browser ends in the background, unless the camera is reused.
 
         Args:
@@ -173,7 +173,7 @@ def _run(
         raise NoOutcome("its page sends an outcome that the build does not expect") from error
 
 
-def _take(browser: OpenedBundle, layers: Sequence[Layer]) -> Taken:
+def _take(browser: OpenedBundle, layers: Sequence[SnapshotLayer]) -> Taken:
     reason = "it may change at any time"  # if the server's layer was not tried
     final = True
     try:

@@ -52,7 +52,7 @@ class Server:
 
 
 @dataclass(frozen=True)
-class Layer:
+class SnapshotLayer:
     """A layer to take.
 
     Attributes:
@@ -63,12 +63,12 @@ class Layer:
     """
 
     name: str
-    parent: Layer | None = None
+    parent: SnapshotLayer | None = None
     modules: tuple[str, ...] = ()
     server: Server | None = None
 
     @property
-    def lowest(self) -> Layer:
+    def lowest(self) -> SnapshotLayer:
         """The lowest layer of its chain."""
         return self.parent.lowest if self.parent else self
 
@@ -82,13 +82,13 @@ class Layer:
         return [*below, self.name, server.entry, server.kind, json.dumps(server.settings), json.dumps(server.tools)]
 
 
-SDK_LAYER = Layer(SDK)
+SDK_LAYER = SnapshotLayer(SDK)
 """The SDK's layer, to look it up in the cache."""
 
 
 def planned(
     server: Server | None, shared: Collection[str], parts: Collection[str], *, shares_sdk: bool
-) -> tuple[Layer, ...]:
+) -> tuple[SnapshotLayer, ...]:
     """Return the layers that a bundle may have in its snapshot, the best first.
 
     Args:
@@ -98,19 +98,19 @@ def planned(
         shares_sdk: Whether the server's layer is above the SDK's.
     """
     sdk, own = replace(SDK_LAYER, modules=tuple(sorted(shared))), tuple(sorted(parts))
-    without_server = Layer(PARTS, sdk, own) if own else sdk
+    without_server = SnapshotLayer(PARTS, sdk, own) if own else sdk
     if server is None:
         return (without_server,)
     if shares_sdk:
-        return Layer(SERVER, sdk, own, server), without_server
-    return Layer(SERVER, None, (*sdk.modules, *own), server), without_server
+        return SnapshotLayer(SERVER, sdk, own, server), without_server
+    return SnapshotLayer(SERVER, None, (*sdk.modules, *own), server), without_server
 
 
 class NoLayer(Exception):
     """There is no such layer; the message has the reason, as half a sentence."""
 
 
-def layers_of(browser: OpenedBundle, layer: Layer) -> Snapshot:
+def layers_of(browser: OpenedBundle, layer: SnapshotLayer) -> Snapshot:
     """Return a layer and those below it, from the cache if possible.
 
     Raises:
@@ -131,7 +131,7 @@ def layers_of(browser: OpenedBundle, layer: Layer) -> Snapshot:
     return Snapshot((*below, _kept(path, layer)))
 
 
-def layers_in_cache(browser: OpenedBundle, layer: Layer) -> Snapshot | None:
+def layers_in_cache(browser: OpenedBundle, layer: SnapshotLayer) -> Snapshot | None:
     """Return a layer and those below it, if they are in the cache."""
     below = layers_in_cache(browser, layer.parent) if layer.parent else Snapshot(())
     path = _path(browser, layer)
@@ -143,21 +143,21 @@ def layers_in_cache(browser: OpenedBundle, layer: Layer) -> Snapshot | None:
         return None
 
 
-def _kept(path: Path, layer: Layer) -> LayerFile:
+def _kept(path: Path, layer: SnapshotLayer) -> LayerFile:
     header, data = _unpack(path.read_bytes())
     if "reason" in header:
         raise NoLayer(header["reason"])
     return LayerFile(layer.name, data, **header)
 
 
-def _path(browser: OpenedBundle, layer: Layer) -> Path:
+def _path(browser: OpenedBundle, layer: SnapshotLayer) -> Path:
     """Return the path of a layer in the cache."""
     inputs = (_FORMAT, browser.chromium.identity, "".join(map(job_text, _PROGRAMS)), snapshot_maker_script())
     contents = cache_key(*browser.inputs(layer=layer.name))
     return cached("snapshots", cache_key(*inputs, *layer.identity)[:32] + contents[:32])
 
 
-def _take(browser: OpenedBundle, layer: Layer, below: tuple[LayerFile, ...]) -> _FactsAndData:
+def _take(browser: OpenedBundle, layer: SnapshotLayer, below: tuple[LayerFile, ...]) -> _FactsAndData:
     server = layer.server
     job = {
         "program": job_text(_PROGRAMS[0]),

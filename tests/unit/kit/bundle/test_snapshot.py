@@ -21,7 +21,7 @@ from mcpframe.kit.bundle.assembly.snapshot_file import PARTS, SDK, SERVER
 from mcpframe.kit.bundle.pyodide.job_texts import job_text
 from mcpframe.kit.bundle.snapshot import build_browser, build_site, camera, layers, reasons, snapshot_page
 
-LAYER = layers.Layer(SERVER, layers.SDK_LAYER, (), layers.Server("x", "server:server", "server", None))
+LAYER = layers.SnapshotLayer(SERVER, layers.SDK_LAYER, (), layers.Server("x", "server:server", "server", None))
 NOTHING = {"error": None, "asked": None, "tasks": 0, "written": [], "opened": [], "modules": []}
 
 
@@ -182,7 +182,7 @@ OF_SERVER = layers.Server("x", "server:server", "server", None)
 def test_the_layers_that_a_bundle_may_have(
     server: layers.Server | None, parts: list[str], shares_sdk: bool, expected: list[list[str]]
 ) -> None:
-    def chain(layer: layers.Layer | None) -> list[layers.Layer]:
+    def chain(layer: layers.SnapshotLayer | None) -> list[layers.SnapshotLayer]:
         return [*chain(layer.parent), layer] if layer else []
 
     found = [chain(layer) for layer in layers.planned(server, ["a"], parts, shares_sdk=shares_sdk)]
