@@ -20,7 +20,7 @@ def start_visit(visitor: str) -> None:
     Args:
         visitor: JSON; `language`: the visitor's, in the form of the environment variable `LANG`; `zones`: the minutes
             that local time is behind UTC in January and July; `paths`: further folders to import from; `agent`: the
-            browser's user agent.
+            browser's user agent; `lacksParts`: whether the bundle has modules of mcpframe that the snapshot lacks.
     """
     import logging
     import os
@@ -48,6 +48,10 @@ def start_visit(visitor: str) -> None:
         os.makedirs(folder, exist_ok=True)  # noqa: PTH103  pathlib is not needed otherwise
     if tempfile := sys.modules.get("tempfile"):
         _set_if_there(tempfile, "_name_sequence", None)
+    if settings["lacksParts"]:
+        from mcpframe.frame.compat import sdk
+
+        sdk.adapt_http()
 
 
 def _set_time_zone(time: Any, january: int, july: int) -> None:

@@ -101,8 +101,7 @@ def prepare() -> None:
 
         fastmcp_package.set_environment()
         users |= fastmcp_package.USERS
-    if find_spec("mcpframe.frame.compat.http"):  # in bundles with HTTP libraries
-        import_module("mcpframe.frame.compat.http.hooks").install()
+    adapt_http()
     finder = PlaceholderFinder(advice(), users)
     sys.meta_path.extend((finder, _RpdsFinder()))
     _run_sync_handlers_inline()  # before the function is imported by name
@@ -118,6 +117,15 @@ def prepare() -> None:
     else:
         _remember_versions()
     _prepared = finder
+
+
+def adapt_http() -> None:
+    """Adapt HTTP libraries to the page, in bundles that have them. Does nothing when repeated.
+
+    In the layers of a snapshot this part of mcpframe comes after the SDK.
+    """
+    if find_spec("mcpframe.frame.compat.http"):
+        import_module("mcpframe.frame.compat.http.hooks").install()
 
 
 def _remember_versions() -> None:

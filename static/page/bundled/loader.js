@@ -1,4 +1,4 @@
-// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/fitting.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "5b4b1cb00bd048709e9f5ddf7daac5c659d2cf4f20815e729ef0d92ccb3ad16b"}
+// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/fitting.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "808ea36b93c2d073b0448fb30203a2caaabde40627423755f54a3310a3fb3192"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -1763,7 +1763,9 @@ async function restorePython(more, begun) {
   pyodide.FS.mkdirTree(files2.server_path);
   pyodide.FS.chdir(files2.server_path);
   if (more?._makeSnapshot) return pyodide;
-  pyodide.pyimport("mcpframe.frame.compat.after_restore").start_visit(JSON.stringify(snapshot.visitor()));
+  const lacksParts = files2.archives.some(({ part }) => part) && files2.snapshot.layers.every(({ name: name2 }) => name2 === "sdk");
+  const visitor = JSON.stringify({ ...snapshot.visitor(), lacksParts });
+  pyodide.pyimport("mcpframe.frame.compat.after_restore").start_visit(visitor);
   for (const { path, data } of arrivals.others) {
     pyodide.FS.writeFile(path, await data);
     await pyodide._api.loadDynlib(path);

@@ -103,7 +103,9 @@ class _FittingLoader(Loader):
 
 
 def install() -> None:
-    """Adapt the libraries that are already imported, and those imported later. Only in a page."""
+    """Adapt the libraries that are already imported, and those imported later. Only in a page, and once."""
+    if any(isinstance(finder, FittingFinder) for finder in sys.meta_path):
+        return
     network: Any = import_module("mcpframe.frame.browser.fetching")
     for name, fit in FITS.items():
         if name in sys.modules:

@@ -164,6 +164,7 @@ async def prepare(settings: str, modules: str) -> None:
     from mcpframe.frame.compat import sdk
 
     sdk.prepare()
+    sdk.adapt_http()  # in a layer above the SDK's
     os.environ.update(json.loads(settings).get("env", {}))
     sdk.load_fastmcp()
     import anyio._backends._asyncio  # noqa: F401  anyio imports it when it is first used
