@@ -31,6 +31,7 @@
   }
 
   const queue = [];
+  const ports = [];
   /** @type {(value?: any) => void} */
   let wake = () => {};
   let loads = 0;
@@ -79,6 +80,18 @@
     if (height !== null) iframe.style.height = `${height}px`;
   }
 
+  /** Post a message with a port of a new channel; the other one has the next number. */
+  function handOver(text, target) {
+    const { port1, port2 } = new MessageChannel();
+    const port = ports.push(port1) - 1;
+    port1.onmessage = ({ data }) => note({ port, text: textOrReason(data, { maxMessageBytes: most }) });
+    if (isThere()) peer.postMessage(JSON.parse(text), target, [port2]);
+  }
+  function tellPort({ port, text }) {
+    if (text === undefined) ports[port].close();
+    else ports[port].postMessage(JSON.parse(text));
+  }
+
   return {
     iframe,
 
@@ -108,10 +121,15 @@
       return queue.splice(0, count);
     },
 
-    /** In the order of `items`: post a message, unless the window is gone, or show, hide or resize the iframe. */
+    /**
+     * In the order of `items`: post a message, unless the window is gone; show, hide or resize the iframe; hand over a port,
+     * post to one, or close it.
+     */
     tell(items) {
       for (const item of items) {
         if (typeof item === "boolean") show(item);
+        else if ("handOver" in item) handOver(item.handOver, item.target);
+        else if ("port" in item) tellPort(item);
         else if (!Array.isArray(item)) resize(item);
         else if (isThere()) peer.postMessage(JSON.parse(item[0]), item[1]);
       }

@@ -28,18 +28,38 @@ class FakePort:
         posted: every message that was posted to it.
         hear: delivers a message of its other end; None while nobody listens.
         closed: whether this end was closed.
+        other: the other end, if the test has both.
     """
 
     def __init__(self) -> None:
+        self.other: FakePort | None = None
+        self._waiting: list[str] = []
         self.posted: list[Any] = []
         self.hear: Callable[[Callable[[], str]], None] | None = None
         self.closed = False
 
+    @classmethod
+    def pair(cls) -> tuple[FakePort, FakePort]:
+        """Return both ends of a channel, each of which keeps what comes before it listens."""
+        one, two = cls(), cls()
+        one.other, two.other = two, one
+        return one, two
+
     def listen(self, deliver: Callable[[Callable[[], str]], None]) -> None:
         self.hear = deliver
+        for text in self._waiting:
+            asyncio.get_running_loop().call_soon(self._take, text)
 
     def post(self, text: str) -> None:
         self.posted.append(json.loads(text))
+        if self.other and self.other.hear:
+            asyncio.get_running_loop().call_soon(self.other._take, text)
+        elif self.other:
+            self.other._waiting.append(text)
+
+    def _take(self, text: str) -> None:
+        if self.hear:
+            self.hear(lambda: text)
 
     def leave(self, *, close: bool) -> None:
         self.hear = None
@@ -59,6 +79,7 @@ class FakeWindow:
         posted: every message the page posted, as `(message, target_origin)`.
         peer: the other page; None if there is none.
         inbox: what happened before anybody listened.
+        ports: this page's ends of the channels whose other ends it handed over.
     """
 
     def __init__(self, origin: str) -> None:
@@ -66,6 +87,7 @@ class FakeWindow:
         self.peer: FakeWindow | None = None
         self.posted: list[tuple[Any, str]] = []
         self.inbox = Inbox()
+        self.ports: list[FakePort] = []
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
         self._listeners: list[tuple[Callable[[Inbound], None], Callable[[Departure], None]]] = []
 
@@ -105,6 +127,15 @@ class FakeWindow:
         peer = self.peer
         if peer is not None and target_origin in ("*", peer.origin):
             asyncio.get_running_loop().call_soon(peer.take, Inbound(self.origin, True, lambda: text))
+
+    def hand_over(self, text: str, target_origin: str) -> FakePort:
+        near, far = FakePort.pair()
+        self.ports.append(near)
+        self.posted.append((json.loads(text), target_origin))
+        if self.peer is not None and target_origin in ("*", self.peer.origin):
+            event = Inbound(self.origin, True, lambda: text, ports=lambda: [far])
+            asyncio.get_running_loop().call_soon(self.peer.take, event)
+        return near
 
     def when_posted(self, count: int) -> asyncio.Future[None]:
         """Return a future that is done once the page has posted so many messages."""

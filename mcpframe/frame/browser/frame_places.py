@@ -13,7 +13,7 @@ from typing import Any, Self
 import js
 from pyodide.ffi import JsException, JsProxy, create_proxy, to_js
 
-from mcpframe.frame.browser.window import PeerWindow
+from mcpframe.frame.browser.window import ChannelPort, PeerWindow
 from mcpframe.frame.core.errors import PopupBlocked, StateError
 from mcpframe.frame.core.events import Departure, Inbound
 from mcpframe.frame.core.places import POPUP, POPUP_SIZE, Framing, Place
@@ -172,6 +172,10 @@ class IframeWindow:
         if self._iframe.isConnected:
             self._peer.post(text, target_origin)
 
+    def hand_over(self, text: str, target_origin: str) -> ChannelPort:
+        """Post a message with a port of a new channel, and return the other one; see `places.HandingWindow`."""
+        return _hand_over(self._inner, text, target_origin)
+
     def show(self, visible: bool) -> None:
         """Show or hide the iframe. A hidden one runs without being rendered."""
         self._iframe.hidden = not visible
@@ -296,6 +300,10 @@ class PopupWindow:
         if not self._popup.closed:
             self._peer.post(text, target_origin)
 
+    def hand_over(self, text: str, target_origin: str) -> ChannelPort:
+        """Post a message with a port of a new channel, and return the other one; see `places.HandingWindow`."""
+        return _hand_over(self._popup, text, target_origin)
+
     def show(self, visible: bool) -> None:
         """Bring the popup to the front; it cannot be hidden."""
         if visible:
@@ -303,6 +311,12 @@ class PopupWindow:
 
     def resize(self, width: int | None, height: int | None) -> None:
         """Do nothing: the window belongs to its user."""
+
+
+def _hand_over(window: Any, text: str, target_origin: str) -> ChannelPort:
+    channel = js.MessageChannel.new()
+    window.postMessage(js.JSON.parse(text), target_origin, js.Array.of(channel.port2))
+    return ChannelPort(channel.port1)
 
 
 def _nothing() -> None:

@@ -79,7 +79,7 @@ class PeerWindow:
             # `event.source == peer`, without bringing the source into Python: to wrap a window of another origin costs
             # half a millisecond, for every message of a stranger. This costs six microseconds.
             from_peer = _map(one, source, event).includes(peer)
-            return Inbound(event.origin, from_peer, _text(event, read), None, lambda: [*map(_Port, event.ports)])
+            return Inbound(event.origin, from_peer, _text(event, read), None, lambda: [*map(ChannelPort, event.ports)])
 
         return inbound
 
@@ -88,8 +88,8 @@ class PeerWindow:
         self._peer.postMessage(_parse(text), target_origin)
 
 
-class _Port:
-    """A `MessagePort` that the peer has handed over: `events.Port`."""
+class ChannelPort:
+    """A `MessagePort`: `events.Port`."""
 
     def __init__(self, port: Any) -> None:
         self._port = port

@@ -14,8 +14,9 @@ knows no dialect. It implements the parts that all of them share:
   the start.
 - Pinning: the same message fixes the peer's exact origin (`Machine.pin`, which the roles' actions call). From then on
   every message is posted to it, and none of another origin is accepted.
-- Ports: a peer may hand over one with a message that no codec claims, where a role has a rule for it. That adopts
-  nothing; a first message over the port does, and then the port is pinned with the origin.
+- Ports: a peer may hand over one with a message that no codec claims, where a role has a rule for it; an outer side
+  takes none, but may hand over its own. That adopts nothing; a first message over the port does, and then the port is
+  pinned with the origin.
 - Refusals: a page that is created with `names_refusal` tells a peer of another origin, once, that it is not allowed; a
   host that is told so ends. See `refusal.py`.
 - Limits and deadlines, as data: `Connection.deadline` is the time at which to call `tick`.
@@ -46,7 +47,7 @@ from mcpframe.frame.core.events import (
     Withdrawn,
 )
 from mcpframe.frame.core.machine import Candidate, Machine, claimant
-from mcpframe.frame.core.origins import AllowedOrigins, parse_allowed_origins
+from mcpframe.frame.core.origins import ANY, OPAQUE, AllowedOrigins, parse_allowed_origins
 from mcpframe.frame.core.roles import Local, Options, Role, State
 
 __all__ = ["AllowedOrigins", "Candidate", "Connection", "Options", "State", "parse_allowed_origins"]
@@ -59,7 +60,7 @@ _NOT_JSON = "It has no form in JSON."
 _REPORTED_ORIGINS = 8
 """At most this many origins outside the allow-list are reported; a page could be loaded from any number of them."""
 _MOST_PORTS = 8
-"""Of the ports handed over before a peer is pinned, the last ones are attended: clients that retry create new ones."""
+"""Of the ports handed over before a peer is pinned, the last ones are attended: who retries creates new ones."""
 
 
 class Connection:
@@ -178,6 +179,16 @@ class Connection:
         except ValueError:
             return self._noise(inbound, None, now, _NOT_JSON)
         return self._take(text, inbound, now)
+
+    def handed_over(self, port: Port, target_origin: str, now: float) -> list[Output]:
+        """Attend this side's end of a channel, as its other end was posted to the peer.
+
+        Args:
+            port: this side's end.
+            target_origin: the origin that it was posted to: only a page of this origin can have the other end.
+            now: the time in seconds.
+        """
+        return self._attend(port, OPAQUE if target_origin == ANY else target_origin, self._machines, now)
 
     def send(self, text: str | MessageError, message: Mapping[str, Any], now: float) -> list[Output]:
         """Send one MCP message.
@@ -301,15 +312,20 @@ class Connection:
     def _noise(self, inbound: Inbound, text: str | None, now: float, reason: str = _NOISE) -> list[Output]:
         """Ignore a message that no codec claims, but attend its port, if a candidate may take one."""
         outputs = self._drop("noise")
-        takers = [each for each in self._machines if each.takes(Local.PORT) and each.hears(inbound.origin)]
+        inner = (each for each in self._machines if each.role.side == "inner")
+        takers = [each for each in inner if each.takes(Local.PORT) and each.hears(inbound.origin)]
         if takers and not inbound.port and len(ports := inbound.ports()) == 1:
-            outputs += [*self._leave(self._ports[: 1 - _MOST_PORTS]), Attend(ports[0], inbound.origin)]
-            self._ports += ports
-            for machine in takers:
-                machine.port = ports[0]
-                outputs += machine.happen(Local.PORT, now=now)
-                machine.port = None
+            outputs += self._attend(ports[0], inbound.origin, takers, now)
         return self._seen(outputs, text, inbound.origin, reason)
+
+    def _attend(self, port: Port, origin: str, takers: Sequence[Machine], now: float) -> list[Output]:
+        outputs = [*self._leave(self._ports[: 1 - _MOST_PORTS]), Attend(port, origin)]
+        self._ports.append(port)
+        for machine in takers:
+            machine.port = port
+            outputs += machine.happen(Local.PORT, now=now)
+            machine.port = None
+        return outputs
 
     def _refuse(self, error: MessageError, head: str, text: str | None, inbound: Inbound, now: float) -> list[Output]:
         """Reject a message that cannot be parsed, if a candidate claims it by the few members that were read."""
@@ -339,6 +355,8 @@ class Connection:
         outputs: list[Output] = []
         for machine in tuple(self._machines):
             outputs += self._settle(machine, happen(machine))
+        if self._ports and self.state is State.CLOSED:
+            outputs[-1:-1] = self._leave(self._ports)  # before the `Closed`
         return outputs
 
     def _all(self, happen: Callable[[Machine], Iterable[Output]]) -> list[Output]:
@@ -375,8 +393,10 @@ class Connection:
         return [Wire("received", text, origin, refused), *outputs]
 
     def _leave(self, ports: Sequence[Port]) -> list[Output]:
+        """Stop to listen to ports; only this side's own, and the peer's, are closed: others are another library's."""
         self._ports = [port for port in self._ports if port not in ports]
-        return [Attend(port, None) for port in ports]
+        own = self._first.role.side == "outer"
+        return [Attend(port, None, close=own or port is self.port) for port in ports]
 
     def _drop(self, reason: str) -> list[Output]:
         self.dropped[reason] += 1

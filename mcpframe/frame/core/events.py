@@ -50,7 +50,7 @@ class Large(ValueError):
 
 
 class Port(Protocol):
-    """One end of a channel of messages, which a peer has handed over with one to the window."""
+    """One end of a channel of messages, whose ends were handed over with a message to a window."""
 
     def listen(self, deliver: Callable[[Callable[[], str]], None]) -> None:
         """Start to listen. Messages since the channel was created come first.
@@ -119,24 +119,28 @@ class Send:
         target_origin: the exact origin to post to. `"*"` only for a handshake before the origin is known, and for a
             peer of opaque origin, which needs an opt-in.
         port: the port to post it to in place of the window; None for the window.
+        hands_over: whether one port of a new channel goes with it; the other one is for `Connection.handed_over`.
     """
 
     text: str
     target_origin: str
     port: Port | None = None
+    hands_over: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Attend:
-    """Listen on a port that a peer has handed over, or stop to.
+    """Listen on a port that was handed over, by the peer or to it, or stop to.
 
     Attributes:
         port: the port.
-        origin: the origin of the message that handed it over; None to stop.
+        origin: the peer's origin, as it was or had to be when the port was handed over; None to stop.
+        close: whether the channel ends, too.
     """
 
     port: Port
     origin: str | None
+    close: bool = False
 
 
 class Departure(StrEnum):

@@ -53,6 +53,7 @@ class Machine:
         state: its state.
         session_id: the id of the session; None before the handshake, and in dialects without ids.
         origin: the peer's origin; None until it is pinned.
+        repeats: how often `repeat_at` was called.
         port: the port of the message that is handled; once past the opening, the peer's. None for the window.
         exchange: the pending requests.
     """
@@ -77,6 +78,7 @@ class Machine:
         self.state = State.IDLE
         self.session_id: str | None = None
         self.origin: str | None = None
+        self.repeats = 0
         self.port: Port | None = None
         asks = self.role.side == "outer"
         self.exchange = Exchange(self.role.codec, options, self._post, asks=asks, shared=self.role.shared)
@@ -96,6 +98,7 @@ class Machine:
         self.origin, self.session_id = origin, session_id
 
     def repeat_at(self, time: float) -> None:
+        self.repeats += 1
         self._timers[Local.REPEAT] = time
 
     def repeat_call(self, now: float, times: float = 1) -> None:

@@ -17,7 +17,7 @@ from typing import Final, Literal, Protocol
 from urllib.parse import urlsplit
 
 from mcpframe.frame.core.errors import OriginError
-from mcpframe.frame.core.events import Window
+from mcpframe.frame.core.events import Port, Window
 from mcpframe.frame.core.origins import parse_origin
 
 SANDBOX = {
@@ -87,6 +87,14 @@ class FramedWindow(Window, AbstractAsyncContextManager["FramedWindow"], Protocol
 
         It has no border then. A popup keeps its size.
         """
+        ...
+
+
+class HandingWindow(FramedWindow, Protocol):
+    """The window of a framed page that can be handed a port: the browser's, and Playwright's."""
+
+    def hand_over(self, text: str, target_origin: str) -> Port:
+        """Create a channel, post a message with one of its ports, as `post`, and return the other one."""
         ...
 
 

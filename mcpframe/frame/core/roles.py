@@ -120,6 +120,7 @@ class Actor(Protocol):
         session_id: the id of the session; None before the handshake, and in dialects without ids.
         allowed: the allowed origins of the peer.
         origin: the peer's origin; None until it is pinned.
+        repeats: how often `repeat_at` was called.
         port: the port of the message that is handled; once past the opening, the peer's. None for the window.
     """
 
@@ -129,6 +130,7 @@ class Actor(Protocol):
     session_id: str | None
     allowed: AllowedOrigins
     origin: str | None
+    repeats: int
     port: Port | None
 
     def say(self, message: Mapping[str, Any]) -> Send:

@@ -110,7 +110,10 @@ class ShownFrame:
             self._window, self.visible, self._once = window, framing.visible, once
             self._peer = through(window) if through else window
             connection = Connection([candidate], options=options)
-            self.session = session = Session(connection, self, on_event, on_wire, intercept=intercept)
+            hand_over = None if through else getattr(window, "hand_over", None)
+            self.session = session = Session(
+                connection, self, on_event, on_wire, intercept=intercept, hand_over=hand_over
+            )
             if intercept is not None:
                 session.streams[0].close()
             try:

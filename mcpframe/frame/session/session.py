@@ -24,6 +24,7 @@ from mcpframe.frame.core.events import (
     Event,
     Inbox,
     OwnEvent,
+    Port,
     Received,
     Send,
     SessionBegun,
@@ -82,6 +83,7 @@ class Session:
         take_inbox: TakeInbox = Inbox,
         messages: Messages | None = None,
         intercept: Intercept | None = None,
+        hand_over: Callable[[str, str], Port] | None = None,
     ) -> None:
         """Prepare a session, which begins with `start`.
 
@@ -95,6 +97,7 @@ class Session:
             take_inbox: called once, as soon as the session listens: returns earlier messages, which are received first.
             messages: the form of messages on the streams; by default the SDK's.
             intercept: gets every message of the peer before it is put on the stream.
+            hand_over: see `places.HandingWindow`; None for a window without it.
         """
         self.connection = connection
         connection.watched = on_wire is not None
@@ -104,6 +107,7 @@ class Session:
         self._take_inbox = take_inbox
         self._replied: list[Any] = []  # in Python's place
         self._intercept = intercept
+        self._hand_over_port = hand_over
         self._driver = Driver(connection, LoopClock(), self._post, self._take)
         self._stop_listening: Callable[[], None] = lambda: None
         loop = asyncio.get_running_loop()
@@ -198,7 +202,12 @@ class Session:
         self._driver.send(payload.encode(message), message)
 
     def _post(self, sent: Send) -> None:
-        if self._replied and (message := json.loads(sent.text)) in self._replied:
+        port: Port | None = None
+        if sent.hands_over:
+            if self._hand_over_port is None:
+                return
+            port = self._hand_over_port(sent.text, sent.target_origin)
+        elif self._replied and (message := json.loads(sent.text)) in self._replied:
             self._replied.remove(message)
         elif sent.port:
             sent.port.post(sent.text)
@@ -206,6 +215,8 @@ class Session:
             self._window.post(sent.text, sent.target_origin)
         if self._on_wire:
             self._on_wire(Wire("sent", sent.text, sent.target_origin))
+        if port:
+            self._driver.handed_over(port, sent.target_origin)
 
     def _take(self, output: Event | Wire) -> None:
         if isinstance(output, Received):
@@ -243,8 +254,6 @@ class Session:
             self.own_event = event
         elif isinstance(event, Closed):
             self._stop_listening()
-            if self.connection.port:
-                self.connection.port.leave(close=True)
             self._ahead.close()
             self._incoming.close()
             if not self._ended.done():

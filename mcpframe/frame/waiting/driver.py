@@ -50,6 +50,10 @@ class Driver:
         """Pass the loss of the peer's document or window to the connection."""
         self._carry_out(self.connection.peer_gone(departure, self._clock.now()))
 
+    def handed_over(self, port: Port, target_origin: str) -> None:
+        """Pass this side's end of a channel to the connection; see `Connection.handed_over`."""
+        self._carry_out(self.connection.handed_over(port, target_origin, self._clock.now()))
+
     def send(self, text: str | MessageError, message: Mapping[str, Any]) -> None:
         """Send a message; see `Connection.send`. Raises `StateError` if the session is not open."""
         self._carry_out(self.connection.send(text, message, self._clock.now()))
@@ -74,13 +78,14 @@ class Driver:
             if isinstance(output, Send):
                 self._post(output)
             elif isinstance(output, Attend):
-                self._attend(output.port, output.origin)
+                self._attend(output)
             else:
                 self._take(output)
         self._alarm.set(self.connection.deadline)
 
-    def _attend(self, port: Port, origin: str | None) -> None:
+    def _attend(self, output: Attend) -> None:
+        port, origin = output.port, output.origin
         if origin is None:
-            port.leave(close=False)
+            port.leave(close=output.close)
         else:
             port.listen(lambda read: self.receive(Inbound(origin, True, read, port)))

@@ -40,6 +40,9 @@ _GOODBYE_SECONDS = 5.0
 """Seconds for leaving if the browser does not answer."""
 
 
+_Item = tuple[str, str] | bool | dict[str, Any]
+
+
 class PlaywrightPlace:
     """The place of an `OuterFrame`'s page: an element of a page that Playwright has open, or a popup of it.
 
@@ -103,7 +106,8 @@ class PlaywrightWindow:
         self._adapter: JSHandle | None = None
         self._popup: asyncio.Future[Page] | None = None
         self._listening = False
-        self._outbox: list[tuple[str, str] | bool | dict[str, int | None]] = []
+        self._outbox: list[_Item] = []
+        self._ports: list[_PagePort] = []
         self._reader: asyncio.Task[None] | None = None
         self._writer: asyncio.Task[None] | None = None
 
@@ -177,6 +181,13 @@ class PlaywrightWindow:
         """
         self._tell((text, target_origin))
 
+    def hand_over(self, text: str, target_origin: str) -> _PagePort:
+        """Post a message with a port of a new channel, and return the other one; see `places.HandingWindow`."""
+        port = _PagePort(len(self._ports), self._tell)
+        self._ports.append(port)
+        self._tell({"handOver": text, "target": target_origin})
+        return port
+
     def show(self, visible: bool) -> None:
         """Show or hide the iframe, or bring a popup to the front; the order with posted messages is kept."""
         self._tell(visible)
@@ -208,7 +219,7 @@ class PlaywrightWindow:
         if self._popup and not self._popup.done():
             self._popup.set_result(popup)
 
-    def _tell(self, item: tuple[str, str] | bool | dict[str, int | None]) -> None:
+    def _tell(self, item: _Item) -> None:
         adapter = self._inside()
         self._outbox.append(item)
         if self._writer is None or self._writer.done():
@@ -248,6 +259,9 @@ class PlaywrightWindow:
         if "gone" in item:
             gone(Departure(item["gone"]))
             return
+        if "port" in item:
+            self._ports[item["port"]].take(lambda: read_text(item["text"]))
+            return
         deliver(Inbound(item["origin"], item["fromPeer"], lambda: read_text(item["text"])))
 
     async def _write(self, adapter: JSHandle) -> None:
@@ -257,3 +271,23 @@ class PlaywrightWindow:
                 await adapter.evaluate("(adapter, items) => adapter.tell(items)", batch)
             except Error as error:
                 logger.debug("Messages are lost, as the page is gone: %s", error)
+
+
+class _PagePort:
+    """A port of the outer page: `events.Port`. The framed page has the other end of its channel."""
+
+    def __init__(self, number: int, tell: Callable[[_Item], None]) -> None:
+        self._number = number
+        self._tell = tell
+        self.take: Callable[[Callable[[], str]], None] = lambda _: None
+
+    def listen(self, deliver: Callable[[Callable[[], str]], None]) -> None:
+        self.take = deliver
+
+    def post(self, text: str) -> None:
+        self._tell({"port": self._number, "text": text})
+
+    def leave(self, *, close: bool) -> None:
+        self.take = lambda _: None
+        if close:
+            self._tell({"port": self._number})
