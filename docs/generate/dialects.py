@@ -36,6 +36,7 @@ _GUARDS = {
     "is_probe": "the id is `mcpframe/ping`",
     "begins_again": "its id and method are those of one that waits",
     "is_request_over_port": "a request of MCP over a port",
+    "is_second": "every other time",
 }
 _LOCALS: dict[str, str] = {
     Local.START: "start",

@@ -36,6 +36,8 @@ def in_words(output: dict[str, Any], dialect: str = "sep") -> str:
         # The SEP's messages have a type of their own each, which its tables of rules are about.
         message = output["posts"]["type"] if dialect == "sep" else named(output["posts"], dialect)
         return f"sends `{message}` to {'`*`' if output['to'] == '*' else 'the ' + output['to']}"
+    if "hands over" in output:
+        return f"hands over a port with `{output['hands over']}` to the {output['to']}"
     if "answers" in output:
         return f"an error answer, {output['code']}"
     if "fails" in output:

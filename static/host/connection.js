@@ -24,6 +24,8 @@ import { WireReports } from "./wire.js";
 /** Sent by a page to a host of an origin that it does not allow, and the states in which it ends a phase. */
 const ORIGIN_REFUSED = "mcpframe-origin-refused";
 const STARTING = ["awaiting", "setting up", "confirming"];
+/** Of the ports that were handed over, the last ones are listened to. */
+const MOST_PORTS = 8;
 /** Reasons that only `onWire` gets. */
 const OTHER_WINDOW = "Sent by a window other than the peer.";
 const OTHER_ORIGIN = "Not from an allowed origin.";
@@ -79,14 +81,11 @@ export class Connection {
   #hinting;
   #resting;
   #strangeOrigins = new Set();
+  /** The ports whose channels' other ends were handed over, and the one of the message that is handled: once open, the peer's. */
+  #ports = [];
+  #port = null;
   #events = {
-    message: (event) => {
-      try {
-        this.#receive(event);
-      } catch (error) {
-        this.#report(error);
-      }
-    },
+    message: (event) => this.#attempt(() => this.#receive(event)),
     load: () => this.#loaded(),
     gone: (reason) => this.end(new FrameError("PeerGone", reason)),
   };
@@ -214,7 +213,16 @@ export class Connection {
     clearTimeout(this.#resting);
     clearTimeout(this.#hinting);
     clearTimeout(this.#deadline);
+    this.#closePorts();
     this.#place.leave();
+  }
+
+  #closePorts(which = (_) => true) {
+    for (const port of this.#ports.filter(which)) {
+      port.onmessage = null;
+      port.close();
+    }
+    this.#ports = this.#ports.filter((port) => !which(port));
   }
 
   /** End the phase. The end of the transport phase is final, and all pending requests fail. */
@@ -232,6 +240,14 @@ export class Connection {
 
   // ---- inbound
 
+  #attempt(act) {
+    try {
+      act();
+    } catch (error) {
+      this.#report(error);
+    }
+  }
+
   #receive(event) {
     if (this.state === "clearing" || this.state === "resting") return;
     const { origin } = event;
@@ -244,6 +260,17 @@ export class Connection {
     }
     const { data } = event;
     if (outlineOf(data).type === ORIGIN_REFUSED && STARTING.includes(this.state)) return this.#refused(data, origin);
+    this.#take(data, origin);
+  }
+
+  /**
+   * Take a message of the page through the rest of the gate.
+   * @param {MessagePort | null} port over which it came; null for the window
+   */
+  #take(data, origin, port = null) {
+    if (this.state === "open" && port !== this.#port) {
+      return this.#wire.report("received", origin, { refused: OTHER_WINDOW });
+    }
     const outline = this.#dialect.outlineOf(data);
     if (!outline) return this.#wire.report("received", origin, { data, refused: NOISE });
     /** @type {{ text: any, message?: any }} */
@@ -258,7 +285,9 @@ export class Connection {
       throw error;
     }
     this.#wire.report("received", origin, { text: read.text });
+    this.#port = port;
     act();
+    if (this.state !== "open") this.#port = null;
   }
 
   /** End a phase whose page does not allow this origin: see `mcpframe.frame.core.refusal`. */
@@ -285,8 +314,14 @@ export class Connection {
   /** Open the session. */
   opened() {
     clearTimeout(this.#deadline);
+    this.#closePorts((port) => port !== this.#port);
     this.state = "open";
     this.#settled.resolve();
+  }
+
+  /** Whether the message that is handled came over a port. */
+  get overPort() {
+    return this.#port !== null;
   }
 
   /** Check a payload of the page; see `Exchange.checkReceived`. */
@@ -362,8 +397,23 @@ export class Connection {
 
   /** Post a message of the dialect. */
   post(message) {
-    this.#place.window.postMessage(message, this.#target);
+    if (this.#port) this.#port.postMessage(message);
+    else this.#place.window.postMessage(message, this.#target);
     this.#wire.report("sent", this.#target, { data: message });
+  }
+
+  /**
+   * Hand over a port of a new channel with a message, and post another one over it. Whoever answers first is the peer: the
+   * window, or a port.
+   */
+  handOver(message, first) {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = ({ data }) => this.#attempt(() => this.#take(data, this.#host.origin, port1));
+    if (this.#ports.push(port1) > MOST_PORTS) this.#ports.shift().close();
+    this.#place.window.postMessage(message, this.#target, [port2]);
+    this.#wire.report("sent", this.#target, { data: message });
+    port1.postMessage(first);
+    this.#wire.report("sent", this.#target, { data: first });
   }
 
   // ---- reports to the host

@@ -47,8 +47,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield served.origin
 
 
-async def test_a_server_that_posts_mcp_as_it_is_is_bridged(site: str, tmp_path: Path) -> None:
-    where = f"{site}/server.html"
+@pytest.mark.parametrize("page", ["server", "port"])
+async def test_a_server_that_posts_mcp_as_it_is_is_bridged(site: str, page: str, tmp_path: Path) -> None:
+    where = f"{site}/{page}.html"
     async with start(where, "--dialect", "plain_mcp", "--timeout", str(PATIENCE), profile=tmp_path) as bridge:
         await bridge.request(1, "initialize", **INITIALIZE)
         assert (await bridge.next())["result"]["serverInfo"]["name"] == "by npm"
@@ -59,9 +60,9 @@ async def test_a_server_that_posts_mcp_as_it_is_is_bridged(site: str, tmp_path: 
         assert (await bridge.answer(3))["error"]["code"] == -32601
 
 
-@pytest.mark.parametrize("packages", OLDER_SERVERS)
-def test_those_of_older_sdks_are_called(site: str, packages: str) -> None:
-    done = run("call", f"{site}/{packages}.html", "add", "a=1", "b=2", "--json")
+@pytest.mark.parametrize("name", OLDER_SERVERS)
+def test_those_of_older_sdks_are_called(site: str, name: str) -> None:
+    done = run("call", f"{site}/{name}.html", "add", "a=1", "b=2", "--json")
     assert json.loads(done.stdout)["content"][0]["text"] == "3", done.stderr
 
 
@@ -76,7 +77,8 @@ async def test_a_page_that_answers_nothing_is_an_error_that_names_what_was_tried
     async with start(where, "--dialect", "plain_mcp", "--timeout", "3", profile=tmp_path) as bridge:
         await bridge.request(1, "initialize", **INITIALIZE)
         message = (await bridge.next())["error"]["message"]
-        assert "no ping of plain MCP within 3 s" in message
+        assert "no ping of plain MCP, neither to its window nor over a port" in message
+        assert "within 3 s" in message
         assert (await bridge.ended())[0] == 1
 
 

@@ -34,7 +34,10 @@ def do(made: Connection, local: str, now: float = 0.0) -> list[Output]:
         case Act.REQUIRE_SETUP:
             return made.act(local, SetupRequired(SetupReason.OTHER, "again", True), now=now)
         case Local.PORT:
-            return made.receive(handing_over(FakePort(), origin=next(iter(made._first.allowed))), now)
+            origin = next(iter(made._first.allowed))
+            if made.role.side == "inner":
+                return made.receive(handing_over(FakePort(), origin=origin), now)
+            return made.handed_over(FakePort(), origin, now) if made._first.takes(local) else []
         case Local.PEER_REPLACED:
             return made.peer_gone(Departure.REPLACED, now)
         case Local.PEER_REMOVED:

@@ -14,6 +14,7 @@ from mcpframe.frame.core.connection import Candidate, Connection, Options, parse
 from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.core.events import Attend, Closed, Inbound, Output, Received, Refused, Send, Unreadable
 from mcpframe.frame.core.origins import ANY
+from mcpframe.frame.core.roles import State
 from tests.support.fake_window import FakePort, handing_over
 from tests.vectors.cases import Case, Result, roles
 from tests.vectors.parts import Parts, parts
@@ -76,7 +77,10 @@ def _act(connection: Connection, case: Case, spoken: Parts, peer: str) -> list[O
             return _hear(connection, text, "null")
         case "port":
             port = FakePort()
-            connection.receive(handing_over(port, origin=peer), 0.0)
+            if connection.role.side == "inner":
+                connection.receive(handing_over(port, origin=peer), 0.0)
+            elif connection.state is State.AWAITING:
+                connection.handed_over(port, peer, 0.0)
             return connection.receive(Inbound(peer, True, lambda: text, port), 0.0)
     return _hear(connection, text, peer)
 
@@ -131,6 +135,8 @@ def _posted(output: Send, spoken: Parts, peer: str) -> dict[str, Any]:
     assert output.target_origin in (ANY, peer)
     to = "port" if output.port else "*" if output.target_origin == ANY else "peer"
     message = json.loads(output.text)
+    if output.hands_over:
+        return {"hands over": message, "to": to}
     payload = spoken.json_rpc(message) or {}
     if "error" in payload:
         return {"answers": payload["id"], "code": payload["error"]["code"], "to": to}

@@ -10,7 +10,7 @@ await client.connect(new PostMessageTransport(parent, parent), { timeout: 60_000
 
 window.assistant = {
   client,
-  server: client.getServerVersion().name,
+  server: client.getServerVersion()?.name, // none over a port: nothing is initialized there
   tools: (await client.listTools()).tools.map(({ name }) => name),
   /** Returns the text of a tool's result, or of the error. */
   call: (name, args) =>

@@ -27,7 +27,9 @@ window.plain = {
     this.client.fallbackNotificationHandler = async ({ method }) => void this.told.push(method);
     await this.client.connect(new PostMessageTransport(frame.contentWindow, frame.contentWindow), { timeout: 120_000 });
     // A transport with an id of a session initializes nothing.
-    return this.client.getServerVersion()?.name ?? (await this.client.listTools({}, { timeout: 120_000 })).tools[0].name;
+    return (
+      this.client.getServerVersion()?.name ?? (await this.client.listTools({}, { timeout: 120_000 })).tools[0].name
+    );
   },
 };
 document.documentElement.dataset.state = "loaded";

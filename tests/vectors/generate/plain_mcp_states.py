@@ -118,7 +118,7 @@ class Side:
 
     def over_port(self, state: str, message: Message) -> Effect:
         """Return what comes of a message over a port that was handed over in this state."""
-        if not self.inner or state not in ("awaiting", "calling"):
+        if state not in ("awaiting", "calling"):
             return ([], state)
         if message is PING:
             return ([{"posts": {"jsonrpc": "2.0", "id": PING["id"], "result": {}}, "to": "port"}], state)
@@ -151,8 +151,8 @@ class Side:
                 sent = {"posts": {"jsonrpc": "2.0", "method": "notifications/initialized"}, "to": "peer"}
                 return ([sent] if state == "open" else [{"raises": "StateError"}], state)
             case "a port was handed over":
-                takes = self.inner and state in ("awaiting", "calling")
-                asks = [{"posts": PING, "to": "port"}] if state == "calling" else []
+                takes = state in ("awaiting", "calling")
+                asks = [{"posts": PING, "to": "port"}] if self.asks else []
                 return ([{"attends": True}, *asks] if takes else [], state)
             case "peer's document replaced":
                 return gone if state == "open" and not self.inner else ([], state)
@@ -205,3 +205,7 @@ def _given(side: Side, state: str) -> Iterator[tuple[str, dict[str, Any], Effect
     yield "noise over a port", {"from": "port", "message": "init"}, ([], state)
     for local in LOCALS:
         yield local, {"do": local}, side.local(state, local)
+    if state == "awaiting" and not side.inner:
+        due = "repeat is due"
+        outcome = [{"posts": PING, "to": "peer"}, {"hands over": "init", "to": "peer"}]
+        yield f"{due}, the second time", {"before": [due], "do": due}, (outcome, state)

@@ -19,8 +19,8 @@ _PROBE = {"jsonrpc": "2.0", "id": "mcpframe/ping", "method": "ping"}
 
 
 def _do(made: Connection, local: str) -> list[Output]:
-    if local == Local.REPEAT:  # a host waits for the page to load first
-        return made.tick((2 if made.role.side == "outer" else 1) * made.options.repeat_interval)
+    if local == Local.REPEAT and made.role.side == "outer":  # it waits for the page to load first
+        return made.tick(made.deadline or 0.0)
     return do(made, local)
 
 
