@@ -1,18 +1,25 @@
 """A bundle as a framed server of plain MCP: npm's `Client`, in the versions people have.
 
-It posts to the frame's window (`PostMessageTransport`), or over a port that it hands over (`mcp-browser-transport`).
+It posts to the frame's window (`PostMessageTransport`), or over a port that it hands over (`mcp-browser-transport`). A
+framed server of the latter gets its port from `OuterFrame`.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import anyio
 import pytest
+from mcp import Client
 from playwright.async_api import BrowserContext, Page
 
+from mcpframe.hosts import OuterFrame, PlaywrightPlace
+from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Bundle, BundleOf, Origins, Troubles
+from tests.browser.plain_framed import write_servers
 from tests.browser.plain_hosts import VERSIONS, bundle_host
 
 
@@ -96,3 +103,40 @@ async def test_a_server_in_a_worker_over_a_port(page: Page, bundle_of: BundleOf)
             }"""
         )
         assert counted == [True, []]
+
+
+@pytest.fixture(scope="module")
+def on_a_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a framed server that listens to nothing but a port."""
+    folder = tmp_path_factory.mktemp("framed")
+    write_servers(folder)
+    with serve_folder(folder) as served:
+        yield f"http://port.localhost:{served.port}/port.html"
+
+
+@pytest.mark.parametrize("popup", [False, True], ids=["iframe", "popup"])
+async def test_a_framed_server_is_handed_its_port_through_playwright(
+    host_page: Page, on_a_port: str, popup: bool
+) -> None:
+    outer = OuterFrame(on_a_port, dialect="plain_mcp")
+    with anyio.fail_after(BOOT_PATIENCE):
+        async with Client(outer.connect(PlaywrightPlace(host_page, popup=popup))) as client:
+            assert outer.session
+            assert outer.session.connection.port
+            assert outer.session.origin == on_a_port.removesuffix("/port.html")
+            for number in range(3):
+                result = await client.call_tool("add", {"a": 1, "b": number})
+                assert result.content[0].text == str(1 + number)  # type: ignore[union-attr]
+
+
+async def test_a_framed_server_is_handed_its_port_by_a_page_in_python(
+    context: BrowserContext, troubles: Troubles, bundle_of: BundleOf, on_a_port: str
+) -> None:
+    page = await context.new_page()
+    page.set_default_timeout(BOOT_PATIENCE * 1000)
+    await page.goto(bundle_of("framing", at="framing").url)
+    await page.wait_for_selector("html[data-state=loaded]", state="attached")
+    with anyio.fail_after(BOOT_PATIENCE):
+        await page.evaluate("text => ask(text)", json.dumps([on_a_port, "plain_mcp", False]))
+        called = await page.evaluate("text => ask(text)", json.dumps(["call", "add", {"a": 1, "b": 2}]))
+    assert json.loads(called)["content"][0]["text"] == "3"

@@ -174,7 +174,7 @@ class IframeWindow:
 
     def hand_over(self, text: str, target_origin: str) -> ChannelPort:
         """Post a message with a port of a new channel, and return the other one; see `places.HandingWindow`."""
-        return _hand_over(self._inner, text, target_origin)
+        return _hand_over(self._inner if self._iframe.isConnected else None, text, target_origin)
 
     def show(self, visible: bool) -> None:
         """Show or hide the iframe. A hidden one runs without being rendered."""
@@ -302,7 +302,7 @@ class PopupWindow:
 
     def hand_over(self, text: str, target_origin: str) -> ChannelPort:
         """Post a message with a port of a new channel, and return the other one; see `places.HandingWindow`."""
-        return _hand_over(self._popup, text, target_origin)
+        return _hand_over(None if self._popup.closed else self._popup, text, target_origin)
 
     def show(self, visible: bool) -> None:
         """Bring the popup to the front; it cannot be hidden."""
@@ -315,7 +315,8 @@ class PopupWindow:
 
 def _hand_over(window: Any, text: str, target_origin: str) -> ChannelPort:
     channel = js.MessageChannel.new()
-    window.postMessage(js.JSON.parse(text), target_origin, js.Array.of(channel.port2))
+    if window is not None:
+        window.postMessage(js.JSON.parse(text), target_origin, js.Array.of(channel.port2))
     return ChannelPort(channel.port1)
 
 
