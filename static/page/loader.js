@@ -235,7 +235,8 @@ async function restorePython(more, begun) {
   pyodide.FS.mkdirTree(files.server_path); // as above
   pyodide.FS.chdir(files.server_path);
   if (more?._makeSnapshot) return pyodide; // for a layer above, which must have nothing of this visit
-  const lacksParts = files.archives.some(({ part }) => part) && files.snapshot.layers.every(({ name }) => name === "sdk");
+  const lacksParts =
+    files.archives.some(({ part }) => part) && files.snapshot.layers.every(({ name }) => name === "sdk");
   const visitor = JSON.stringify({ ...snapshot.visitor(), lacksParts });
   pyodide.pyimport("mcpframe.frame.compat.after_restore").start_visit(visitor);
   for (const { path, data } of arrivals.others) {

@@ -175,6 +175,8 @@ export class Snapshot {
 
 /**
  * Writes a layer into memory, where it differs from what is there.
+ * @param {{ runs: number[], parts: Uint8Array, check?: number }} layer its content
+ * @param {any} module Pyodide's module, with its memory
  * @param {number} used the size of the memory that may have something else than zeros
  * @returns {number} the checksum of what the layer left out in the lowest one, which has one; else 0
  */
