@@ -77,10 +77,9 @@ def own_files(code: Mapping[str, bytes], features: Collection[str]) -> dict[str,
         code: The Python files in the bundle that may import mcpframe, by path.
         features: The features of the bundle: see `features_of`.
     """
-    shared = _shared(features)
     paths = module_paths()
-    files = {path_in_packages(name): paths[name].read_bytes() for name in own_modules({}, shared)}
-    files |= {path_in_packages(name): paths[name].read_bytes() for name in own_modules(code, features)}
+    modules = own_modules({}, _shared(features)) | own_modules(code, features)
+    files = {path_in_packages(name): paths[name].read_bytes() for name in modules}
     table = ", ".join(f"{name!r}: {homes!r}" for name, homes in public_names().items() if name in paths)
     files[path_in_packages(_NAME)] = paths[_NAME].read_bytes().replace(_TABLE.encode(), (_TABLE + table).encode())
     files[path_in_packages(_LEFT_OUT)] = f"MODULES = {advice(features)!r}\n".encode()

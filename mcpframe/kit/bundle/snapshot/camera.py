@@ -25,7 +25,7 @@ from mcpframe.kit.bundle.pyodide.job_texts import job_text
 from mcpframe.kit.bundle.snapshot.boot import PATIENCE
 from mcpframe.kit.bundle.snapshot.build_browser import Chromium, NoBrowser
 from mcpframe.kit.bundle.snapshot.build_site import NoOutcome
-from mcpframe.kit.bundle.snapshot.layers import SDK_LAYER, NoLayer, SnapshotLayer, layers_in_cache, layers_of
+from mcpframe.kit.bundle.snapshot.layers import NoLayer, SnapshotLayer, layers_of, sdk_in_cache
 from mcpframe.kit.bundle.snapshot.reasons import first_line
 from mcpframe.kit.bundle.snapshot.snapshot_page import OpenedBundle, PageTimeout, PythonEnded
 
@@ -149,7 +149,7 @@ def _run(
     files: Mapping[str, bytes] | None,
     patience: float,
 ) -> Outcome:
-    snapshot = layers_in_cache(browser, SDK_LAYER)
+    snapshot = sdk_in_cache(browser)
     job = {
         "step": "run",
         "restores": snapshot is not None,

@@ -82,8 +82,7 @@ class SnapshotLayer:
         return [*below, self.name, server.entry, server.kind, json.dumps(server.settings), json.dumps(server.tools)]
 
 
-SDK_LAYER = SnapshotLayer(SDK)
-"""The SDK's layer, to look it up in the cache."""
+_SDK = SnapshotLayer(SDK)
 
 
 def planned(
@@ -97,7 +96,7 @@ def planned(
         parts: Those that this bundle has besides.
         shares_sdk: Whether the server's layer is above the SDK's.
     """
-    sdk, own = replace(SDK_LAYER, modules=tuple(sorted(shared))), tuple(sorted(parts))
+    sdk, own = replace(_SDK, modules=tuple(sorted(shared))), tuple(sorted(parts))
     without_server = SnapshotLayer(PARTS, sdk, own) if own else sdk
     if server is None:
         return (without_server,)
@@ -107,7 +106,7 @@ def planned(
 
 
 class NoLayer(Exception):
-    """There is no such layer; the message has the reason, as half a sentence."""
+    """A layer cannot be taken; the message has the reason, as half a sentence."""
 
 
 def layers_of(browser: OpenedBundle, layer: SnapshotLayer) -> Snapshot:
@@ -131,14 +130,11 @@ def layers_of(browser: OpenedBundle, layer: SnapshotLayer) -> Snapshot:
     return Snapshot((*below, _kept(path, layer)))
 
 
-def layers_in_cache(browser: OpenedBundle, layer: SnapshotLayer) -> Snapshot | None:
-    """Return a layer and those below it, if they are in the cache."""
-    below = layers_in_cache(browser, layer.parent) if layer.parent else Snapshot(())
-    path = _path(browser, layer)
-    if below is None or not path.is_file():
-        return None
+def sdk_in_cache(browser: OpenedBundle) -> Snapshot | None:
+    """Return the SDK's layer, if it is in the cache."""
+    path = _path(browser, _SDK)
     try:
-        return Snapshot((*below.layers, _kept(path, layer)))
+        return Snapshot((_kept(path, _SDK),)) if path.is_file() else None
     except NoLayer:
         return None
 
@@ -175,7 +171,9 @@ def _take(browser: OpenedBundle, layer: SnapshotLayer, below: tuple[LayerFile, .
     for each in below:
         memory = filled(each.data, memory)
     outcome, sent = browser.run(
-        {**job, "step": "take", "drawnOrTimed": before["drawnOrTimed"]}, layer=layer.name, snapshot=_snapshot(below)
+        {**job, "step": "take", "drawnOrTimed": before["drawnOrTimed"]},
+        layer=layer.name,
+        snapshot=Snapshot(below) if below else None,
     )
     if refused := reason(outcome):
         return {"reason": refused}, b""
@@ -197,10 +195,6 @@ def _take(browser: OpenedBundle, layer: SnapshotLayer, below: tuple[LayerFile, .
     if server and server.tools is not None and tried["tools"] != list(server.tools):
         return {"reason": "its tools differ once it is restored"}, b""
     return header, data
-
-
-def _snapshot(layers: tuple[LayerFile, ...]) -> Snapshot | None:
-    return Snapshot(layers) if layers else None
 
 
 def _start(browser: OpenedBundle, *, layer: str) -> tuple[dict[str, Any], bytes]:

@@ -21,7 +21,7 @@ from mcpframe.kit.bundle.assembly.snapshot_file import PARTS, SDK, SERVER
 from mcpframe.kit.bundle.pyodide.job_texts import job_text
 from mcpframe.kit.bundle.snapshot import build_browser, build_site, camera, layers, reasons, snapshot_page
 
-LAYER = layers.SnapshotLayer(SERVER, layers.SDK_LAYER, (), layers.Server("x", "server:server", "server", None))
+LAYER = layers.SnapshotLayer(SERVER, layers._SDK, (), layers.Server("x", "server:server", "server", None))
 NOTHING = {"error": None, "asked": None, "tasks": 0, "written": [], "opened": [], "modules": []}
 
 
@@ -57,7 +57,7 @@ def test_without_a_browser_there_is_none_and_the_author_is_told(monkeypatch: pyt
     monkeypatch.setattr(build_browser, "find_chromium", lambda: None)
     with camera.camera() as taking:
         taking.prepare()
-        taken = taking.take("x", [asset("x/index.html", b"")], [LAYER, layers.SDK_LAYER])
+        taken = taking.take("x", [asset("x/index.html", b"")], [LAYER, layers._SDK])
     assert taken.snapshot is None
     assert "install Chromium or Chrome" in taken.description
     assert not taken.final
