@@ -2,7 +2,7 @@
 // the web server.
 import { emptyModule } from "./linking.js";
 import { page as shown } from "./page.js";
-import { verify } from "./restore.js";
+import { verify } from "./fetch-layers.js";
 import { absolute, config, given } from "./surroundings.js";
 import { workerPage } from "./worker-page.js";
 import { workerProgram } from "./worker-program.js";

@@ -7,7 +7,9 @@ import { DeferredModules } from "./deferred-modules.js";
 import { Ending } from "./ending.js";
 import { followSize } from "./fitting.js";
 import { asWasm, hasCopies, headOf, replaceCopies, settleLibraries } from "./linking.js";
-import { Snapshot, fetchForNextTime, fetchSnapshot, isChosen, unused } from "./restore.js";
+import { fetchSnapshot } from "./fetch-layers.js";
+import { isChosen } from "./remembered.js";
+import { Snapshot, fetchForNextTime, unused } from "./restore.js";
 import { absolute, config, given, ofPage, withResolvers } from "./surroundings.js";
 import { settle, unpack } from "./unzip.js";
 import { Workers } from "./workers.js";
@@ -216,7 +218,7 @@ async function copiesOf(fetched) {
  * @param {(module: any) => void} [begun] see `Arrivals.start`
  */
 async function restorePython(more, begun) {
-  const fetched = given ? given.image : fetchSnapshot(files.snapshot, get, compile);
+  const fetched = given ? given.image : fetchSnapshot(files.snapshot, get, compile, page.loaded);
   const snapshot = new Snapshot(files.snapshot, fetched);
   const arrivals = new Arrivals(files.snapshot.libraries);
   workers?.give(arrivals.compiled(), copiesOf(fetched));

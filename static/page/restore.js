@@ -3,46 +3,14 @@
 // time zone and so on by after_restore.py. A snapshot fits one build of Pyodide and one set of libraries. If anything does
 // not match, an error is thrown and the page starts without the snapshot.
 
-import { absolute } from "./surroundings.js";
-import { decompress } from "./zstd.js";
+import { contentOf } from "./layer-content.js";
+import { remember } from "./remembered.js";
 
 const MAGIC = 0x706e7300; // the first word of Pyodide's own snapshots: "\0snp"
 const HEADER = 48; // bytes, in Pyodide's format: magic, offset, length, padding, 256 bits of build id
 
-/** Returns whether to start from the snapshot: on a slow connection it has to be cached. */
-export function isChosen({ snapshot }) {
-  return Boolean(snapshot) && (!isSlow() || snapshot.layers.every(isRemembered));
-}
-
 /** Returns the line for the console if the snapshot is not used. */
 export const unused = (reason) => `The snapshot of this page is not used (${reason}); it starts without it.`;
-
-/** Returns whether the connection is so slow that the snapshot, larger than the files it replaces, would cost time. */
-function isSlow() {
-  const line = navigator.connection; // only Chromium has it
-  return Boolean(line?.saveData || ["slow-2g", "2g", "3g"].includes(line?.effectiveType));
-}
-
-/** Returns the key under which a layer is remembered: its folder, so that all pages of a site know the SDK's layer. */
-const keyOf = ({ url }) => `mcpframe snapshot ${new URL(".", absolute(url)).pathname}`;
-
-/** Returns whether a layer has been fetched before. Asking the HTTP cache itself would log an error. */
-function isRemembered(layer) {
-  try {
-    return localStorage.getItem(keyOf(layer)) === layer.integrity;
-  } catch {
-    return false; // a page of opaque origin has no storage
-  }
-}
-
-/** Remembers that a layer is in the HTTP cache. */
-function remember(layer) {
-  try {
-    if (!isRemembered(layer)) localStorage.setItem(keyOf(layer), layer.integrity);
-  } catch {
-    return; // no storage
-  }
-}
 
 /** Fetches the snapshot for the next start, after a start without it, unless the browser is set to save data. */
 export function fetchForNextTime({ snapshot }, fetchBytes) {
@@ -62,44 +30,7 @@ export function whenQuiet(act) {
   setTimeout(() => idle(() => act().catch((error) => console.debug(error)), IDLE_OPTIONS), QUIET);
 }
 
-/** Throws if the hash of `data` is not `integrity`, which has the format of a fetch. Needs a secure context. */
-export async function verify(data, integrity) {
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
-  if (integrity !== `sha256-${btoa(String.fromCharCode(...digest))}`) throw new Error("its hash is wrong");
-}
-
-/**
- * A layer's content, and a promise that is rejected if its hash is wrong.
- * @typedef {{ bytes: Uint8Array, checked?: Promise<void> }} Layer
- */
-
-/**
- * Fetches a snapshot and unpacks its layers.
- * @param file the snapshot's entry in the boot config
- * @param get fetches a file and checks its hash
- * @param compile fetches and compiles a file
- * @returns {Promise<Layer[]>} the lowest first
- */
-export function fetchSnapshot(file, get, compile) {
-  const decoder = compile(file.decoder);
-  decoder.catch(() => {}); // reported by each layer
-  return Promise.all(file.layers.map((layer) => fetchLayer(layer, decoder, get)));
-}
-
-async function fetchLayer(file, decoder, get) {
-  // If possible, the hash is computed in parallel with the decompression. Only secure contexts have `subtle`.
-  const response = await get(crypto.subtle ? { ...file, integrity: null } : file);
-  try {
-    const { packed, unpacked } = await decompress(await decoder, response.body, file.bytes, file.unpacked);
-    const isRight = crypto.subtle ? verify(packed, file.integrity) : Promise.resolve();
-    const checked = isRight.then(() => remember(file));
-    checked.catch(() => {}); // reported by `fill`
-    return { bytes: unpacked, checked };
-  } catch (error) {
-    await get(file); // throws if its hash is wrong
-    throw error;
-  }
-}
+/** @typedef {import("./fetch-layers.js").Layer} Layer */
 
 export class Snapshot {
   #layers = [];
@@ -118,11 +49,7 @@ export class Snapshot {
     const layers = await fetched;
     if (!layers) throw new Error("the page has not used it");
     performance.mark("mcpframe:unpacked");
-    this.#layers = layers.map(({ bytes, checked }) => {
-      const start = 4 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
-      const meta = JSON.parse(new TextDecoder().decode(bytes.subarray(4, start)));
-      return { ...meta, parts: bytes.subarray(start), checked };
-    });
+    this.#layers = layers.map(({ bytes, content = contentOf(bytes), checked }) => ({ ...content, checked }));
   }
 
   /** Returns a snapshot in Pyodide's format, but without its memory, which `fill` writes once it has arrived. */
@@ -148,7 +75,7 @@ export class Snapshot {
     for (const layer of this.#layers) {
       if (module.wasmTable.length !== layer.table)
         throw new Error(`its table has ${layer.table} entries, not ${module.wasmTable.length}`);
-      const sum = place(layer, module, used);
+      const sum = place(layer, module.HEAPU32, used >>> 2);
       await layer.checked;
       if (layer.check !== undefined && sum !== layer.check)
         throw new Error("memory at the start is different in this browser");
@@ -173,27 +100,35 @@ export class Snapshot {
   }
 }
 
+const FEW = 32; // words that are copied faster one by one: in a difference most parts are of one or two
+
 /**
- * Writes a layer into memory, where it differs from what is there.
- * @param {{ runs: number[], parts: Uint8Array, check?: number }} layer its content
- * @param {any} module Pyodide's module, with its memory
+ * Writes a layer into memory, where it differs from what is there. All sizes are in words.
+ * @param {import("./layer-content.js").Content} layer its content
+ * @param {Uint32Array} words the memory
  * @param {number} used the size of the memory that may have something else than zeros
  * @returns {number} the checksum of what the layer left out in the lowest one, which has one; else 0
  */
-function place({ runs, parts, check }, { HEAPU8: heap, HEAPU32: words }, used) {
+function place({ runs: [same, own, zeros, part], parts, check }, words, used) {
   let at = 0;
   let placed = 0;
   let sum = 0;
-  for (let index = 0; index < runs.length; index += 4) {
-    const [same, own, zeros, part] = runs.slice(index, index + 4);
-    if (check !== undefined)
-      for (let word = at >>> 2; word < (at + same) >>> 2; word += 1) sum = Math.imul(sum ^ words[word], 0x01000193);
-    at += same + own;
-    if (at < used) heap.fill(0, at, Math.min(at + zeros, used));
-    at += zeros;
-    heap.set(parts.subarray(placed, placed + part), at);
-    placed += part;
-    at += part;
+  for (let run = 0; run < part.length; run += 1) {
+    if (check !== undefined) sum = checksum(words, at, at + same[run], sum);
+    at += same[run] + own[run];
+    if (at < used) words.fill(0, at, Math.min(at + zeros[run], used));
+    at += zeros[run];
+    const end = placed + part[run];
+    if (part[run] > FEW) words.set(parts.subarray(placed, end), at);
+    else for (let index = 0; index < part[run]; index += 1) words[at + index] = parts[placed + index];
+    at += part[run];
+    placed = end;
   }
   return sum >>> 0;
+}
+
+/** Continues the checksum of words (FNV-1a). */
+function checksum(words, from, to, sum) {
+  for (let word = from; word < to; word += 1) sum = Math.imul(sum ^ words[word], 0x01000193);
+  return sum;
 }

@@ -1,11 +1,8 @@
 // Decompresses a snapshot while it downloads, with zstd: a sixth smaller than gzip, which browsers have built in, and
 // twice as fast. The decoder is the unchanged zstd.wasm of the npm package zstddec.
 
-const BUFFER = 12; // bytes of ZSTD_inBuffer and ZSTD_outBuffer: address, length, position
-const DAMAGED = "it is damaged, or not as long as it was";
-
 /**
- * Decompresses one zstd frame.
+ * Decompresses one zstd frame. It refers to nothing outside of itself: unpack-worker.js needs its text.
  * @param decoder the compiled decoder
  * @param arriving a stream of the frame's bytes
  * @param length the size of the frame in bytes
@@ -13,6 +10,8 @@ const DAMAGED = "it is damaged, or not as long as it was";
  * @returns `packed`, the frame, and `unpacked`, its content: views into the decoder's memory
  */
 export async function decompress(decoder, arriving, length, size) {
+  const BUFFER = 12; // bytes of ZSTD_inBuffer and ZSTD_outBuffer: address, length, position
+  const DAMAGED = "it is damaged, or not as long as it was";
   const { exports } = /** @type {any} */ (
     await WebAssembly.instantiate(decoder, { env: { emscripten_notify_memory_growth: () => {} } })
   );

@@ -550,6 +550,7 @@ def changed_meta(out: Path, layer: int, **changes: object) -> None:
     whole = zstandard.decompress(path.read_bytes())
     length = int.from_bytes(whole[:4], "little")
     meta = json.dumps({**json.loads(whole[4 : 4 + length]), **changes}).encode()
+    meta += b" " * ((length - len(meta)) % 4)  # what follows begins at a word
     whole = len(meta).to_bytes(4, "little") + meta + whole[4 + length :]
     path.write_bytes(zstandard.compress(whole, 1))
     integrity = "sha256-" + base64.b64encode(hashlib.sha256(path.read_bytes()).digest()).decode()
@@ -601,6 +602,35 @@ def test_what_does_not_fit_is_not_used(
     [line] = [text for text in said if text.startswith("The snapshot of this page is not used (")]
     assert reason in line
     assert line.endswith("it starts without it.")
+
+
+NO_WORKER = "delete globalThis.Worker"
+FORBIDDEN_WORKER = "globalThis.Worker = class { constructor() { throw new Error('not allowed') } }"
+DEAD_WORKER = """
+globalThis.Worker = class {
+  constructor() { setTimeout(() => this.onerror(new ErrorEvent("error", { cancelable: true })), 50); }
+  postMessage() {}
+  terminate() {}
+};
+"""
+SILENT_WORKER = "globalThis.Worker = class { postMessage() {} terminate() {} }"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    ["", DEAD_WORKER, extended(NO_WORKER), extended(FORBIDDEN_WORKER), extended(SILENT_WORKER)],
+    ids=["a worker", "one that fails", "none", "a forbidden one", "one that never begins"],
+)
+def test_a_worker_unpacks_it_where_there_is_one(
+    page: Page, host: str, serving: Serving, stateful: Path, changes: str
+) -> None:
+    began: list[str] = []
+    page.on("worker", lambda worker: began.append(worker.url))
+    page.add_init_script(changes)
+    assert answer(call(page, host, f"{serving(stateful)}/adder/", "state"))["greeting"] == {"words": ["hello"]}
+    assert RESTORED in starts(page)
+    assert len(began) == (0 if changes else 1)
+    assert not page.workers  # it has ended
 
 
 @pytest.mark.extended

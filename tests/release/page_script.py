@@ -13,7 +13,7 @@ from mcpframe.kit.base.bundled_scripts import with_record
 from mcpframe.kit.base.data import checkout_dir, page_dir, static_dir
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle.assembly.assets import integrity
-from mcpframe.kit.bundle.assembly.page_scripts import BUNDLED, BUNDLED_INBOX, SOURCES
+from mcpframe.kit.bundle.assembly.page_scripts import BUNDLED, BUNDLED_INBOX, BUNDLED_PREFETCH, SOURCES
 from mcpframe.kit.web.host_page import bundle_module
 
 VIEW_MODULE = checkout_dir() / "mcpframe" / "views" / "view_text.py"
@@ -44,13 +44,13 @@ def bundled_page_script(modules: Path, name: str = BUNDLED) -> str:
     """Return the text of a bundled script; see `write_page_scripts`."""
     with scratch("bundling") as folder:
         made, record = folder / "script.js", folder / "inputs.json"
-        # Comments are removed, but names are kept, so that error reports have the names of the sources. The other two
+        # Comments are removed, but names are kept, so that error reports have the names of the sources. The others
         # are in every page.
         minify = name != BUNDLED
         bundle_module(str(static_dir() / SOURCES[name]), made, modules, record=record, minify=minify)
         inputs = json.loads(record.read_text("utf-8"))["inputs"]
         text = made.read_text("utf-8")
-    if name == BUNDLED_INBOX:
+    if name in (BUNDLED_INBOX, BUNDLED_PREFETCH):
         text = f"(()=>{{{text.strip()}}})()\n"
     static = static_dir().resolve()
     sources = [(modules.parent / path).resolve().relative_to(static).as_posix() for path in inputs]

@@ -1,4 +1,4 @@
-// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/fitting.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "ade5433867f2a0f0d629744b3299eef4d0e606997485063ab2c5ff7d605c64e8"}
+// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/page.js", "page/remembered.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "95cfc5712e7728e959d06388470cf2b24537d2ace1017ee0c0e0c86114a45edd"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -319,75 +319,35 @@ var DeferredModules = class {
   }
 };
 
-// static/page/surroundings.js
-var given = globalThis.mcpframeGiven ?? null;
-var config = given ? given.config : JSON.parse(document.getElementById("mcpframe-boot").textContent);
-var base = given ? given.base : document.baseURI;
-function ofPage() {
-  if (given) return given.ofPage;
-  const meta = document.querySelector('meta[http-equiv="Content-Security-Policy"]');
-  return { policy: meta?.getAttribute("content") ?? "", stores: hasStorage() };
-}
-function hasStorage() {
-  try {
-    return Boolean(globalThis.localStorage);
-  } catch {
-    return false;
-  }
-}
-var absolute = (url) => new URL(url, base).href;
-function withResolvers() {
-  let resolve, reject;
-  const promise = new Promise((good, bad) => [resolve, reject] = [good, bad]);
-  return { promise, resolve, reject };
+// static/page/layer-content.js
+function contentOf(bytes2) {
+  let at = 4 + new DataView(bytes2.buffer, bytes2.byteOffset).getUint32(0, true);
+  const meta = JSON.parse(new TextDecoder().decode(bytes2.subarray(4, at)));
+  const runs = meta.runs.map((size) => {
+    const numbers = new Uint32Array(size);
+    const end = at + size;
+    let count = 0;
+    for (let shift = 0; at < end; at += 1) {
+      numbers[count] |= (bytes2[at] & 127) << shift;
+      shift += 7;
+      if (bytes2[at] > 127) continue;
+      count += 1;
+      shift = 0;
+    }
+    return numbers.subarray(0, count);
+  });
+  return { ...meta, runs, parts: new Uint32Array(bytes2.buffer, bytes2.byteOffset + at, bytes2.length - at >>> 2) };
 }
 
-// static/page/zstd.js
-var BUFFER = 12;
-var DAMAGED = "it is damaged, or not as long as it was";
-async function decompress(decoder, arriving, length, size) {
-  const { exports } = (
-    /** @type {any} */
-    await WebAssembly.instantiate(decoder, { env: { emscripten_notify_memory_growth: () => {
-    } } })
-  );
-  const [context, from, to, buffers] = [exports.ZSTD_createDCtx(), ...[length, size, 2 * BUFFER].map(exports.malloc)];
-  if (!context || !from || !to || !buffers) throw new Error("there is too little memory to unpack it");
-  const [input, output] = [buffers, buffers + BUFFER];
-  const words = (at) => new Uint32Array(exports.memory.buffer, at, BUFFER / 4);
-  words(input).set([from, 0, 0]);
-  words(output).set([to, size, 0]);
-  let left = 1;
-  const reader = arriving.getReader();
-  for (let arrived = 0; ; ) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    if (arrived + value.length > length) throw new Error(DAMAGED);
-    new Uint8Array(exports.memory.buffer, from).set(value, arrived);
-    arrived += value.length;
-    words(input)[1] = arrived;
-    left = exports.ZSTD_decompressStream(context, output, input);
-    if (left < 0) throw new Error(DAMAGED);
-  }
-  if (left !== 0 || words(input)[2] !== length || words(output)[2] !== size) throw new Error(DAMAGED);
-  return {
-    packed: new Uint8Array(exports.memory.buffer, from, length),
-    unpacked: new Uint8Array(exports.memory.buffer, to, size)
-  };
-}
-
-// static/page/restore.js
-var MAGIC = 1886286592;
-var HEADER = 48;
+// static/page/remembered.js
+var keyOf = ({ url }) => `mcpframe snapshot ${new URL(".", new URL(url, document.baseURI)).pathname}`;
 function isChosen({ snapshot }) {
   return Boolean(snapshot) && (!isSlow() || snapshot.layers.every(isRemembered));
 }
-var unused = (reason) => `The snapshot of this page is not used (${reason}); it starts without it.`;
 function isSlow() {
   const line = navigator.connection;
   return Boolean(line?.saveData || ["slow-2g", "2g", "3g"].includes(line?.effectiveType));
 }
-var keyOf = ({ url }) => `mcpframe snapshot ${new URL(".", absolute(url)).pathname}`;
 function isRemembered(layer) {
   try {
     return localStorage.getItem(keyOf(layer)) === layer.integrity;
@@ -402,6 +362,11 @@ function remember(layer) {
     return;
   }
 }
+
+// static/page/restore.js
+var MAGIC = 1886286592;
+var HEADER = 48;
+var unused = (reason) => `The snapshot of this page is not used (${reason}); it starts without it.`;
 function fetchForNextTime({ snapshot }, fetchBytes) {
   if (!snapshot || navigator.connection?.saveData) return;
   whenQuiet(async () => {
@@ -415,30 +380,6 @@ function whenQuiet(act) {
   const idle = globalThis.requestIdleCallback ?? /** @type {any} */
   ((run2) => run2());
   setTimeout(() => idle(() => act().catch((error) => console.debug(error)), IDLE_OPTIONS), QUIET);
-}
-async function verify(data, integrity) {
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
-  if (integrity !== `sha256-${btoa(String.fromCharCode(...digest))}`) throw new Error("its hash is wrong");
-}
-function fetchSnapshot(file, get2, compile2) {
-  const decoder = compile2(file.decoder);
-  decoder.catch(() => {
-  });
-  return Promise.all(file.layers.map((layer) => fetchLayer(layer, decoder, get2)));
-}
-async function fetchLayer(file, decoder, get2) {
-  const response = await get2(crypto.subtle ? { ...file, integrity: null } : file);
-  try {
-    const { packed, unpacked } = await decompress(await decoder, response.body, file.bytes, file.unpacked);
-    const isRight = crypto.subtle ? verify(packed, file.integrity) : Promise.resolve();
-    const checked = isRight.then(() => remember(file));
-    checked.catch(() => {
-    });
-    return { bytes: unpacked, checked };
-  } catch (error) {
-    await get2(file);
-    throw error;
-  }
 }
 var Snapshot = class {
   #layers = [];
@@ -456,11 +397,7 @@ var Snapshot = class {
     const layers = await fetched;
     if (!layers) throw new Error("the page has not used it");
     performance.mark("mcpframe:unpacked");
-    this.#layers = layers.map(({ bytes: bytes2, checked }) => {
-      const start2 = 4 + new DataView(bytes2.buffer, bytes2.byteOffset).getUint32(0, true);
-      const meta = JSON.parse(new TextDecoder().decode(bytes2.subarray(4, start2)));
-      return { ...meta, parts: bytes2.subarray(start2), checked };
-    });
+    this.#layers = layers.map(({ bytes: bytes2, content = contentOf(bytes2), checked }) => ({ ...content, checked }));
   }
   /** Returns a snapshot in Pyodide's format, but without its memory, which `fill` writes once it has arrived. */
   head() {
@@ -484,7 +421,7 @@ var Snapshot = class {
     for (const layer of this.#layers) {
       if (module.wasmTable.length !== layer.table)
         throw new Error(`its table has ${layer.table} entries, not ${module.wasmTable.length}`);
-      const sum = place(layer, module, used);
+      const sum = place(layer, module.HEAPU32, used >>> 2);
       await layer.checked;
       if (layer.check !== void 0 && sum !== layer.check)
         throw new Error("memory at the start is different in this browser");
@@ -506,22 +443,27 @@ var Snapshot = class {
     };
   }
 };
-function place({ runs, parts, check }, { HEAPU8: heap, HEAPU32: words }, used) {
+var FEW = 32;
+function place({ runs: [same, own, zeros, part], parts, check }, words, used) {
   let at = 0;
   let placed = 0;
   let sum = 0;
-  for (let index = 0; index < runs.length; index += 4) {
-    const [same, own, zeros, part] = runs.slice(index, index + 4);
-    if (check !== void 0)
-      for (let word = at >>> 2; word < at + same >>> 2; word += 1) sum = Math.imul(sum ^ words[word], 16777619);
-    at += same + own;
-    if (at < used) heap.fill(0, at, Math.min(at + zeros, used));
-    at += zeros;
-    heap.set(parts.subarray(placed, placed + part), at);
-    placed += part;
-    at += part;
+  for (let run2 = 0; run2 < part.length; run2 += 1) {
+    if (check !== void 0) sum = checksum(words, at, at + same[run2], sum);
+    at += same[run2] + own[run2];
+    if (at < used) words.fill(0, at, Math.min(at + zeros[run2], used));
+    at += zeros[run2];
+    const end = placed + part[run2];
+    if (part[run2] > FEW) words.set(parts.subarray(placed, end), at);
+    else for (let index = 0; index < part[run2]; index += 1) words[at + index] = parts[placed + index];
+    at += part[run2];
+    placed = end;
   }
   return sum >>> 0;
+}
+function checksum(words, from, to, sum) {
+  for (let word = from; word < to; word += 1) sum = Math.imul(sum ^ words[word], 16777619);
+  return sum;
 }
 
 // static/page/unzip.js
@@ -921,6 +863,29 @@ function followSize(report, wanted, isDrawn) {
   };
 }
 
+// static/page/surroundings.js
+var given = globalThis.mcpframeGiven ?? null;
+var config = given ? given.config : JSON.parse(document.getElementById("mcpframe-boot").textContent);
+var base = given ? given.base : document.baseURI;
+function ofPage() {
+  if (given) return given.ofPage;
+  const meta = document.querySelector('meta[http-equiv="Content-Security-Policy"]');
+  return { policy: meta?.getAttribute("content") ?? "", stores: hasStorage() };
+}
+function hasStorage() {
+  try {
+    return Boolean(globalThis.localStorage);
+  } catch {
+    return false;
+  }
+}
+var absolute = (url) => new URL(url, base).href;
+function withResolvers() {
+  let resolve, reject;
+  const promise = new Promise((good, bad) => [resolve, reject] = [good, bad]);
+  return { promise, resolve, reject };
+}
+
 // static/page/page.js
 var element = (id) => (
   /** @type {any} */
@@ -1171,6 +1136,168 @@ mcpframe install ${address}`);
     }
   }
 };
+
+// static/page/zstd.js
+async function decompress(decoder, arriving, length, size) {
+  const BUFFER = 12;
+  const DAMAGED = "it is damaged, or not as long as it was";
+  const { exports } = (
+    /** @type {any} */
+    await WebAssembly.instantiate(decoder, { env: { emscripten_notify_memory_growth: () => {
+    } } })
+  );
+  const [context, from, to, buffers] = [exports.ZSTD_createDCtx(), ...[length, size, 2 * BUFFER].map(exports.malloc)];
+  if (!context || !from || !to || !buffers) throw new Error("there is too little memory to unpack it");
+  const [input, output] = [buffers, buffers + BUFFER];
+  const words = (at) => new Uint32Array(exports.memory.buffer, at, BUFFER / 4);
+  words(input).set([from, 0, 0]);
+  words(output).set([to, size, 0]);
+  let left = 1;
+  const reader = arriving.getReader();
+  for (let arrived = 0; ; ) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    if (arrived + value.length > length) throw new Error(DAMAGED);
+    new Uint8Array(exports.memory.buffer, from).set(value, arrived);
+    arrived += value.length;
+    words(input)[1] = arrived;
+    left = exports.ZSTD_decompressStream(context, output, input);
+    if (left < 0) throw new Error(DAMAGED);
+  }
+  if (left !== 0 || words(input)[2] !== length || words(output)[2] !== size) throw new Error(DAMAGED);
+  return {
+    packed: new Uint8Array(exports.memory.buffer, from, length),
+    unpacked: new Uint8Array(exports.memory.buffer, to, size)
+  };
+}
+
+// static/page/unpack-worker.js
+var PATIENCE = 5e3;
+function unpackAll(unpackOne, readContent) {
+  const get2 = async (url, integrity = "") => {
+    const response = await fetch(url, { credentials: "same-origin", integrity });
+    if (!response.ok) throw new Error(`${url} is missing`);
+    return response;
+  };
+  const hash = async (data) => {
+    const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
+    return `sha256-${btoa(String.fromCharCode(...digest))}`;
+  };
+  const post = (
+    /** @type {(data: object, transfer?: Transferable[]) => void} */
+    globalThis.postMessage
+  );
+  addEventListener("message", async ({ data: { layers, decoder } }) => {
+    try {
+      const compiled = WebAssembly.compileStreaming(get2(decoder));
+      compiled.catch(() => {
+      });
+      const one = async ({ url, integrity, bytes: bytes2, unpacked: size }, number2) => {
+        const response = await get2(url, crypto.subtle ? "" : integrity);
+        const { packed, unpacked } = await unpackOne(await compiled, response.body, bytes2, size);
+        const hashed = crypto.subtle ? hash(packed) : integrity;
+        const copy = unpacked.slice();
+        const content = readContent(copy);
+        post({ number: number2, layer: { bytes: copy, content } }, [copy.buffer, ...content.runs.map(({ buffer }) => buffer)]);
+        post({ number: number2, hash: await hashed });
+      };
+      await Promise.all(layers.map(one));
+    } catch (error) {
+      post({ error: String(error) });
+    }
+  });
+  post({ begun: true });
+}
+function allowsWorker() {
+  const meta = document.querySelector('meta[http-equiv="Content-Security-Policy"]');
+  return /worker-src[^;]* blob:/.test(meta?.getAttribute("content"));
+}
+async function unpackInWorker({ layers, decoder }) {
+  const absolute2 = (url) => new URL(url, document.baseURI).href;
+  const program2 = new Blob([`(${unpackAll})(${decompress}, ${contentOf});`], { type: "text/javascript" });
+  const address = URL.createObjectURL(program2);
+  const worker = new Worker(address, { name: "mcpframe: unpacks a snapshot" });
+  worker.postMessage({
+    layers: layers.map((layer) => ({ ...layer, url: absolute2(layer.url), references: null })),
+    decoder: absolute2(decoder.url)
+  });
+  const hashed = layers.map(({ integrity }) => {
+    let settle3;
+    const checked = new Promise((right, wrong) => {
+      settle3 = (hash) => hash === integrity ? right() : wrong(new Error("its hash is wrong"));
+    });
+    return { checked, settle: settle3 };
+  });
+  Promise.all(hashed.map(({ checked }) => checked)).then(
+    () => worker.terminate(),
+    () => {
+    }
+    // reported by those who await it
+  );
+  return new Promise((resolve, reject) => {
+    const unpacked = layers.map(() => null);
+    const fail = (reason) => {
+      worker.terminate();
+      reject(new Error(reason));
+      for (const { settle: settle3 } of hashed) settle3(null);
+    };
+    const timer = setTimeout(fail, PATIENCE, "its worker does not begin");
+    worker.onerror = (event) => {
+      event.preventDefault();
+      fail(event.message || "there is no worker for it");
+    };
+    worker.onmessage = ({ data: { begun, error, number: number2, layer, hash } }) => {
+      clearTimeout(timer);
+      if (begun) URL.revokeObjectURL(address);
+      else if (error) fail(error);
+      else if (layer) unpacked[number2] = { ...layer, checked: hashed[number2].checked };
+      else hashed[number2].settle(hash);
+      if (unpacked.every(Boolean)) resolve(unpacked);
+    };
+  });
+}
+
+// static/page/fetch-layers.js
+async function verify(data, integrity) {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
+  if (integrity !== `sha256-${btoa(String.fromCharCode(...digest))}`) throw new Error("its hash is wrong");
+}
+async function fetchSnapshot(file, get2, compile2, loaded) {
+  const begun = globalThis.mcpframeUnpacking ?? (allowsWorker() && unpackInWorker(file));
+  delete globalThis.mcpframeUnpacking;
+  const layers = await Promise.resolve(begun).catch(() => null);
+  if (!layers) return fetchHere(file, get2, compile2);
+  for (const each of [...file.layers, file.decoder]) loaded(each);
+  layers.forEach(({ checked }, number2) => {
+    checked.then(
+      () => remember(file.layers[number2]),
+      () => {
+      }
+      // reported by `fill`
+    );
+  });
+  return layers;
+}
+function fetchHere(file, get2, compile2) {
+  const decoder = compile2(file.decoder);
+  decoder.catch(() => {
+  });
+  return Promise.all(file.layers.map((layer) => fetchLayer(layer, decoder, get2)));
+}
+async function fetchLayer(file, decoder, get2) {
+  const response = await get2(crypto.subtle ? { ...file, integrity: null } : file);
+  try {
+    const { packed, unpacked } = await decompress(await decoder, response.body, file.bytes, file.unpacked);
+    const isRight = crypto.subtle ? verify(packed, file.integrity) : Promise.resolve();
+    const checked = isRight.then(() => remember(file));
+    checked.catch(() => {
+    });
+    return { bytes: unpacked, checked };
+  } catch (error) {
+    await get2(file);
+    throw error;
+  }
+}
 
 // static/page/worker-page.js
 var workerPage = {
@@ -1744,7 +1871,7 @@ async function copiesOf(fetched) {
   return copies;
 }
 async function restorePython(more, begun) {
-  const fetched = given ? given.image : fetchSnapshot(files2.snapshot, get, compile);
+  const fetched = given ? given.image : fetchSnapshot(files2.snapshot, get, compile, page2.loaded);
   const snapshot = new Snapshot(files2.snapshot, fetched);
   const arrivals = new Arrivals(files2.snapshot.libraries);
   workers?.give(arrivals.compiled(), copiesOf(fetched));

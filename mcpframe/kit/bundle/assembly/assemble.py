@@ -19,10 +19,10 @@ from mcpframe.kit.bundle.assembly.assets import SHARED, Asset, asset, content_ha
 from mcpframe.kit.bundle.assembly.author_files import style_paths
 from mcpframe.kit.bundle.assembly.csp import page_policy
 from mcpframe.kit.bundle.assembly.inbox import inbox_data
-from mcpframe.kit.bundle.assembly.index_page import link, prefetch_script, relative_url, render_page
+from mcpframe.kit.bundle.assembly.index_page import link, relative_url, render_page
 from mcpframe.kit.bundle.assembly.inputs import Inputs
 from mcpframe.kit.bundle.assembly.offered import lists_of, offered, ways
-from mcpframe.kit.bundle.assembly.page_scripts import inbox_script
+from mcpframe.kit.bundle.assembly.page_scripts import inbox_script, prefetch_script
 from mcpframe.kit.bundle.assembly.snapshot_file import Snapshot
 from mcpframe.kit.bundle.assembly.view_files import starter, view_files
 from mcpframe.kit.project.pyproject import McpframeConfig
@@ -157,10 +157,10 @@ def _index(
         frames=config.kind == "page",
         inline=[*([inbox_script()] if inbox else []), *([prefetch_script()] if image else [])],
         sandbox=config.sandbox_origin,
-        worker=in_worker or project.processes,
+        worker=in_worker or project.processes or image,
     )
     # With a snapshot, the page decides how it starts: its prefetch script and its loader request the rest.
-    preloads = [archives.decoder] if image else [scripts.wasm, *archives.native, *archives.plain]
+    preloads = [] if image else [scripts.wasm, *archives.native, *archives.plain]
     run = [scripts.pyodide, scripts.asm]
     if in_worker:  # its page fetches what the worker runs
         run, preloads = [], [*run, *preloads]

@@ -32,7 +32,8 @@ def page_policy(
         frames: Whether the page may frame pages of its own origin; the author's `frame_src` takes precedence.
         inline: The inline scripts of the page.
         sandbox: The origin of the sandbox for views; None for none.
-        worker: Whether the server runs in a worker, which has this policy, too, as it comes from a blob.
+        worker: Whether the page has workers: the server's, or the one that unpacks a snapshot. They have this policy,
+            too, as they come from a blob.
     """
     directives = page_directives(f"'self' {url_origin(url)}" if url else "'self'", sources_of(csp))
     directives["script-src"] += [f"'{integrity(text.encode())}'" for text in inline]

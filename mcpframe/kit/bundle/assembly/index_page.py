@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from mcpframe.kit.base.data import page_dir
 from mcpframe.kit.bundle.assembly.assets import Asset
-from mcpframe.kit.bundle.assembly.page_scripts import inbox_script
+from mcpframe.kit.bundle.assembly.page_scripts import inbox_script, prefetch_script
 
 _DATA = rb'(<script type="application/json" id="%b">)(.*?)(</script>)'
 BOOT = re.compile(_DATA % b"mcpframe-boot", re.DOTALL)
@@ -36,12 +36,6 @@ def relative_url(asset: Asset, folder: str) -> str:
 def link(asset: Asset, folder: str) -> dict[str, Any]:
     """Return the entry of a file in the boot config: its URL, hash and size."""
     return {"url": relative_url(asset, folder), "integrity": asset.integrity, "bytes": len(asset.data)}
-
-
-def prefetch_script() -> str:
-    """Return the inline script of a page with a snapshot."""
-    module = (page_dir() / "prefetch.js").read_text("utf-8")
-    return module.replace("export function prefetch", "(function prefetch").rstrip() + ")();\n"
 
 
 def render_page(

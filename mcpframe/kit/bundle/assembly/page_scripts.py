@@ -1,7 +1,8 @@
 """The scripts of a framed page, from `static`: each is one file when a page loads it, as each request delays the start.
 
 `static/page/loader.js` and the modules it imports are bundled by esbuild into `static/page/bundled/loader.js`; so are
-`inbox-start.js` and `inline.js`. `python3 build.py scripts` writes them; see `kit.base.bundled_scripts`.
+`inbox-start.js`, `prefetch-start.js` and `inline.js`. `python3 build.py scripts` writes them; see
+`kit.base.bundled_scripts`.
 """
 
 from __future__ import annotations
@@ -15,9 +16,16 @@ BUNDLED = "bundled/loader.js"
 """The page's bundled script, in `static/page`."""
 BUNDLED_INBOX = "bundled/inbox.js"
 """The inline script of a server's page, which runs before all others."""
+BUNDLED_PREFETCH = "bundled/prefetch.js"
+"""The inline script of a page with a snapshot, which starts its downloads."""
 BUNDLED_INLINE = "bundled/inline.js"
 """The script that starts a server's page in a view's own document."""
-SOURCES = {BUNDLED: "page/loader.js", BUNDLED_INBOX: "page/inbox-start.js", BUNDLED_INLINE: "page/inline.js"}
+SOURCES = {
+    BUNDLED: "page/loader.js",
+    BUNDLED_INBOX: "page/inbox-start.js",
+    BUNDLED_PREFETCH: "page/prefetch-start.js",
+    BUNDLED_INLINE: "page/inline.js",
+}
 """The modules from which they are bundled, in `static`."""
 SNAPSHOT_MAKER = "snapshot-maker.js"
 """The script of the page in which a build takes a snapshot, in `static/build`."""
@@ -41,6 +49,11 @@ def loader_script() -> bytes:
 def inbox_script() -> str:
     """Return the inline script of a server's page; see `loader_script`."""
     return bundled_script(f"page/{BUNDLED_INBOX}")
+
+
+def prefetch_script() -> str:
+    """Return the inline script of a page with a snapshot; see `loader_script`."""
+    return bundled_script(f"page/{BUNDLED_PREFETCH}")
 
 
 def inline_script() -> bytes:

@@ -24,7 +24,7 @@ from mcpframe.kit.bundle.snapshot.memory import LEVEL, LEVEL_OF_SHARED, filled, 
 from mcpframe.kit.bundle.snapshot.reasons import failure, reason
 from mcpframe.kit.bundle.snapshot.snapshot_page import OpenedBundle, PageTimeout
 
-_FORMAT = "10"
+_FORMAT = "11"
 """Increase it when this module or `memory` writes the same inputs differently: the key of the cache has the rest."""
 _ENV = {"PYTHONHASHSEED": "0"}
 _PROGRAMS = ("prepare_snapshot", "rehearse")

@@ -1,12 +1,15 @@
 """The file of a snapshot's layer: memory, without the parts that a page has already, compressed with zstd.
 
-    zstd( length of the JSON, 4 bytes, little-endian | JSON | parts of memory, one after another )
+    zstd( length of the JSON, 4 bytes, little-endian | JSON | runs | parts of memory, one after another )
 
-The JSON has
+All sizes are multiples of a word, so that a page copies words. The runs are four columns of numbers, each in words and
+as LEB128: for each part the size of what the page has already before it, then of what the page keeps as its own, then
+of zeros; and the size of the part. In columns they compress best, and a page reads them without an object for each.
 
-- `memory`, the size of the whole memory;
-- `runs`, four numbers for each part: the number of bytes before it that the page has already, then of those that the
-  page keeps as its own, then of zeros; and the length of the part;
+The JSON, which ends with spaces for that, has
+
+- `memory`, the size of the whole memory, in bytes;
+- `runs`, the size of each column, in bytes;
 - `table`, the number of entries in the table of functions;
 - `check`, in the lowest layer: a checksum of the bytes that every page has before Python runs, for the page to compare
   with its own. A layer above is a difference to a memory whose bytes are all known.
@@ -16,7 +19,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -71,7 +74,7 @@ def sparse(
     Returns:
         The file, and its size before compression.
     """
-    runs: list[int] = []
+    columns = [bytearray() for _ in range(4)]
     parts: list[bytes] = []
     check = at = 0
     run = [0, 0, 0, 0]
@@ -79,7 +82,7 @@ def sparse(
     for kind, group in groupby(pieces, key=lambda piece: piece[0]):
         size = sum(size for _, size in group)
         if any(run[kind:]):
-            runs += run
+            _add(columns, run)
             run = [0, 0, 0, 0]
         run[kind] = size
         if kind == _PART:
@@ -87,9 +90,11 @@ def sparse(
         elif kind == _SAME and is_lowest:
             check = _checked(memory[at : at + size], check)
         at += size
-    header = {**meta, "memory": len(memory), "runs": runs + run, **({"check": check} if is_lowest else {})}
-    head = json.dumps(header, separators=(",", ":")).encode()
-    content = b"".join([len(head).to_bytes(4, "little"), head, *parts])
+    _add(columns, run)
+    header = {**meta, "memory": len(memory), "runs": [len(column) for column in columns]}
+    head = json.dumps(header | ({"check": check} if is_lowest else {}), separators=(",", ":")).encode()
+    head += b" " * (-(len(head) + sum(header["runs"])) % _WORD)
+    content = b"".join([len(head).to_bytes(4, "little"), head, *columns, *parts])
     return ZstdCompressor(level=level, threads=_THREADS).compress(content), len(content)
 
 
@@ -98,9 +103,13 @@ def filled(layer: bytes, below: bytes) -> bytes:
     content = ZstdDecompressor().decompress(layer)
     start = 4 + int.from_bytes(content[:4], "little")
     header = json.loads(content[4:start])
+    columns = []
+    for size in header["runs"]:
+        columns.append(_numbers(content[start : start + size]))
+        start += size
     memory = bytearray(_of_size(below, header["memory"]))
-    at, runs, parts = 0, iter(header["runs"]), memoryview(content)[start:]
-    for same, own, zeros, part in zip(runs, runs, runs, runs, strict=True):
+    at, parts = 0, memoryview(content)[start:]
+    for same, own, zeros, part in zip(*columns, strict=True):
         at += same + own
         memory[at : at + zeros] = bytes(zeros)
         at += zeros
@@ -108,6 +117,27 @@ def filled(layer: bytes, below: bytes) -> bytes:
         parts = parts[part:]
         at += part
     return bytes(memory)
+
+
+def _add(columns: Sequence[bytearray], run: Sequence[int]) -> None:
+    """Add a run, in bytes, to its columns."""
+    for column, size in zip(columns, run, strict=True):
+        rest = size // _WORD
+        while rest > 0x7F:
+            column.append(rest & 0x7F | 0x80)
+            rest >>= 7
+        column.append(rest)
+
+
+def _numbers(column: bytes) -> Iterator[int]:
+    """Yield the sizes in a column, in bytes."""
+    number = shift = 0
+    for byte in column:
+        number |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            yield number * _WORD
+            number = shift = 0
 
 
 def _of_size(memory: bytes, size: int) -> bytes:

@@ -22,6 +22,10 @@ def test_a_page_may_do_nothing_that_is_not_listed() -> None:
     assert "'unsafe-inline'" not in page_policy(CspConfig())
 
 
+def test_workers_come_from_blobs_so_that_they_have_the_policy_of_their_page() -> None:
+    assert directives(page_policy(CspConfig(), worker=True))["worker-src"] == ["blob:"]
+
+
 def test_a_public_address_is_named_beside_the_page_itself() -> None:
     found = directives(page_policy(CspConfig(), url="https://tools.example/a/", frames=True))
     for name in ("script-src", "style-src", "connect-src", "img-src", "font-src", "media-src"):

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import random
 import struct
+from pathlib import Path
 from typing import Any
 
 import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mcpframe.kit.base.data import page_dir
+from mcpframe.kit.base.node import find_node
 from mcpframe.kit.bundle.snapshot.memory import filled, sparse, whole
 
 
@@ -21,9 +24,12 @@ def restored(data: bytes, before: bytes) -> tuple[bytes, dict[str, Any], int]:
     meta = json.loads(whole[4 : 4 + length])
     memory = bytearray(before.ljust(meta["memory"], b"\0"))
     taken, at, check = 4 + length, 0, 0
-    runs = iter(meta["runs"])
-    for same, own, zeros, size in zip(runs, runs, runs, runs, strict=True):
-        assert same % 4 == 0
+    columns = []
+    for size in meta["runs"]:
+        columns.append(sizes(whole[taken : taken + size]))
+        taken += size
+    assert taken % 4 == 0
+    for same, own, zeros, size in zip(*columns, strict=True):
         for word in range(at, at + same, 4):
             check = (check ^ int.from_bytes(memory[word : word + 4], "little")) * 0x01000193 % (1 << 32)
         at += same + own
@@ -34,6 +40,20 @@ def restored(data: bytes, before: bytes) -> tuple[bytes, dict[str, Any], int]:
     assert at == len(memory)
     assert taken == len(whole)
     return bytes(memory), meta, check
+
+
+def sizes(column: bytes) -> list[int]:
+    """The sizes in a column, in bytes: numbers of words in LEB128."""
+    found = [0]
+    shift = 0
+    for byte in column:
+        found[-1] += (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            found.append(0)
+            shift = 0
+    assert found.pop() == 0
+    return [4 * each for each in found]
 
 
 pieces = st.lists(st.tuples(st.integers(0, 3000), st.binary(min_size=1, max_size=700)), max_size=8)
@@ -106,6 +126,35 @@ def test_what_the_page_sends_is_the_whole_memory(parts: list[tuple[int, bytes]])
         at += gap + len(data)
     sent = struct.pack(f"<{2 + len(places)}I", len(parts), len(memory), *places) + b"".join(data for _, data in parts)
     assert whole(sent) == memory
+
+
+READ = """
+import { readFileSync } from "node:fs";
+const { contentOf } = await import(process.argv[2]);
+const { runs, parts, ...meta } = contentOf(new Uint8Array(readFileSync(process.argv[3])));
+console.log(JSON.stringify({ ...meta, runs: runs.map((column) => [...column]), parts: [...parts] }));
+"""
+
+
+def test_a_page_reads_what_is_written(tmp_path: Path) -> None:
+    memory = bytearray(random.Random(1).randbytes(1 << 18))
+    for at in range(0, 1 << 18, 1 << 12):
+        memory[at : at + at // 64] = bytes(at // 64)
+    own = {8, 12, 4096}
+    data, _ = sparse(bytes(memory), bytes(memory[: 1 << 17]), {"table": 7}, own=own)
+    _, meta, check = restored(data, bytes(memory[: 1 << 17]))
+    (tmp_path / "layer").write_bytes(zstandard.decompress(data))
+    (tmp_path / "read.mjs").write_text(READ)
+    module = (page_dir() / "layer-content.js").as_uri()
+    read = json.loads(find_node().run(str(tmp_path / "read.mjs"), module, str(tmp_path / "layer")))
+    content = zstandard.decompress(data)
+    at = 4 + int.from_bytes(content[:4], "little")
+    for size, column in zip(meta["runs"], read["runs"], strict=True):
+        assert sizes(content[at : at + size]) == [4 * each for each in column]
+        at += size
+    assert max(max(column) for column in read["runs"]) > 127
+    assert struct.pack(f"<{len(read['parts'])}I", *read["parts"]) == content[at:]
+    assert (read["check"], read["table"], read["memory"]) == (check, 7, len(memory))
 
 
 def test_zeros_take_no_room() -> None:

@@ -17,8 +17,8 @@ from mcpframe.kit.base.errors import KitError
 from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.bundle.assembly import page_scripts as scripts
 from mcpframe.kit.bundle.assembly.csp import page_policy
-from mcpframe.kit.bundle.assembly.index_page import prefetch_script, render_page
-from mcpframe.kit.bundle.assembly.page_scripts import BUNDLED, loader_script, snapshot_maker_script
+from mcpframe.kit.bundle.assembly.index_page import render_page
+from mcpframe.kit.bundle.assembly.page_scripts import BUNDLED, loader_script, prefetch_script, snapshot_maker_script
 from mcpframe.kit.bundle.assembly.snapshot_file import DECODER
 from mcpframe.kit.project.pyproject import CspConfig
 from mcpframe.kit.web.host_page import bundle_module
@@ -106,7 +106,7 @@ def test_the_script_holds_every_module_of_the_page_except_those_that_are_inline(
     inside = set(re.findall(r"^// static/(.+\.js)$", loader_script().decode(), re.MULTILINE))
     modules = {f"page/{path.name}" for path in page_dir().glob("*.js")}
     assert inside == {*modules, "app/limits.js", "app/size.js", "host/host-json.js"} - {
-        f"page/{name}.js" for name in ("inbox", "inbox-start", "inline", "prefetch")
+        f"page/{name}.js" for name in ("inbox", "inbox-start", "inline", "prefetch", "prefetch-start")
     }
 
 
