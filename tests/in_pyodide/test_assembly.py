@@ -14,6 +14,7 @@ from pathlib import Path
 import jinja2
 import markupsafe
 import packaging
+import pytest
 
 from mcpframe.frame.core.origins import OriginEntries
 from mcpframe.kit.bundle.assembly.assemble import assemble
@@ -70,6 +71,8 @@ root = Path("/project/pi")
 for path, data in template_files("pi", "pi-calculator").items():
     (root / path).parent.mkdir(parents=True, exist_ok=True)
     (root / path).write_bytes(data)
+if SERVER:
+    (root / "server.py").write_text(SERVER)
 project, dist = find_project(root), root / "dist"
 author = author_files(project, dist)
 inputs = donor.inputs(project, author, ServerDescription("pi"), page_files=page_files(project, dist))
@@ -126,18 +129,46 @@ def test_a_page_makes_the_files_of_a_bundle(selenium):
     assert "_headers" in headers
 
 
-def test_a_page_makes_a_bundle_on_a_donor_which_serves(selenium, tmp_path):
+# Its part of mcpframe has what adapts urllib to a page, which the donor and its layer of the SDK lack.
+WITH_HTTP = """
+import urllib.request
+
+from mcpframe import FrameServer
+
+server = FrameServer("pi")
+
+
+@server.tool()
+def fetch() -> str:
+    \"\"\"Fetch the page itself, and return how it has started.\"\"\"
+    import js
+
+    restored = js.performance.getEntriesByName("mcpframe:restored").length
+    with urllib.request.urlopen(js.location.href) as response:
+        return f"restored: {restored}, {response.status}: {response.read(15).decode()}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("server", "call", "answer"),
+    [
+        ("", ["calculate_pi", "iterations=1000"], "3."),
+        (WITH_HTTP, ["fetch"], "restored: 1, 200: <!doctype html>"),
+    ],
+    ids=["a template", "one with HTTP"],
+)
+def test_a_page_makes_a_bundle_on_a_donor_which_serves(selenium, tmp_path, server, call, answer):
     donor, _ = built("minimal")
     with serve_folder(donor) as served:
         given = f"URL = 'http://127.0.0.1:{served.port}'\nLIBRARIES = {base64.b64encode(libraries()).decode()!r}\n"
-        made = selenium.python(given + ON_A_DONOR)
+        made = selenium.python(f"{given}SERVER = {server!r}\n{ON_A_DONOR}")
     assert not [path for path in made if "pyodide" in path or "deferred" in path or "stdlib" in path]
     folder = tmp_path / "dist"
     shutil.copytree(donor / "_mcpframe", folder / "_mcpframe")
     for path, data in made.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(base64.b64decode(data))
-    command = [sys.executable, "-m", "mcpframe", "call", str(folder / "pi"), "calculate_pi", "iterations=1000"]
+    command = [sys.executable, "-m", "mcpframe", "call", str(folder / "pi"), *call]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert "3." in ended.stdout
+    assert answer in ended.stdout
