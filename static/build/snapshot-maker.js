@@ -281,30 +281,72 @@ function interruptAfter(pyodide, seconds) {
   pyodide.setInterruptBuffer(signals);
 }
 
+const FOLDERS = ["/in", "/out"];
+
 /**
- * Runs a program of the build as node-python.mjs does. Its files are in the folder /in, and the results in /out.
- * The build gets a message when the program begins, as its time limit begins then.
+ * Runs a program of the build as node-python.mjs does, and another one before it, if the job has one. A program's files are
+ * in the folder /in, and its results in /out. The build gets the outcome of the first one before anything of the author's
+ * runs, and a message when the other begins, as its time limit begins then.
  */
 async function run(job, { startPython, restorePython }) {
   const restored = job.restores && (await restorePython().catch((error) => console.warn(error)));
   const pyodide = restored || (await startPython({}));
+  if (job.first) {
+    const outcome = await apart(pyodide, () => execute(pyodide, job.first));
+    await fetch("first", { method: "POST", body: JSON.stringify(outcome) });
+  }
+  return execute(pyodide, job, () => fetch("begun", { method: "POST" }));
+}
+
+const BEFORE = `
+import sys
+path, modules = sys.path[:], set(sys.modules)
+sys.path[:] = [folder for folder in path if not folder.startswith("/mcpframe/")]
+`;
+const AFTER = `
+sys.path[:] = path
+for name in set(sys.modules) - modules:
+    del sys.modules[name]
+`;
+
+/**
+ * Calls `act` while Python finds nothing of the author's, as its results are cached for other builds; and forgets what it
+ * imports, as the server's own imports are noted later.
+ */
+async function apart(pyodide, act) {
+  const globals = pyodide.toPy({});
+  pyodide.runPython(BEFORE, { globals });
+  const outcome = await act();
+  pyodide.runPython(AFTER, { globals });
+  return outcome;
+}
+
+async function execute(pyodide, { name, program, env, files }, begins = async () => null) {
   const { FS } = pyodide;
-  for (const folder of job.files ? ["/in", "/out"] : []) FS.mkdir(folder);
-  for (const [name, data] of Object.entries(job.files ?? {})) {
+  for (const folder of files ? FOLDERS : []) FS.mkdir(folder);
+  for (const [file, data] of Object.entries(files ?? {})) {
     FS.writeFile(
-      `/in/${name}`,
+      `/in/${file}`,
       Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0)),
     );
   }
   const environ = pyodide.pyimport("os").environ;
-  for (const [name, value] of Object.entries(job.env)) environ.set(name, value);
-  pyodide.runPython(job.program, { filename: job.name });
-  await fetch("begun", { method: "POST" });
-  interruptAfter(pyodide, Number(job.env.MCPFRAME_LIMIT));
-  const result = await pyodide.runPythonAsync("import json; json.dumps(await main())");
-  const names = job.files ? FS.readdir("/out").filter((name) => name !== "." && name !== "..") : [];
-  return { result, files: Object.fromEntries(names.map((name) => [name, base64(FS.readFile(`/out/${name}`))])) };
+  for (const [variable, value] of Object.entries(env)) environ.set(variable, value);
+  const globals = pyodide.toPy({ __name__: "__main__" });
+  pyodide.runPython(program, { filename: name, globals });
+  await begins();
+  interruptAfter(pyodide, Number(env.MCPFRAME_LIMIT));
+  const result = await pyodide.runPythonAsync("import json; json.dumps(await main())", { globals });
+  const written = files ? inside(FS, "/out") : [];
+  const outcome = Object.fromEntries(written.map((file) => [file, base64(FS.readFile(`/out/${file}`))]));
+  for (const folder of files ? FOLDERS : []) {
+    for (const file of inside(FS, folder)) FS.unlink(`${folder}/${file}`);
+    FS.rmdir(folder);
+  }
+  return { result, files: outcome };
 }
+
+const inside = (FS, folder) => FS.readdir(folder).filter((name) => name !== "." && name !== "..");
 
 const STEPS = { start, take, check, run };
 

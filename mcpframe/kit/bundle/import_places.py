@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from mcpframe.kit.base.errors import ToolFailed
 from mcpframe.kit.base.scratch import scratch
@@ -99,19 +99,24 @@ class InPage:
         self._browser()  # before the bundle is assembled for it
         files = {path.name: path.read_bytes() for folder in folders.values() for path in folder.iterdir()}
         assets = list(self._assemble(layers))
-        outcomes = []
-        for job in jobs:
-            alone = job in ALONE
-            given = {"files": files} if alone else {"env": env, "patience": timeout}
+        # One page takes less time than two, but the author's native libraries run code when it links them.
+        apart = any(layer.libraries for layer in layers.author)
+        outcomes: list[Outcome] = []
+        for group in [[job] for job in jobs] if apart else [list(jobs)]:
+            alone = group[-1] in ALONE
+            given: dict[str, Any] = {} if alone else {"env": env, "patience": timeout}
+            if group[0] in ALONE:
+                given["files"] = files
             try:
-                outcome = self._camera.run(job, self._name, assets, own=not alone, **given)
+                outcomes += self._camera.run(group, self._name, assets, own=not alone, **given)
             except PageTimeout as error:
-                raise JobTimeout(job, PATIENCE if alone else timeout) from error
+                late = group[-1] if error.begun else group[0]
+                raise JobTimeout(late, PATIENCE if late in ALONE else timeout) from error
             except PythonEnded as error:
-                raise JobFailed(job, ToolFailed(str(error).partition("\n")[0], str(error))) from error
+                ended = group[-1] if error.begun else group[0]
+                raise JobFailed(ended, ToolFailed(str(error).partition("\n")[0], str(error))) from error
             except (NoBrowser, NoOutcome) as error:
                 raise NoPlace(str(error)) from error
-            outcomes.append(outcome)
         return outcomes
 
 

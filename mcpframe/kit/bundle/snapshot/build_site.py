@@ -17,7 +17,7 @@ from mcpframe.kit.bundle.assembly.snapshot_file import DECODER, Snapshot
 from mcpframe.kit.bundle.snapshot.boot import changed, file_entry, with_boot
 from mcpframe.kit.bundle.snapshot.outcome import MOST_BYTES, check_memory, checked
 
-_SENT = ("start", "memory")
+_SENT = ("start", "memory", "first")
 _TYPES = {
     "html": "text/html; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
@@ -29,7 +29,13 @@ _TYPES = {
 
 
 class NoOutcome(Exception):
-    """Transient: the browser crashed, or the page did not start, did not answer in time, or sent invalid data."""
+    """Transient: the browser crashed, or the page did not start, did not answer in time, or sent invalid data.
+
+    Attributes:
+        begun: Whether the last program of the job had begun.
+    """
+
+    begun = False
 
 
 class BuildSite:
@@ -54,7 +60,7 @@ class JobPage:
     Attributes:
         begun: Set once the job has begun.
         done: Set once the page has sent its outcome.
-        sent: The memory images that the page has sent, by name.
+        sent: What the page has sent before its outcome, by name: memory images, and the outcome of a first program.
     """
 
     def __init__(
@@ -119,8 +125,8 @@ class JobPage:
         if name == "begun":
             self.begun.set()
             return 204
-        if self.done.is_set() or name not in ("outcome", *_SENT):
-            return 409
+        if self.done.is_set() or name in self.sent or name not in ("outcome", *_SENT):
+            return 409  # code of the author's, which runs later, replaces nothing
         if name == "outcome":
             self._outcome = bytes(body)
             self.done.set()
@@ -136,8 +142,11 @@ class JobPage:
         """
         try:
             outcome = checked(json.loads(self._outcome))
-            for memory in self.sent.values():
-                check_memory(memory)
+            for name, sent in self.sent.items():
+                if name == "first":
+                    outcome["first"] = checked(json.loads(sent))
+                else:
+                    check_memory(sent)
         except (ValueError, RecursionError) as error:
             raise NoOutcome(str(error)) from error
         return outcome

@@ -16,6 +16,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FuturesTimeout
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.bundle.assembly.assets import Asset
@@ -83,7 +84,7 @@ class Camera:
 
     def run(
         self,
-        program: str,
+        programs: Sequence[str],
         name: str,
         assets: Iterable[Asset],
         *,
@@ -91,17 +92,20 @@ class Camera:
         env: Mapping[str, str] | None = None,
         files: Mapping[str, bytes] | None = None,
         patience: float = PATIENCE,
-    ) -> Outcome:
-        """Run a program of `in_pyodide` in the page of a bundle, started from a snapshot of the SDK if there is one.
+    ) -> list[Outcome]:
+        """Run programs of `in_pyodide` in the page of a bundle, started from a snapshot of the SDK if there is one.
 
         Args:
-            program: Its name, without `.py`.
+            programs: Their names, without `.py`: one, or one that finds nothing of the author's and then another one.
             name: The bundle's folder.
             assets: The bundle.
             own: Whether the page has the author's files.
-            env: Environment variables of the program.
-            files: Its files in `/in`, by name; it may write others to `/out`.
-            patience: Its time limit, in seconds.
+            env: Environment variables of the last program.
+            files: Files of the first one in `/in`, by name; it may write others to `/out`. Only it has these folders.
+            patience: The time limit of the last one, in seconds.
+
+        Returns:
+            The outcome of each.
 
         Raises:
             NoBrowser: No browser is installed, or it does not start.
@@ -110,7 +114,7 @@ class Camera:
             NoOutcome: The browser crashed twice, or the page sent invalid data twice.
         """
         page = self._opened(assets, name)
-        work: Future[Outcome] = self._thread.submit(_run, page, program, own, env or {}, files, patience)
+        work: Future[list[Outcome]] = self._thread.submit(_run, page, programs, own, env or {}, files, patience)
         return work.result()
 
     def _opened(self, assets: Iterable[Asset], name: str) -> OpenedBundle:
@@ -143,20 +147,19 @@ def camera(progress: Progress = silent, *, reused: bool = False) -> Iterator[Cam
 
 def _run(
     browser: OpenedBundle,
-    program: str,
+    programs: Sequence[str],
     own: bool,
     env: Mapping[str, str],
     files: Mapping[str, bytes] | None,
     patience: float,
-) -> Outcome:
+) -> list[Outcome]:
     snapshot = sdk_in_cache(browser)
+    *earlier, last = programs
     job = {
         "step": "run",
         "restores": snapshot is not None,
-        "name": f"{program}.py",
-        "program": job_text(program),
-        "env": dict(env),
-        "files": None if files is None else {name: base64.b64encode(each).decode() for name, each in files.items()},
+        "first": _program(earlier[0], {}, files) if earlier else None,
+        **_program(last, env, None if earlier else files),
     }
     try:
         outcome, _ = browser.run(job, layer=SERVER if own else SDK, snapshot=snapshot, patience=patience)
@@ -165,12 +168,24 @@ def _run(
     except NoOutcome:  # as for `layers_of`
         outcome, _ = browser.run(job, layer=SERVER if own else SDK, snapshot=snapshot, patience=patience)
     if "failure" in outcome:
-        raise PythonEnded(outcome["failure"])
+        ended = PythonEnded(outcome["failure"])
+        ended.begun = "first" in outcome
+        raise ended
     try:
-        results = {name: base64.b64decode(each, validate=True) for name, each in outcome.get("files", {}).items()}
-        return Outcome(json.loads(outcome["result"]), results)
+        return [_outcome(each) for each in ([outcome["first"]] if earlier else []) + [outcome]]
     except (KeyError, ValueError, RecursionError) as error:
         raise NoOutcome("its page sends an outcome that the build does not expect") from error
+
+
+def _program(name: str, env: Mapping[str, str], files: Mapping[str, bytes] | None) -> dict[str, Any]:
+    """Return a program as static/build/snapshot-maker.js gets it."""
+    encoded = None if files is None else {path: base64.b64encode(data).decode() for path, data in files.items()}
+    return {"name": f"{name}.py", "program": job_text(name), "env": dict(env), "files": encoded}
+
+
+def _outcome(sent: Mapping[str, Any]) -> Outcome:
+    files = {name: base64.b64decode(data, validate=True) for name, data in sent.get("files", {}).items()}
+    return Outcome(json.loads(sent["result"]), files)
 
 
 def _take(browser: OpenedBundle, layers: Sequence[SnapshotLayer]) -> Taken:

@@ -9,7 +9,8 @@ is in memory.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -165,16 +166,17 @@ def _take(browser: OpenedBundle, layer: SnapshotLayer, below: tuple[LayerFile, .
         "modules": json.dumps(layer.modules),
         "continues": bool(below),
     }
-    before, memory = _start(browser, layer=layer.lowest.name)
+    before, start = _start(browser, layer=layer.lowest.name)
     if failed := failure(before):
         return {"reason": failed}, b""
-    for each in below:
-        memory = filled(each.data, memory)
-    outcome, sent = browser.run(
-        {**job, "step": "take", "drawnOrTimed": before["drawnOrTimed"]},
-        layer=layer.name,
-        snapshot=Snapshot(below) if below else None,
-    )
+    with ThreadPoolExecutor(1, "layers") as thread:
+        filling = thread.submit(_filled, start, below)  # while the page works
+        outcome, sent = browser.run(
+            {**job, "step": "take", "drawnOrTimed": before["drawnOrTimed"]},
+            layer=layer.name,
+            snapshot=Snapshot(below) if below else None,
+        )
+        memory = filling.result()
     if refused := reason(outcome):
         return {"reason": refused}, b""
     own = frozenset(outcome["own"])
@@ -198,7 +200,7 @@ def _take(browser: OpenedBundle, layer: SnapshotLayer, below: tuple[LayerFile, .
 
 
 def _start(browser: OpenedBundle, *, layer: str) -> tuple[dict[str, Any], bytes]:
-    """Return the page's outcome and the memory before Python runs, which do not depend on the author's files.
+    """Return the page's outcome and the memory before Python runs, for `whole`. Neither depends on the author's files.
 
     They are cached for each browser, runtime and set of libraries.
     """
@@ -211,8 +213,15 @@ def _start(browser: OpenedBundle, *, layer: str) -> tuple[dict[str, Any], bytes]
         if "failure" in outcome:
             return outcome, b""
         write_file(path, _pack((outcome, sent["start"])))
-    outcome, memory = _unpack(path.read_bytes())
-    return outcome, whole(memory)
+    return _unpack(path.read_bytes())
+
+
+def _filled(start: bytes, below: Sequence[LayerFile]) -> bytes:
+    """Return the memory of layers, given that before Python runs, as a page has sent it."""
+    memory = whole(start)
+    for each in below:
+        memory = filled(each.data, memory)
+    return memory
 
 
 def _pack(taken: _FactsAndData) -> bytes:

@@ -95,7 +95,8 @@ def sparse(
     head = json.dumps(header | ({"check": check} if is_lowest else {}), separators=(",", ":")).encode()
     head += b" " * (-(len(head) + sum(header["runs"])) % _WORD)
     content = b"".join([len(head).to_bytes(4, "little"), head, *columns, *parts])
-    return ZstdCompressor(level=level, threads=_THREADS).compress(content), len(content)
+    # Threads are slower for a small file, as a difference is.
+    return ZstdCompressor(level=level, threads=_THREADS if is_lowest else 0).compress(content), len(content)
 
 
 def filled(layer: bytes, below: bytes) -> bytes:
@@ -151,6 +152,7 @@ def _differences(memory: bytes, below: bytes, own: Collection[int]) -> Iterator[
     Words, as larger grains would double the file.
     """
     below = _of_size(below, len(memory))
+    words, earlier = memoryview(memory).cast("I"), memoryview(below).cast("I")
     for at in range(0, len(memory), _STRETCH):
         if memory[at : at + _STRETCH] == below[at : at + _STRETCH]:
             yield _SAME, min(_STRETCH, len(memory) - at)
@@ -159,8 +161,8 @@ def _differences(memory: bytes, below: bytes, own: Collection[int]) -> Iterator[
             if memory[block : block + _GRAIN] == below[block : block + _GRAIN]:
                 yield _SAME, _GRAIN
                 continue
-            for word in range(block, block + _GRAIN, _WORD):
-                is_same = word in own or memory[word : word + _WORD] == below[word : word + _WORD]
+            for word in range(block // _WORD, (block + _GRAIN) // _WORD):
+                is_same = words[word] == earlier[word] or word * _WORD in own
                 yield (_SAME if is_same else _PART), _WORD
 
 

@@ -139,7 +139,8 @@ class OpenedBundle:
                     raise PageTimeout(late)
             page.remove_listener("console", hear)
             return app.said(), app.sent
-        except NoOutcome:
+        except NoOutcome as error:
+            error.begun = app.begun.is_set()
             self.chromium.forget()
             raise
         except Error as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect as inspecting
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from importlib._bootstrap_external import _code_to_timestamp_pyc  # type: ignore[attr-defined]
@@ -123,7 +123,7 @@ def test_the_place_decides_where_it_can(raised: Exception) -> None:
 
 
 def test_each_step_gets_the_files_it_may_see(tmp_path: Path) -> None:
-    given: list[tuple[str, bool, Mapping[str, Any]]] = []
+    given: list[tuple[Sequence[str], bool, Mapping[str, Any]]] = []
 
     class Recording(snapshots.Camera):
         identity = "recording"  # type: ignore[assignment]
@@ -131,17 +131,23 @@ def test_each_step_gets_the_files_it_may_see(tmp_path: Path) -> None:
         def __init__(self) -> None:
             """Without a browser."""
 
-        def run(self, program: str, *_: object, own: bool, **rest: Any) -> Outcome:  # type: ignore[override]
-            given.append((program, own, rest))
-            return Outcome({}, {})
+        def run(self, programs: Sequence[str], *_: object, own: bool, **rest: Any) -> list[Outcome]:  # type: ignore[override]
+            given.append((programs, own, rest))
+            return [Outcome({}, {}) for _ in programs]
 
     (tmp_path / "0").write_bytes(b"source")
     place = InPage(Recording(), "x", lambda _: [])
-    place.run(["compile", "import_server"], LAYERS, folders={"/in": tmp_path}, env={"A": "b"}, timeout=7)
+    both = ["compile", "import_server"]
+    place.run(both, LAYERS, folders={"/in": tmp_path}, env={"A": "b"}, timeout=7)
+    assert given == [(both, True, {"files": {"0": b"source"}, "env": {"A": "b"}, "patience": 7})]
+    given.clear()
+    native = replace(LAYERS, archives=(Layer("packages", "/mcpframe/packages", {"a.so": b""}, own=True),))
+    outcomes = place.run(both, native, folders={"/in": tmp_path}, env={"A": "b"}, timeout=7)
     assert given == [
-        ("compile", False, {"files": {"0": b"source"}}),
-        ("import_server", True, {"env": {"A": "b"}, "patience": 7}),
+        (["compile"], False, {"files": {"0": b"source"}}),
+        (["import_server"], True, {"env": {"A": "b"}, "patience": 7}),
     ]
+    assert len(outcomes) == 2
 
 
 LIBRARIES = [{"path": "/lib/core.so"}, {"path": "/mcpframe/packages/more.so"}]

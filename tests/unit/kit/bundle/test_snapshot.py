@@ -19,7 +19,7 @@ from mcpframe.kit.bundle.assembly.assets import asset
 from mcpframe.kit.bundle.assembly.index_page import boot_of
 from mcpframe.kit.bundle.assembly.snapshot_file import PARTS, SDK, SERVER
 from mcpframe.kit.bundle.pyodide.job_texts import job_text
-from mcpframe.kit.bundle.snapshot import build_browser, build_site, camera, layers, reasons, snapshot_page
+from mcpframe.kit.bundle.snapshot import build_browser, build_site, camera, layers, memory, reasons, snapshot_page
 
 LAYER = layers.SnapshotLayer(SERVER, layers._SDK, (), layers.Server("x", "server:server", "server", None))
 NOTHING = {"error": None, "asked": None, "tasks": 0, "written": [], "opened": [], "modules": []}
@@ -119,7 +119,9 @@ def test_memory_before_python_runs_is_looked_at_once() -> None:
     browsers = [Browser(), Browser(), Browser(later)]
     found = [layers._start(browser, layer=SERVER) for browser in browsers]
     assert [[job["step"] for job in browser.asked] for browser in browsers] == [["start"], [], []]
-    assert found == [({"drawnOrTimed": [8]}, bytes(16) + b"some" + bytes(44))] * 3
+    assert [(facts, memory.whole(sent)) for facts, sent in found] == [
+        ({"drawnOrTimed": [8]}, bytes(16) + b"some" + bytes(44))
+    ] * 3
 
 
 def test_the_page_names_no_host() -> None:
