@@ -298,13 +298,11 @@ async function run(job, { startPython, restorePython }) {
   return execute(pyodide, job, () => fetch("begun", { method: "POST" }));
 }
 
-const BEFORE = `
-import sys
+const BEFORE = `import sys
 path, modules = sys.path[:], set(sys.modules)
 sys.path[:] = [folder for folder in path if not folder.startswith("/mcpframe/")]
 `;
-const AFTER = `
-sys.path[:] = path
+const AFTER = `sys.path[:] = path
 for name in set(sys.modules) - modules:
     del sys.modules[name]
 `;

@@ -145,6 +145,9 @@ def token() -> str:
 '''
 
 
+SECRETLESS = SECRET.replace("secrets.token_hex()", '"none"')
+
+
 CHANCE_OF_NATIVE_CODE = '''
 import random
 
@@ -419,6 +422,27 @@ def test_a_browser_that_crashes_is_tried_again_now_and_by_the_next_build(
     assert not again.unchanged
     assert again.manifest["start"] == "starts from a snapshot with the server imported"
     assert built(tmp_path, new).unchanged
+
+
+@pytest.mark.usefixtures("stateful")
+def test_a_new_project_takes_no_snapshot_of_the_sdk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = snapshot_page.OpenedBundle.run
+    steps: list[tuple[str, str, list[str]]] = []
+
+    def note(page: snapshot_page.OpenedBundle, job: Mapping[str, Any], **options: Any) -> Any:
+        snapshot = options.get("snapshot")
+        steps.append((job["step"], options["layer"], [layer.name for layer in snapshot.layers] if snapshot else []))
+        return run(page, job, **options)
+
+    monkeypatch.setattr(snapshot_page.OpenedBundle, "run", note)
+    result = built(tmp_path, f"{SECRETLESS}\n# {tmp_path} {time.time_ns()}\n")  # that no cache has
+    assert steps == [
+        ("run", "server", ["sdk"]),  # it is compiled and imported
+        ("take", "server", ["sdk"]),
+        ("check", "server", ["sdk", "server"]),
+    ]
+    [own] = result.folder.glob("snapshot.*.bin")
+    assert own.stat().st_size < 300_000
 
 
 def test_who_may_embed_the_page_changes_nothing_in_it(

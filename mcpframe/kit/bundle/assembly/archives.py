@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from mcpframe.kit.base.data import page_dir
@@ -13,7 +14,7 @@ from mcpframe.kit.bundle.assembly.inputs import Inputs
 from mcpframe.kit.bundle.assembly.layers import LIBRARY, SERVER_PATH, STDLIB_PATH, STDLIB_ZIP, Layer, needs_deferred
 from mcpframe.kit.bundle.assembly.native_libraries import linked
 from mcpframe.kit.bundle.assembly.snapshot_file import DECODER, SERVER, Snapshot, snapshot_entry
-from mcpframe.kit.bundle.pyodide.archive import Files, pack
+from mcpframe.kit.bundle.pyodide.archive import Date, Files, pack, source_date
 from mcpframe.kit.bundle.pyodide.version import ABI, PLATFORM, PYTHON_VERSION, VERSION
 
 
@@ -93,7 +94,9 @@ def archives_of(inputs: Inputs, snapshot: Snapshot | None) -> Archives:
     by_layer = {
         layer.name: hashed(
             f"{name if layer.name == 'server' else SHARED}/{layer.name}.zip",
-            pack(_emptied(layer.files, {each.path for each in libraries if each.layer is layer})),
+            (pack if layer.own else _packed)(
+                _emptied(layer.files, {each.path for each in libraries if each.layer is layer})
+            ),
         )
         for layer in layers.archives
     }
@@ -102,12 +105,22 @@ def archives_of(inputs: Inputs, snapshot: Snapshot | None) -> Archives:
     return Archives(
         by_layer,
         libraries,
-        hashed(f"{SHARED}/deferred.zip", pack(layers.deferred)),
+        hashed(f"{SHARED}/deferred.zip", _packed(layers.deferred)),
         not inputs.project.config.import_server or needs_deferred(modules, layers.deferred),
         decoder,
         images,
         entry,
     )
+
+
+def _packed(files: Files) -> bytes:
+    """Return a zip. Those that servers share are packed once: a build assembles its files repeatedly."""
+    return _pack_once(tuple(files.items()), source_date())
+
+
+@lru_cache(maxsize=8)
+def _pack_once(files: tuple[tuple[str, bytes], ...], date: Date) -> bytes:
+    return pack(dict(files), date=date)
 
 
 def files_config(inputs: Inputs, archives: Archives) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -200,7 +200,13 @@ def _key(files: Files, runtime: Runtime) -> str:
 
 def compiled_stdlib(runtime: Runtime) -> Files:
     """Return the compiled standard library."""
-    return unpack(_stdlib_zip(runtime))
+    return _unpacked(_stdlib_zip(runtime))
+
+
+@lru_cache(maxsize=1)
+def _unpacked(path: Path) -> Files:
+    """Return the files of an archive of the cache, which is the same in all builds of a process."""
+    return unpack(path)
 
 
 def _stdlib_zip(runtime: Runtime) -> Path:

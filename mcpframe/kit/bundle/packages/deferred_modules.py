@@ -37,12 +37,12 @@ def startup_modules(stdlib: Files, base: Files, base_path: str, runtime: Runtime
     Raises:
         ToolFailed: The small server fails: this mcpframe and this SDK do not work together.
     """
-    stdlib_zip, base_zip = pack(stdlib), pack(base)
-    path = cached("startup", cache_key(runtime.version, job_text("probe"), stdlib_zip, base_zip) + ".json")
+    contents = (part for files in (stdlib, base) for path in sorted(files) for part in (path, files[path]))
+    path = cached("startup", cache_key(runtime.version, job_text("probe"), *contents) + ".json")
     if not path.is_file():
         with scratch("probe") as folder:
-            (folder / "stdlib.zip").write_bytes(stdlib_zip)
-            (folder / "base.zip").write_bytes(base_zip)
+            (folder / "stdlib.zip").write_bytes(pack(stdlib))
+            (folder / "base.zip").write_bytes(pack(base))
             mounted = Mounted(folder / "base.zip", base_path, native_libraries(base))
             [outcome] = run_in_pyodide(["probe"], runtime, archives=[mounted], stdlib=folder / "stdlib.zip")
             write_file(path, json.dumps(outcome.result).encode())
