@@ -107,6 +107,25 @@ async def state() -> str:
 
 
 @server.tool()
+def documented() -> str:
+    """The documentation of what a page has at its start, before and after somebody reads it."""
+    import contextlib, inspect, io, json, textwrap
+
+    import anyio
+    from mcp.server.mcpserver import MCPServer
+
+    read = [json.JSONDecoder.raw_decode, MCPServer.list_tools, anyio.abc.TaskGroup, textwrap]
+    before = [each.__doc__ is None for each in read]
+    tools = [textwrap.shorten.__doc__, random.randint.__doc__]
+    text = inspect.getdoc(MCPServer.list_tools)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        help(json.JSONDecoder)
+    after = [each.__doc__.strip().splitlines()[0] for each in read]
+    return json.dumps([before, tools, text, "Decode a JSON document from" in printed.getvalue(), after])
+
+
+@server.tool()
 def chance() -> list[str]:
     """What has to be another one for everybody."""
     import os, secrets, uuid
@@ -293,6 +312,20 @@ def test_the_state_is_the_one_of_a_plain_start(
     assert restored["run_sync"] == (None if changes else "later")
     assert restored["environ"]["LANG"] == "de_AT.UTF-8"
     assert restored["zone"][0] == -34200
+
+
+def test_docstrings_of_libraries_come_back_when_they_are_read(
+    page: Page, host: str, serving: Serving, stateful: Path, plain: Path
+) -> None:
+    restored = answer(call(page, host, f"{serving(stateful)}/adder/", "documented"))
+    assert RESTORED in starts(page)
+    before, tools, text, printed, after = restored
+    assert before == [True] * 4, "the snapshot has none that nothing but help reads"
+    assert [text.split()[0] for text in tools] == ["Collapse", "Return"], "an author may make tools of these"
+    assert text == after[1] == "List all available tools."
+    assert printed
+    assert [text.split()[0] for text in after] == ["Decode", "List", "Groups", "Text"]
+    assert answer(call(page, host, f"{serving(plain)}/adder/", "documented")) == restored
 
 
 def test_chance_is_another_one_for_everybody(page: Page, host: str, serving: Serving, stateful: Path) -> None:

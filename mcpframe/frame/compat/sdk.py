@@ -1,6 +1,6 @@
 """Make the unmodified official SDK importable and correct in Pyodide.
 
-On CPython `prepare` does nothing. In Pyodide it does seven things, each for one reason:
+On CPython `prepare` does nothing. In Pyodide it does eight things, each for one reason:
 
 1. The SDK imports an HTTP stack that a frame never uses: placeholders answer those imports (`placeholders.py`).
 2. rpds-py has no WebAssembly wheel: `rpds.py` stands in for it.
@@ -11,6 +11,7 @@ On CPython `prepare` does nothing. In Pyodide it does seven things, each for one
    schema of a type adapter: pydantic-core accepts no mock of it.
 6. A page has one event loop: code that creates another gets a front of it (`event_loops.py`).
 7. `hashlib` lacks `pbkdf2_hmac`, which many packages import: `key_derivation.py` has it.
+8. A page starts without the docstrings that nothing but `help` reads: `docstrings.py` restores them for that.
 
 It does the same for the SDK of 1.x, except for the fourth, which 1.x does not need; `serving.mcp1_failures` has the
 rest for 1.x.
@@ -32,7 +33,7 @@ from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
-from mcpframe.frame.compat import event_loops, in_pyodide
+from mcpframe.frame.compat import docstrings, event_loops, in_pyodide
 from mcpframe.frame.compat.placeholders import PlaceholderFinder, advice
 from mcpframe.frame.core.errors import SdkError
 
@@ -107,6 +108,7 @@ def prepare() -> None:
     _run_sync_handlers_inline()  # before the function is imported by name
     _build_schemas_on_use()
     event_loops.keep_one()
+    docstrings.restore_when_read()
     setattr(hashlib, "pbkdf2_hmac", _derived_key)  # noqa: B010
     with _models_built_on_use(), _pydantic_of(version):
         for module in _MODULES[version]:

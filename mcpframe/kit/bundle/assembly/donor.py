@@ -224,7 +224,7 @@ def _with_own(base: Files, own: Files, compiler: Compiler) -> dict[str, bytes]:
         path: base[f"{path}c"] for path, data in own.items() if base.get(f"{path}c", b"")[_HASH] == source_hash(data)
     }
     new = {path: data for path, data in own.items() if path not in there}
-    compiled = compile_libraries({"": new}, compiler, shown=SITE_PACKAGES, docstrings=False)[""]
+    compiled = compile_libraries({"": new}, compiler, shown=SITE_PACKAGES, docstrings="none")[""]
     return {**kept, **{f"{path}c": data for path, data in there.items()}, **compiled}
 
 

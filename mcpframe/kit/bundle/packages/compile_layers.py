@@ -5,6 +5,7 @@ Results are cached per wheel or set of files, so a build compiles only new ones.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -13,8 +14,18 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from mcpframe.frame.compat import docstrings
 from mcpframe.kit.base.cache import sha256_of, write_file
-from mcpframe.kit.bundle.assembly.layers import PACKAGES_PATH, SERVER_PATH, SITE_PACKAGES, STDLIB_PATH, Layer, Layers
+from mcpframe.kit.bundle.assembly.layers import (
+    LIBRARY,
+    PACKAGES_PATH,
+    SERVER_PATH,
+    SITE_PACKAGES,
+    STDLIB_PATH,
+    Layer,
+    Layers,
+    module_name,
+)
 from mcpframe.kit.bundle.assembly.packages import LazyWheel, Packages
 from mcpframe.kit.bundle.packages.deferred_modules import INDEX, index_of, split, startup_modules
 from mcpframe.kit.bundle.packages.lock import Lock
@@ -24,10 +35,11 @@ from mcpframe.kit.bundle.packages.trim import RULES, trim_wheel
 from mcpframe.kit.bundle.pyodide.archive import Files, pack, unpack
 from mcpframe.kit.bundle.pyodide.bytecode import bytecode_path, compile_libraries, compile_server
 from mcpframe.kit.bundle.pyodide.compile import Run, cache_key, cached, compile_by, compiling, library_compiler
+from mcpframe.kit.bundle.pyodide.job_texts import job_text
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
 from mcpframe.kit.project.project import Project
 
-_FORMAT = "4"
+_FORMAT = "5"
 """Increase it when the same files give another result: cached results of other formats are not used."""
 
 _LARGE = 1_000_000
@@ -101,19 +113,60 @@ def build_layers(
     ours = _compiled_own(shared, runtime)
     parts = _compiled_own({path: data for path, data in own.items() if path not in shared}, runtime)
     common = {**base.files, **ours}
-    startup = startup_modules(stdlib, common, SITE_PACKAGES, runtime)
-    startup_stdlib, deferred_stdlib = split(stdlib, startup)
-    startup_base, deferred_base = split(base.files, startup)
-    deferred = {f"std/{path}": data for path, data in deferred_stdlib.items()}
-    deferred |= {f"site-packages/{path}": data for path, data in deferred_base.items()}
-    archives = [Layer("stdlib", STDLIB_PATH, startup_stdlib)]
-    archives.append(Layer("base", SITE_PACKAGES, {INDEX: index_of(pack(deferred)), **startup_base, **ours}))
+    needed = startup_modules(stdlib, common, SITE_PACKAGES, runtime)
+    startup: dict[str, bytes] = {}
+    deferred: dict[str, bytes] = {}
+    for folder, files in ((STDLIB_PATH, stdlib), (SITE_PACKAGES, base.files)):
+        at_start, later = split(files, needed)
+        startup |= _in(folder, at_start)
+        deferred |= _in(folder, later)
+    startup |= _with_fewer_docstrings(startup, {name: wheels[name] for name in base_names}, runtime)
+    deferred[docstrings.FILE] = startup.pop(docstrings.FILE)
+    archives = [Layer("stdlib", STDLIB_PATH, _below(STDLIB_PATH, startup))]
+    base_files = {INDEX: index_of(pack(deferred)), **_below(SITE_PACKAGES, startup), **ours}
+    archives.append(Layer("base", SITE_PACKAGES, base_files))
     if parts:
         archives.append(Layer("parts", SITE_PACKAGES, parts, part=True))
     if more.files:
         archives += _package_layers(more.files)
     archives.append(Layer("server", SERVER_PATH, author, own=True))
     return Layers(stdlib, {**common, **parts}, tuple(archives), deferred, {**base.licences, **more.licences})
+
+
+def _in(folder: str, files: Files) -> Files:
+    """Return files by their paths below `LIBRARY`."""
+    return {f"{folder}/{path}".removeprefix(f"{LIBRARY}/"): data for path, data in files.items()}
+
+
+def _below(folder: str, files: Files) -> Files:
+    """Return those of files of `_in` that are in a folder, by their paths in it."""
+    start = f"{folder}/".removeprefix(f"{LIBRARY}/")
+    return {path.removeprefix(start): data for path, data in files.items() if path.startswith(start)}
+
+
+def _with_fewer_docstrings(startup: Files, wheels: Mapping[str, Path], runtime: Runtime) -> Files:
+    """Return modules of startup without the docstrings that no server offers, and these as the file `docstrings.FILE`.
+
+    Args:
+        startup: The compiled files of startup, by path below `LIBRARY`.
+        wheels: The wheels that they are from, besides the standard library.
+    """
+    path = cached("startup-docstrings", cache_key(job_text("compile"), _key(startup, runtime)) + ".zip")
+    if path.is_file():
+        return unpack(path)
+    sources = dict(_in(STDLIB_PATH, unpack(runtime.folder / "python_stdlib.zip")))
+    for wheel in wheels.values():
+        sources |= _in(SITE_PACKAGES, trim_wheel(without_native(wheel))[0])
+    names = [name for each in sorted(startup) if (name := each.removesuffix("c")) != each and name in sources]
+    given = [(sources[name], f"{LIBRARY}/{name}") for name in names]
+    compiler = library_compiler(runtime, _stdlib_zip(runtime))
+    compiled = compiler(given, docstrings="offered")
+    files = {f"{name}c": data for name, data in zip(names, compiled, strict=True) if isinstance(data, bytes)}
+    removed = zip(names, compiler(given, docstrings="removed"), strict=True)
+    by_module = {module_name(name.partition("/")[2]): texts for name, texts in removed if isinstance(texts, bytes)}
+    files[docstrings.FILE] = json.dumps({name: json.loads(texts) for name, texts in by_module.items()}).encode()
+    write_file(path, pack(files))
+    return files
 
 
 def _package_layers(files: Files) -> list[Layer]:
@@ -135,7 +188,7 @@ def _compiled_own(own: Files, runtime: Runtime) -> Files:
     if path.is_file():
         return unpack(path)
     compiler = library_compiler(runtime, _stdlib_zip(runtime))
-    compiled = compile_libraries({"": own}, compiler, shown=SITE_PACKAGES, docstrings=False)[""]
+    compiled = compile_libraries({"": own}, compiler, shown=SITE_PACKAGES, docstrings="none")[""]
     write_file(path, pack(compiled))
     return compiled
 

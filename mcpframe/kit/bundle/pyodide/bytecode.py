@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Protocol
+from typing import Literal, Protocol
 
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.bundle.in_pyodide.compile import bytecode
@@ -16,20 +16,23 @@ _TAG = "cpython-" + "".join(PYTHON_VERSION.split(".")[:2])
 #: Modules that read their own source when they are imported: anyio's lazy importer.
 READS_ITS_SOURCE = frozenset({"anyio/__init__.py"})
 
+Docstrings = Literal["all", "offered", "none", "removed"]
+"""The docstrings that stay, or in place of bytecode those that "offered" removes: see `in_pyodide.compile.bytecode`."""
+
 
 class Compiler(Protocol):
     """Compiles sources, each with the path that tracebacks show, to the bytecode or the error text of each."""
 
-    def __call__(self, sources: Sequence[tuple[bytes, str]], /, *, docstrings: bool) -> list[bytes | str]: ...
+    def __call__(self, sources: Sequence[tuple[bytes, str]], /, *, docstrings: Docstrings) -> list[bytes | str]: ...
 
 
-def compiled_here(sources: Sequence[tuple[bytes, str]], *, docstrings: bool) -> list[bytes | str]:
+def compiled_here(sources: Sequence[tuple[bytes, str]], *, docstrings: Docstrings) -> list[bytes | str]:
     """Compile in this Python, which has to be that of bundles: see `Compiler`."""
     return [bytecode(source, shown, docstrings=docstrings) for source, shown in sources]
 
 
 def compile_libraries(
-    libraries: Mapping[str, Files], compiler: Compiler, *, shown: str, docstrings: bool = True
+    libraries: Mapping[str, Files], compiler: Compiler, *, shown: str, docstrings: Docstrings = "all"
 ) -> dict[str, dict[str, bytes]]:
     """Replace the Python files of libraries by bytecode.
 
@@ -38,7 +41,7 @@ def compile_libraries(
     Args:
         libraries: The files of each library, by its name.
         shown: The folder in tracebacks.
-        docstrings: Whether docstrings stay, as tools are described by them.
+        docstrings: Those that stay, as tools are described by them.
 
     Returns:
         The files of each library. A module that does not compile, as for another version of Python, stays as source.
@@ -69,7 +72,7 @@ def compile_server(files: Files, compiler: Compiler, *, shown: str, root: Path) 
     """
     paths = [path for path in sorted(files) if path.endswith(".py")]
     results = dict(files)
-    outcomes = compiler([(files[path], f"{shown}/{path}") for path in paths], docstrings=True)
+    outcomes = compiler([(files[path], f"{shown}/{path}") for path in paths], docstrings="all")
     for path, outcome in zip(paths, outcomes, strict=True):
         if isinstance(outcome, str):
             raise BuildError(f"{root / path} is not valid Python {PYTHON_VERSION.rpartition('.')[0]}: {outcome}.")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from mcpframe.kit.base.cache import cache_dir
 from mcpframe.kit.base.scratch import scratch
-from mcpframe.kit.bundle.pyodide.bytecode import Compiler
+from mcpframe.kit.bundle.pyodide.bytecode import Compiler, Docstrings
 from mcpframe.kit.bundle.pyodide.job import Outcome, run_in_pyodide
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
 
@@ -21,7 +21,7 @@ Run = Callable[[Mapping[str, Path]], Outcome]
 """Runs the job `compile` with these folders, and returns its outcome: the errors and the files."""
 
 
-def compile_by(run: Run, sources: Sequence[tuple[bytes, str]], *, docstrings: bool = True) -> list[bytes | str]:
+def compile_by(run: Run, sources: Sequence[tuple[bytes, str]], *, docstrings: Docstrings) -> list[bytes | str]:
     """Compile sources by a run of the job: a `Compiler`, given its first argument."""
     if not sources:
         return []
