@@ -3,7 +3,7 @@
 import { Connection } from "./connection.js";
 import { FrameError, attempt } from "./errors.js";
 import { Place, randomId } from "./frames.js";
-import { BLOCKED_PROCESS_END, DEFAULT_SILENCE, MOST_DECISIONS } from "./limits.js";
+import { BLOCKED_PROCESS_END, DEFAULT_LIMITS, DEFAULT_SILENCE, MOST_DECISIONS } from "./limits.js";
 import { checkSessionId } from "./messages.js";
 import { Sep } from "./sep.js";
 import { Permissions } from "./setup.js";
@@ -82,6 +82,10 @@ export class FrameTransport {
   #visibility;
   /** @type {any} */
   #options;
+  /** @type {Promise<void> | null} */
+  #prepared = null;
+  /** Messages of a prepared page, until `start()`. */
+  #early = [];
 
   /**
    * @param {FrameTransportOptions} options
@@ -194,15 +198,43 @@ export class FrameTransport {
    * @throws {FrameError} HandshakeTimeout, HandshakeRefused, VersionMismatch, PeerGone, PopupBlocked, StateError
    */
   async start() {
-    if (this.#connection.state !== "idle") {
-      throw new FrameError(
-        "StateError",
-        `A FrameTransport starts once, and is ${this.#connection.state}: make a new one.`,
-      );
-    }
-    const started = this.#connection.begin("transport");
+    const prepared = this.#prepared;
+    this.#prepared = null;
+    const started = prepared ?? this.#begin();
     if (this.#visibility === "required") this.#place.show(true);
     await started;
+    if (!prepared) return;
+    if (this.#is("closed")) throw new FrameError("PeerGone", "The prepared page has gone: make a new FrameTransport.");
+    for (const message of this.#early.splice(0)) this.onmessage?.(message);
+  }
+
+  /**
+   * Load the page ahead of `connect()`, hidden, and shake hands with it: for a server that is likely to be used. `connect()`
+   * then answers at once. Needs an iframe. A prepared page costs what an open one does; `close()` gives it up.
+   * @returns {Promise<void>} settled as that of `start()`, which also reports a failure: it need not be awaited
+   * @throws {FrameError} StateError
+   */
+  prepare() {
+    if (this.#options.popup) throw new FrameError("StateError", "A popup cannot be prepared: it would be seen.");
+    const prepared = this.#begin();
+    prepared.catch(() => {});
+    const given = this.onmessage; // the SDK calls what it finds, too, once it has set its own
+    this.onmessage = (message, extra) => (this.#prepared ? this.#keep(message) : given?.(message, extra));
+    this.#prepared = prepared;
+    return prepared;
+  }
+
+  /** Keep what the page sends before `start()`. */
+  #keep(message) {
+    if (this.#early.push(message) > DEFAULT_LIMITS.maxPending)
+      this.#connection.end(new FrameError("TooManyPending", "The prepared page sends too much before it is used."));
+  }
+
+  #begin() {
+    const { state } = this.#connection;
+    if (state !== "idle")
+      throw new FrameError("StateError", `A FrameTransport starts once, and is ${state}: make a new one.`);
+    return this.#connection.begin("transport");
   }
 
   /**

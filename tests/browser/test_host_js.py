@@ -203,3 +203,80 @@ async def test_the_deadline_of_a_page_that_is_reloaded_begins_when_it_is_loaded(
 ) -> None:
     """A silent page is away for a while first, which may be longer than a page has for its handshake."""
     assert await host_page.evaluate(RELOADED, f"{origins.bundle}/page.html?inner") == "done"
+
+
+PREPARED = """async (url) => {
+  const { FrameTransport } = await import("/host.js");
+  const iframe = document.body.appendChild(document.createElement("iframe"));
+  const transport = new FrameTransport({ iframe, url, visibility: "required" });
+  globalThis.loads = 0;
+  globalThis.prepared = { transport, iframe, got: [] };
+  transport.hide();
+  iframe.addEventListener("load", () => (globalThis.loads += 1));
+  await transport.prepare();
+  try {
+    return [transport.visible, await transport.prepare()];
+  } catch ({ name }) {
+    return [transport.visible, name];
+  }
+}"""
+USED = """async () => {
+  const { transport, got } = prepared;
+  const answered = new Promise((resolve) => {
+    transport.onmessage = (message) => got.push(message) === 2 && resolve();
+  });
+  await transport.start();
+  const before = got.length;
+  await transport.send({ jsonrpc: "2.0", id: 1, method: "echo", params: { text: "used" } });
+  await answered;
+  const again = await transport.start().catch(({ name }) => name);
+  return { before, got, again, loads, visible: transport.visible };
+}"""
+
+
+async def test_a_prepared_page_is_used_at_once_and_what_it_sent_before_is_kept(
+    host_page: Page, origins: Origins
+) -> None:
+    url = f"{origins.bundle}/page.html?inner"
+    assert await host_page.evaluate(PREPARED, url) == [False, "StateError"]
+    element = (await host_page.evaluate_handle("prepared.iframe")).as_element()
+    assert element is not None
+    frame = await loaded(await element.content_frame(), url)
+    await say(frame, NOTE)
+    await say(frame, {"type": "MCP_MESSAGE", "payload": {"jsonrpc": "2.0", "id": "asked", "method": "ping"}})
+    used = await host_page.evaluate(USED)
+    assert [message.get("method") for message in used["got"][:2]] == ["notifications/note", "ping"]
+    assert (used["before"], used["loads"], used["visible"], used["again"]) == (2, 1, True, "StateError")
+
+
+@pytest.mark.parametrize(
+    "loses", ["prepared.iframe.remove()", "prepared.transport.close()", "(prepared.iframe.src = 'about:blank')"]
+)
+async def test_a_prepared_page_that_has_gone_is_told_to_who_starts(
+    host_page: Page, origins: Origins, loses: str
+) -> None:
+    await host_page.evaluate(PREPARED, f"{origins.bundle}/page.html?inner")
+    await host_page.evaluate(f"void {loses}")
+    gone = "prepared.transport.send({}).then(() => false, ({ name }) => name === 'StateError')"
+    await host_page.wait_for_function(gone)
+    assert await host_page.evaluate(f"({OUTCOME})(prepared.transport.start())") == "PeerGone"
+
+
+async def test_a_page_that_fails_while_it_is_prepared_is_told_to_who_starts_alone(
+    host_page: Page, origins: Origins, troubles: Troubles
+) -> None:
+    failed = """async (url) => {
+        const { FrameTransport } = await import("/host.js");
+        const iframe = document.body.appendChild(document.createElement("iframe"));
+        const transport = new FrameTransport({ iframe, url, timeout: { handshake: 50 } });
+        const ended = new Promise((resolve) => (transport.onclose = resolve));
+        void transport.prepare();
+        await ended;
+        const popup = new FrameTransport({ popup: true, url });
+        try {
+            popup.prepare();
+        } catch ({ name }) {
+            return [name, await transport.start().catch(({ name }) => name)];
+        }
+    }"""
+    assert await host_page.evaluate(failed, f"{origins.bundle}/page.html") == ["StateError", "HandshakeTimeout"]

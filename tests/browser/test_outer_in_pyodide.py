@@ -6,8 +6,9 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client
-from playwright.async_api import Page
+from playwright.async_api import Page, expect
 
+from mcpframe.frame.compat.sdk import SdkMessages
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
@@ -63,6 +64,25 @@ async def test_both_phases(client: Client, origins: Origins, popup: bool) -> Non
             "allow": "",
             "title": origins.stranger,
         }
+
+
+async def test_a_prepared_page_is_the_one_that_is_used(client: Client, outer_page: Page, origins: Origins) -> None:
+    url = f"{origins.stranger}/page.html?inner"
+    used = {"hidden": True, "is_it": True, "answer": {"text": "prepared"}, "left": False}
+    assert await call(client, "prepared", url=url) == used
+    opened = anyio.Event()
+    outer = OuterFrame(url, on_event=lambda _: opened.set())
+    place = PlaywrightPlace(outer_page)
+    with anyio.fail_after(60):
+        async with outer.prepare(place):
+            await opened.wait()
+            [frame] = [frame for frame in outer_page.frames if frame.url == url]
+            async with outer.connect(place, visible=True) as (read, write):
+                assert await (await frame.frame_element()).is_visible()
+                await write.send(SdkMessages().read({"jsonrpc": "2.0", "id": 1, "method": "echo", "params": {"a": 1}}))
+                answer: Any = await read.receive()
+                assert answer.message.result == {"a": 1}
+            await expect(outer_page.locator("iframe")).to_have_count(1)  # the client's
 
 
 async def test_permissions_are_granted_by_name(client: Client, origins: Origins) -> None:

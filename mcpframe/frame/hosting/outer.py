@@ -9,6 +9,7 @@
 A page that is a client, such as an assistant, gets the streams of `connect` served: `await serve(server, *streams)`.
 
 `setup` and `connect` put a new window into a place, listen before its page can send anything, and remove it at the end.
+`prepare` does so ahead of `connect`, for a server that is likely to be used.
 A place is a selector, an element of this page, or `POPUP`; outside a browser it is a `PlaywrightPlace` of
 `mcpframe.kit.testing`. To open another session with the same id, also after an `Unresponsive` page, enter `connect`
 again.
@@ -29,7 +30,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from mcpframe.frame.compat import in_pyodide
 from mcpframe.frame.core.connection import Candidate, Options
 from mcpframe.frame.core.dialect import SETUP, TRANSPORT
-from mcpframe.frame.core.errors import OriginError, PermissionsDenied, StateError
+from mcpframe.frame.core.errors import OriginError, PermissionsDenied, SessionError, StateError
 from mcpframe.frame.core.events import Closed, Event, Unresponsive
 from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.core.places import (
@@ -182,6 +183,7 @@ class OuterFrame:
         self._on_event = on_event
         self._on_wire = on_wire
         self._frame = ShownFrame()
+        self._prepared: tuple[Session, AsyncExitStack] | None = None
         self._busy = False
 
     @property
@@ -247,7 +249,7 @@ class OuterFrame:
         """Open a session with the page, for as long as the block lasts.
 
         Args:
-            place: where to put the page: see the module.
+            place: where to put the page: see the module. Within `prepare` it is there already.
             visible: whether it is initially shown; by default only if its setup requires it.
 
         Yields:
@@ -258,12 +260,51 @@ class OuterFrame:
             SessionError: if the handshake fails; see its subclasses.
             StateError: if this page is already framed, or has to be set up first.
         """
+        self._check_setup()
+        show = self.visibility == "required" if visible is None else visible
+        if self._prepared is None:
+            async with self._framed(TRANSPORT, self._place_of(place), show) as session:
+                yield session.streams
+            return
+        (session, stack), self._prepared = self._prepared, None
+        async with stack.pop_all():
+            if show:
+                self.show()
+            await session.begun()
+            if session.closed:
+                raise session.closed.error or SessionError("The prepared page has ended its session.")
+            self.session = session
+            yield session.streams
+
+    @asynccontextmanager
+    async def prepare(self, place: Any) -> AsyncIterator[None]:
+        """Load the page, hidden, and shake hands with it: for a server that is likely to be used within the block.
+
+        It is loaded in the background; `connect` in the block waits for the rest, and then takes milliseconds. A page
+        costs what an open one does. At the end of the block, or of `connect`, it is removed. If it fails, `connect`
+        raises that.
+
+        Args:
+            place: where to put the page: see the module. A popup cannot be prepared.
+
+        Raises:
+            StateError: if this page is already framed, has to be set up first, or would be in a popup.
+        """
+        self._check_setup()
+        if place is POPUP:
+            raise StateError("A popup cannot be prepared: it would be seen. Prepare a page in an element.")
+        async with AsyncExitStack() as stack:
+            framed = self._framed(TRANSPORT, self._place_of(place), False, waits=False)
+            self._prepared = await stack.enter_async_context(framed), stack
+            try:
+                yield
+            finally:
+                self._prepared = None
+
+    def _check_setup(self) -> None:
         required = self.setup_required
         if required and not required.can_continue:
             raise StateError(f"The page needs its setup first: {required.message}")
-        show = self.visibility == "required" if visible is None else visible
-        async with self._framed(TRANSPORT, self._place_of(place), show) as session:
-            yield session.streams
 
     async def _begin_setup(self, stack: AsyncExitStack, place: Place) -> Session:
         for _ in range(_MOST_DECISIONS):
@@ -292,7 +333,7 @@ class OuterFrame:
         self._declined |= asked - granted
 
     @asynccontextmanager
-    async def _framed(self, phase: str, place: Place, visible: bool) -> AsyncIterator[Session]:
+    async def _framed(self, phase: str, place: Place, visible: bool, *, waits: bool = True) -> AsyncIterator[Session]:
         if self._busy:
             raise StateError("This page is already framed: leave its setup or session first.")
         spoken = self._dialect
@@ -321,8 +362,9 @@ class OuterFrame:
         self._busy = True
         try:
             async with self._frame.open(place, framing, candidate, options=self.options, **hooks) as session:
-                await session.begun()
-                self.session = session
+                if waits:
+                    await session.begun()
+                    self.session = session
                 yield session
         finally:
             if hinting is not None:

@@ -166,6 +166,11 @@ class Session:
             return self.started
         raise self._ended.result().error or SessionError("The session was closed during the handshake.")
 
+    @property
+    def closed(self) -> Closed | None:
+        """How the session ended; None before that."""
+        return self._ended.result() if self._ended.done() else None
+
     async def ended(self) -> Closed:
         """Wait for the end of the session, and return how it ended."""
         return await asyncio.shield(self._ended)

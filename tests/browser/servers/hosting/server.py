@@ -68,6 +68,21 @@ async def set_up_and_call(url: str, popup: bool = False) -> dict[str, Any]:
 
 
 @server.tool()
+async def prepared(url: str) -> dict[str, Any]:
+    """Load a page ahead of its use."""
+    opened = asyncio.Event()
+    outer = OuterFrame(url, on_event=lambda _: opened.set())
+    async with outer.prepare("body"):
+        await opened.wait()
+        iframe = frame()
+        hidden = js.getComputedStyle(iframe).display == "none"
+        async with outer.connect("body", visible=True) as streams:
+            answer = await ask(streams, "one", "echo", text="prepared")
+            is_it = frame().isSameNode(iframe) and js.getComputedStyle(iframe).display != "none"
+    return {"hidden": hidden, "is_it": is_it, "answer": answer["result"], "left": frame() is not None}
+
+
+@server.tool()
 async def permissions(url: str, grants: list[str]) -> dict[str, Any]:
     """Set a page up that asks for permissions."""
     asked: list[str] = []

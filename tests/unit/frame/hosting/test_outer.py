@@ -174,6 +174,73 @@ async def test_showing_and_hiding_are_told_once() -> None:
     assert place.windows[0].shown == [True, True, False]
 
 
+async def test_a_prepared_page_is_the_one_that_is_connected_to() -> None:
+    inner = Inner()
+    place = FakePlace(HOST, inner)
+    events: list[Any] = []
+    opened = anyio.Event()
+    outer = OuterFrame(URL, visibility="required", on_event=lambda event: (events.append(event), opened.set()))
+    async with outer.prepare(place):
+        await opened.wait()
+        assert not outer.visible
+        with pytest.raises(StateError, match="already framed"):
+            async with outer.setup(place):
+                raise AssertionError
+        posted = len(place.windows[0].posted)
+        async with Client(outer.connect(place)) as client:
+            assert outer.visible
+            assert (await client.call_tool("add", {"a": 1, "b": 2})).content[0].text == "3"  # type: ignore[union-attr]
+        assert len(place.windows[0].posted) > posted
+        assert place.windows[0].removed
+        async with outer.connect(place):
+            assert len(place.windows) == 2, "it is loaded anew"
+    assert [type(event) for event in events] == [Opened, VisibilityChanged, Closed, Opened, Closed]
+    assert inner.ids == [outer.session_id] * 2
+
+
+async def test_a_prepared_page_that_is_not_used_is_removed() -> None:
+    place = FakePlace(HOST, Inner())
+    outer = OuterFrame(URL)
+    async with outer.prepare(place):
+        [window] = place.windows
+    assert window.removed
+    async with outer.connect(place):
+        assert len(place.windows) == 2
+    with pytest.raises(StateError, match="popup"):
+        async with outer.prepare(POPUP):
+            raise AssertionError
+
+
+async def test_what_a_prepared_page_fails_with_is_raised_once_it_is_used() -> None:
+    async def silent(window: FakeWindow, framing: Framing) -> None:
+        await anyio.sleep_forever()
+
+    place = FakePlace(HOST, silent)
+    ended = anyio.Event()
+    outer = OuterFrame(URL, options=Options(handshake_timeout=0.01), on_event=lambda _: ended.set())
+    async with outer.prepare(place):
+        await ended.wait()
+        with pytest.raises(HandshakeTimeout):
+            async with outer.connect(place):
+                raise AssertionError
+    assert place.windows[0].removed
+    async with OuterFrame(URL).prepare(place):
+        pass
+
+
+async def test_a_prepared_page_that_has_gone_is_told_to_who_connects() -> None:
+    place = FakePlace(HOST, Inner())
+    events: list[Any] = []
+    opened = anyio.Event()
+    outer = OuterFrame(URL, on_event=lambda event: (events.append(event), opened.set()))
+    async with outer.prepare(place):
+        await opened.wait()
+        place.windows[0].depart(Departure.REMOVED)
+        with pytest.raises(PeerGone):
+            async with outer.connect(place):
+                raise AssertionError
+
+
 async def test_one_phase_at_a_time() -> None:
     place = FakePlace(HOST, Inner())
     outer = OuterFrame(URL)
