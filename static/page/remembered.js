@@ -2,12 +2,31 @@
 
 const keyOf = ({ url }) => `mcpframe snapshot ${new URL(".", new URL(url, document.baseURI)).pathname}`;
 
-/** Returns whether to start from the snapshot: on a slow connection it has to be cached. */
-export function isChosen({ snapshot }) {
-  return Boolean(snapshot) && (!isSlow() || snapshot.layers.every(isRemembered));
+/** The part of an archive, which is bytecode, that is left of it as gzip. */
+const GZIPPED = 0.29;
+
+/** Returns whether to start from the snapshot: on a slow connection, if it needs no more bytes than a start without it. */
+export function isChosen(files) {
+  return Boolean(files.snapshot) && (!isSlow() || ofSnapshot(files) <= ofArchives(files, "all"));
 }
 
-/** Returns whether the connection is so slow that the snapshot, larger than the files it replaces, would cost time. */
+const bytesOf = (files) => files.reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** Returns the bytes of layers that were not fetched before, and of the archives that a start from them needs, too. */
+function ofSnapshot(files) {
+  const { layers, decoder, files: which } = files.snapshot;
+  const missing = layers.filter((layer) => !isRemembered(layer));
+  return bytesOf(missing) + (missing.length === layers.length ? decoder.bytes : 0) + ofArchives(files, which);
+}
+
+/** Returns the bytes of archives over the wire. `which`: "none" of them, the server's "own", or "all". */
+function ofArchives({ archives, deferred }, which) {
+  const fetched = archives.filter(({ own }) => which === "all" || (which === "own" && own));
+  if (which === "all" && deferred.atStart) fetched.push(deferred);
+  return GZIPPED * bytesOf(fetched);
+}
+
+/** Returns whether the connection is so slow that bytes decide over the time of a start. */
 function isSlow() {
   const line = navigator.connection; // only Chromium has it
   return Boolean(line?.saveData || ["slow-2g", "2g", "3g"].includes(line?.effectiveType));

@@ -398,6 +398,11 @@ def test_a_restored_page_lacks_no_function_that_native_code_calls(
 
 
 LINE = "Object.defineProperty(navigator, 'connection', {{ value: {{ effectiveType: '{kind}', saveData: {saving} }} }})"
+KNOWN = """([url, integrity]) => {
+    localStorage.clear();
+    localStorage.setItem(`mcpframe snapshot ${new URL(".", new URL(url, document.baseURI)).pathname}`, integrity);
+}"""
+"""Remembers one layer, as if another page of its site had fetched it."""
 REMEMBERED = "() => Object.keys(localStorage).some((key) => key.startsWith('mcpframe snapshot '))"
 
 
@@ -408,6 +413,22 @@ def test_a_slow_line_starts_without_it_once(page: Page, host: str, serving: Serv
     call(page, host, url, "age")
     assert RESTORED not in starts(page)
     page.frames[1].wait_for_function(REMEMBERED)  # it is fetched once the page has nothing else to do
+    call(page, host, url, "age")
+    assert RESTORED in starts(page)
+
+
+def test_a_slow_line_starts_with_whatever_needs_fewer_bytes(
+    page: Page, host: str, serving: Serving, stateful: Path, tmp_path: Path
+) -> None:
+    """The SDK's layer is known from another server of the site: the server's own is smaller than the files."""
+    page.add_init_script(LINE.format(kind="3g", saving="false"))
+    copy = copied(stateful, tmp_path)
+    url = f"{serving(copy, 'bundle.host')}/adder/"
+    call(page, host, url, "age")
+    assert RESTORED not in starts(page)
+    sdk, own = json.loads(page.frames[1].locator("#mcpframe-boot").text_content() or "")["files"]["snapshot"]["layers"]
+    page.frames[1].evaluate(KNOWN, [sdk["url"], sdk["integrity"]])
+    assert own["bytes"] < sdk["bytes"] / 10
     call(page, host, url, "age")
     assert RESTORED in starts(page)
 

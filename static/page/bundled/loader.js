@@ -1,4 +1,4 @@
-// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/page.js", "page/remembered.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "95cfc5712e7728e959d06388470cf2b24537d2ace1017ee0c0e0c86114a45edd"}
+// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/page.js", "page/remembered.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "827afc22407cad88a913d1aaf6a85cc3e98ef031251e5942901a09ae4936ac18"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -341,8 +341,20 @@ function contentOf(bytes2) {
 
 // static/page/remembered.js
 var keyOf = ({ url }) => `mcpframe snapshot ${new URL(".", new URL(url, document.baseURI)).pathname}`;
-function isChosen({ snapshot }) {
-  return Boolean(snapshot) && (!isSlow() || snapshot.layers.every(isRemembered));
+var GZIPPED = 0.29;
+function isChosen(files3) {
+  return Boolean(files3.snapshot) && (!isSlow() || ofSnapshot(files3) <= ofArchives(files3, "all"));
+}
+var bytesOf = (files3) => files3.reduce((sum, { bytes: bytes2 }) => sum + bytes2, 0);
+function ofSnapshot(files3) {
+  const { layers, decoder, files: which } = files3.snapshot;
+  const missing = layers.filter((layer) => !isRemembered(layer));
+  return bytesOf(missing) + (missing.length === layers.length ? decoder.bytes : 0) + ofArchives(files3, which);
+}
+function ofArchives({ archives, deferred }, which) {
+  const fetched = archives.filter(({ own }) => which === "all" || which === "own" && own);
+  if (which === "all" && deferred.atStart) fetched.push(deferred);
+  return GZIPPED * bytesOf(fetched);
 }
 function isSlow() {
   const line = navigator.connection;
