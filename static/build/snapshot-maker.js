@@ -220,13 +220,14 @@ async function take(job, { startPython, restorePython, paths }) {
     await pyodide.runPythonAsync("await rehearse()");
   }
   let drawsOfASeed = 0;
-  if (job.entry) {
+  const packages = JSON.parse(job.packages);
+  if (job.entry || packages.length) {
     const earlier = watch.draws;
     watch.asked = asked;
     pyodide.runPython("random.Random()");
     drawsOfASeed = watch.draws - earlier;
     watch.draws = earlier;
-    pyodide.runPython(`load(${arguments_(job)})`);
+    pyodide.runPython(job.entry ? `load(${arguments_(job)})` : `load_packages(${JSON.stringify(job.packages)})`);
     watch.asked = null;
   }
   const listed = pyodide.runPythonAsync("await finish()");

@@ -1,6 +1,6 @@
 // Which layers of snapshots this page has fetched before, and whether it starts from its snapshot.
 
-const keyOf = ({ url }) => `mcpframe snapshot ${new URL(".", new URL(url, document.baseURI)).pathname}`;
+const keyOf = ({ url, name }) => `mcpframe snapshot ${new URL(".", new URL(url, document.baseURI)).pathname}${name}`;
 
 /** The part of an archive, which is bytecode, that is left of it as gzip. */
 const GZIPPED = 0.29;
@@ -33,8 +33,8 @@ function isSlow() {
 }
 
 /**
- * Returns whether a layer has been fetched before. Asking the HTTP cache itself would log an error. The key is the layer's
- * folder, so that all pages of a site know the SDK's layer.
+ * Returns whether a layer has been fetched before. Asking the HTTP cache itself would log an error. The key has the
+ * layer's folder, so that all pages of a site know the SDK's layer.
  */
 function isRemembered(layer) {
   try {

@@ -19,6 +19,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from mcpframe.kit.base.cache import cache_dir
 from mcpframe.kit.base.data import checkout_dir
+from mcpframe.kit.bundle import pipeline
 from mcpframe.kit.bundle.output_root import BuildResult
 from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.bundle.snapshot import build_browser, snapshot_page, time_limits
@@ -398,9 +399,10 @@ def test_a_restored_page_lacks_no_function_that_native_code_calls(
 
 
 LINE = "Object.defineProperty(navigator, 'connection', {{ value: {{ effectiveType: '{kind}', saveData: {saving} }} }})"
-KNOWN = """([url, integrity]) => {
+KNOWN = """([url, name, integrity]) => {
     localStorage.clear();
-    localStorage.setItem(`mcpframe snapshot ${new URL(".", new URL(url, document.baseURI)).pathname}`, integrity);
+    const { pathname } = new URL(".", new URL(url, document.baseURI));
+    localStorage.setItem(`mcpframe snapshot ${pathname}${name}`, integrity);
 }"""
 """Remembers one layer, as if another page of its site had fetched it."""
 REMEMBERED = "() => Object.keys(localStorage).some((key) => key.startsWith('mcpframe snapshot '))"
@@ -427,7 +429,7 @@ def test_a_slow_line_starts_with_whatever_needs_fewer_bytes(
     call(page, host, url, "age")
     assert RESTORED not in starts(page)
     sdk, own = json.loads(page.frames[1].locator("#mcpframe-boot").text_content() or "")["files"]["snapshot"]["layers"]
-    page.frames[1].evaluate(KNOWN, [sdk["url"], sdk["integrity"]])
+    page.frames[1].evaluate(KNOWN, [sdk["url"], sdk["name"], sdk["integrity"]])
     assert own["bytes"] < sdk["bytes"] / 10
     call(page, host, url, "age")
     assert RESTORED in starts(page)
@@ -497,6 +499,45 @@ def test_a_new_project_takes_no_snapshot_of_the_sdk(tmp_path: Path, monkeypatch:
     ]
     [own] = result.folder.glob("snapshot.*.bin")
     assert own.stat().st_size < 300_000
+
+
+TABLES = '''
+"""A server of tables."""
+import tabulate
+
+from mcpframe import FrameServer
+
+server = FrameServer("tables", allowed_origins=["*"])
+
+
+@server.tool()
+def table(names: list[str]) -> str:
+    """Return a table."""
+    return tabulate.tabulate([[name] for name in names], tablefmt="plain")
+'''
+
+
+def test_large_requirements_have_a_layer_below_the_server_s(
+    page: Page, host: str, serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "_LARGE", 1)
+    project, out = write_project(tmp_path / "project", server=TABLES, dependencies='["tabulate"]'), tmp_path / "out"
+    found = []
+    for change in ("", "\nCHANGED = 'a text that the memory has'\n"):
+        (project / "server.py").write_text(TABLES + change)
+        result = build(project, out, snapshot=True)
+        assert result.manifest["snapshot"]["layers"] == ["sdk", "packages", "server"], result.manifest["start"]
+        [own] = result.folder.glob("snapshot.*.bin")
+        assert own.stat().st_size < 300_000
+        found.append((own.name, {path.name for path in (out / "_mcpframe").glob("snapshot.*.bin")}))
+    (first, shared), (second, shared_later) = found
+    assert first != second
+    assert shared == shared_later
+    assert len(shared) == 2
+    url = f"{serving(out)}/adder/"
+    said = json.loads(call(page, host, url, "table", json.dumps({"names": ["a", "b"]})))
+    assert said["structuredContent"] == {"result": "a\nb"}
+    assert RESTORED in starts(page)
 
 
 def test_who_may_embed_the_page_changes_nothing_in_it(

@@ -27,7 +27,7 @@ from mcpframe.kit.bundle.assembly.build_warnings import build_warnings, unseen_p
 from mcpframe.kit.bundle.assembly.description import ServerDescription, SetupDescription
 from mcpframe.kit.bundle.assembly.features import absent_packages, code_of, features_of, written_for_a_process
 from mcpframe.kit.bundle.assembly.inputs import RUNTIME, Inputs, Scripts, licence_text, runtime_scripts
-from mcpframe.kit.bundle.assembly.layers import Layers, own_modules_of
+from mcpframe.kit.bundle.assembly.layers import Layers, own_modules_of, required_modules_of
 from mcpframe.kit.bundle.assembly.manifest import manifest_of, origins_of, read_manifests
 from mcpframe.kit.bundle.assembly.offered import check_origins_early, origins_for
 from mcpframe.kit.bundle.assembly.own_modules import own_files, own_sources, shared_own_files
@@ -35,6 +35,7 @@ from mcpframe.kit.bundle.assembly.page_scripts import source_files
 from mcpframe.kit.bundle.assembly.special_packages import THIRD_PARTY
 from mcpframe.kit.bundle.code.console_scripts import entry_code, with_entry
 from mcpframe.kit.bundle.code.entry_object import check_entry_early
+from mcpframe.kit.bundle.code.imports import imports_come_first
 from mcpframe.kit.bundle.code.missing_stdlib import missing_stdlib_warnings
 from mcpframe.kit.bundle.code.page_use import can_run_in_worker, check_worker, starts_processes
 from mcpframe.kit.bundle.import_places import InNode, InPage
@@ -72,6 +73,8 @@ from mcpframe.kit.project.project import (
 from mcpframe.kit.static_hosts.known import limit_warnings
 
 _NO_HOST = "https://host.example"
+_LARGE = 1_000_000
+"""Bytes of compiled modules that are worth a layer of their own, as each is a file to fetch and a page in a build."""
 _KIT = Path(__file__).resolve().parent.parent
 
 
@@ -324,7 +327,9 @@ class Build:
         if not self.draft and not project.config.visitor_env:
             tools = None if project.program else self.description.tools  # a program is not run for it
             server = Server(project.name, project.entry, project.config.kind, tools, project.settings)
-        layers = planned(server, *own_modules_of(self.layers), shares_sdk=self._shares_sdk(bundle))
+        shares_sdk = self._shares_sdk(bundle)
+        packages = self._packages_apart() if server else ()
+        layers = planned(server, *own_modules_of(self.layers), shares_sdk=shares_sdk, packages=packages)
         with self.progress("Taking a snapshot in a browser"):
             return taking.take(project.name, bundle.assets, layers)
 
@@ -334,6 +339,17 @@ class Build:
         # FastMCP reads its settings from the environment when it is imported.
         sets_up_sdk = bool(self.project.settings["env"]) and (packages.sdk == 1 or packages.has_fastmcp)
         return not sets_up_sdk and not any(each["own"] for each in bundle.boot["files"]["libraries"])
+
+    def _packages_apart(self) -> tuple[str, ...]:
+        """Return the imported modules of the requirements, if they are large and the server can find them imported.
+
+        It can if its only module imports before it does anything else, in the environment that every server has.
+        """
+        sources = [data for path, data in self.author.items() if path.endswith(".py")]
+        if any(self.project.settings.values()) or len(sources) != 1 or not imports_come_first(sources[0]):
+            return ()
+        found = required_modules_of(self.layers, self.description.modules)
+        return tuple(found) if sum(found.values()) >= _LARGE else ()
 
     def write(self, inputs: Inputs, bundle: Bundle, taken: Taken, key: str) -> dict[str, Any]:
         """Write the bundle below the output root, and return its manifest."""

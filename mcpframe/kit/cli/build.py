@@ -164,8 +164,12 @@ def _print_bundle(result: BuildResult) -> None:
         f"  first visit  {result.sizes['first_visit'] / 1e6:.1f} MB (gzip)"
         + (f", and {later:.1f} MB in the background once it serves" if later >= _MENTIONED else "")
     )
+    from mcpframe.kit.bundle.assembly.snapshot_file import PACKAGES
+
     own = result.sizes.get("own", 0) / 1e6
-    out.print(f"  more visits  {own:.2f} MB after a change of the server, and for visitors of another one of this site")
+    layers = (result.manifest.get("snapshot") or {}).get("layers", ())
+    others = " with its requirements" if PACKAGES in layers else " of this site"
+    out.print(f"  more visits  {own:.2f} MB after a change of the server, and for visitors of another one{others}")
     out.print(f"  the page     {escape(result.manifest['start'])}")
     if place := _place(result.manifest):
         out.print(f"  runs in      {escape(place)}")

@@ -1,4 +1,4 @@
-// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/page.js", "page/remembered.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "827afc22407cad88a913d1aaf6a85cc3e98ef031251e5942901a09ae4936ac18"}
+// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/page.js", "page/remembered.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "b96dbe1159aa7495c310339a668aa64d8c683d39bb63ecd5b408b64081505c3b"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -340,7 +340,7 @@ function contentOf(bytes2) {
 }
 
 // static/page/remembered.js
-var keyOf = ({ url }) => `mcpframe snapshot ${new URL(".", new URL(url, document.baseURI)).pathname}`;
+var keyOf = ({ url, name: name2 }) => `mcpframe snapshot ${new URL(".", new URL(url, document.baseURI)).pathname}${name2}`;
 var GZIPPED = 0.29;
 function isChosen(files3) {
   return Boolean(files3.snapshot) && (!isSlow() || ofSnapshot(files3) <= ofArchives(files3, "all"));

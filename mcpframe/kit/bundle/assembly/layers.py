@@ -114,6 +114,18 @@ def own_modules_of(layers: Layers) -> tuple[frozenset[str], frozenset[str]]:
     return shared, parts
 
 
+def required_modules_of(layers: Layers, modules: Collection[str]) -> dict[str, int]:
+    """Return those of these modules that are the author's requirements, with the size of each file in bytes."""
+    named = {
+        module_name(f"{layer.name}/{path}" if layer.apart else path): len(data)
+        for layer in layers.author
+        if layer.to != SERVER_PATH
+        for path, data in layer.files.items()
+        if path.endswith((".py", ".pyc"))
+    }
+    return {name: size for name, size in named.items() if name in modules}
+
+
 def needs_deferred(modules: Collection[str], deferred: Files) -> bool:
     """Return whether any of these modules is among files whose paths begin with `std/` or `site-packages/`."""
     names = {module_name(path.partition("/")[2]) for path in deferred}

@@ -14,6 +14,8 @@ SDK = "sdk"
 """The layer with the SDK and the modules of mcpframe that all its servers have."""
 PARTS = "parts"
 """The layer with the other modules of mcpframe in a bundle; only in place of the server's, which has them, too."""
+PACKAGES = "packages"
+"""The layer with the modules of the author's requirements, between the SDK's and the server's."""
 SERVER = "server"
 """The layer with the author's module."""
 DECODER = "zstd.wasm"
@@ -25,7 +27,7 @@ class LayerFile:
     """The file of one layer.
 
     Attributes:
-        name: `SDK`, `PARTS` or `SERVER`.
+        name: `SDK`, `PARTS`, `PACKAGES` or `SERVER`.
         data: The file to publish, compressed.
         unpacked: Its uncompressed size, in bytes.
         build: The id of its Pyodide build.

@@ -96,6 +96,28 @@ def imports_in(tree: ast.Module, path: str) -> Iterator[Import]:
             below += reversed(list(_children(node, where)))
 
 
+def imports_come_first(source: bytes) -> bool:
+    """Return whether a module executes nothing before its last import, outside of functions and classes.
+
+    Then it makes no difference to what it imports whether that was imported earlier.
+    """
+    tree = syntax_tree(source)
+    if tree is None:
+        return False
+    body = tree.body[1:] if ast.get_docstring(tree) is not None else tree.body
+    rest = iter(body)
+    for statement in rest:
+        if not isinstance(statement, ast.Import | ast.ImportFrom):
+            return not any(_imports(each) for each in [statement, *rest])
+    return True
+
+
+def _imports(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return False
+    return any(isinstance(node, ast.Import | ast.ImportFrom) for node in ast.walk(statement))
+
+
 @dataclass(frozen=True)
 class _Where:
     """The place of an import; see `Import`."""

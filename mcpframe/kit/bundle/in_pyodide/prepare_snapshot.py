@@ -1,9 +1,9 @@
 """Prepare Python for a snapshot: all imports for serving are done, and no task runs.
 
-static/build/snapshot-maker.js calls `prepare`, `rehearse` (rehearse.py), `load` for the author's module, and then
-`finish`, `clean`; in a page restored from the layer below, `continue_path` first and no `rehearse`. While the author's
-module is imported, uses of anything that must not be in a public file are noted with their line: randomness, the
-clock, the visitor's locale, the browser.
+static/build/snapshot-maker.js calls `prepare`, `rehearse` (rehearse.py), `load_packages` for the author's requirements
+or `load` for the author's module, and then `finish`, `clean`; in a page restored from the layer below, `continue_path`
+first and no `rehearse`. While code of the author or of requirements is imported, uses of anything that must not be in a
+public file are noted with their line: randomness, the clock, the visitor's locale, the browser.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def continue_path(paths: list[str]) -> None:
         paths: The folders of the author's requirements.
     """
     del sys.path[0]  # Pyodide inserts this entry at every start; the layer below has it already
-    sys.path.extend(paths)
+    sys.path.extend(path for path in paths if path not in sys.path)
     invalidate_caches()  # files have come, though all folders are of one time here
 
 
@@ -175,6 +175,34 @@ async def prepare(settings: str, modules: str) -> None:
         except ModuleNotFoundError as error:
             if error.name != "mcp_types":  # it is for mcp 2.x, and 1.x is here
                 raise
+
+
+def load_packages(names: str) -> None:
+    """Import modules of the author's requirements before the author's module, and note their uses.
+
+    Args:
+        names: JSON; the modules.
+    """
+    global _error
+    from mcpframe.frame.boot.environment import set_environment
+
+    drawn, there = random.getstate(), _folders()
+    sys.setprofile(_watch)
+    try:
+        set_environment([], {})
+        for name in json.loads(names):
+            import_module(name)
+        _complete_libraries()
+    except BaseException as error:  # noqa: BLE001  a library may raise anything
+        sys.setprofile(None)
+        _error = {"what": f"{type(error).__name__}: {error}"}
+    finally:
+        sys.setprofile(None)
+    print(IMPORTS, file=sys.__stderr__)
+    if random.getstate() != drawn or not are_fresh():
+        _noted.append({"what": "randomness"})
+    if _folders() != there:
+        _noted.append({"what": "folders"})  # pages would have to make them before the server's are known
 
 
 def load(entry: str, kind: str, settings: str) -> None:

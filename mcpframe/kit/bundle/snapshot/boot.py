@@ -9,7 +9,7 @@ from typing import Any
 
 from mcpframe.kit.bundle.assembly.assets import integrity
 from mcpframe.kit.bundle.assembly.index_page import BOOT, INBOX
-from mcpframe.kit.bundle.assembly.snapshot_file import PARTS, SERVER, Snapshot, snapshot_entry
+from mcpframe.kit.bundle.assembly.snapshot_file import PACKAGES, PARTS, SERVER, Snapshot, snapshot_entry
 
 PATIENCE = 120.0
 """Seconds for one page, without those for importing the server's modules."""
@@ -77,7 +77,7 @@ def changed(
 
     Args:
         files: The entries of further files.
-        layer: The layer: `SDK`, `PARTS`, or `SERVER` for all files.
+        layer: The layer: `SDK`, `PARTS`, `PACKAGES`, or `SERVER` for all files.
         snapshot: The snapshot that the page can restore; None for none.
         links: The entries of its files.
         decoder: The entry of its decoder.
@@ -87,7 +87,11 @@ def changed(
     page_config = config["files"]
     page_config.update(files)
     shared = [item for item in page_config["libraries"] if item["path"].startswith("/lib/")]
-    if layer != SERVER:
+    if layer == PACKAGES:
+        page_config["archives"] = [
+            item for item in page_config["archives"] if not item["own"] or item["to"] != page_config["server_path"]
+        ]
+    elif layer != SERVER:
         there = (item for item in page_config["archives"] if not item["own"])
         page_config["archives"] = [item for item in there if layer == PARTS or not item["part"]]
         page_config["libraries"] = shared

@@ -1,9 +1,9 @@
 """The layers of a snapshot: each is taken in a page that was restored from the layer below it, and kept in the cache.
 
 The SDK's layer is the same for all servers of one SDK, and is taken once for all projects. A server's own layer is the
-difference to it; where none can be taken, that of the modules of mcpframe that this bundle has besides. A server that
-links native libraries of its own has one layer only: such a library is linked before Python runs, which moves all that
-is in memory.
+difference to it, or to a layer with its requirements above it, if these are large; where none can be taken, that of the
+modules of mcpframe that this bundle has besides. A server that links native libraries of its own has one layer only:
+such a library is linked before Python runs, which moves all that is in memory.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.bundle.assembly.page_scripts import snapshot_maker_script
-from mcpframe.kit.bundle.assembly.snapshot_file import PARTS, SDK, SERVER, LayerFile, Snapshot
+from mcpframe.kit.bundle.assembly.snapshot_file import PACKAGES, PARTS, SDK, SERVER, LayerFile, Snapshot
 from mcpframe.kit.bundle.pyodide.compile import cache_key, cached
 from mcpframe.kit.bundle.pyodide.job_texts import job_text
 from mcpframe.kit.bundle.snapshot.build_site import NoOutcome
@@ -25,7 +25,7 @@ from mcpframe.kit.bundle.snapshot.memory import LEVEL, LEVEL_OF_SHARED, filled, 
 from mcpframe.kit.bundle.snapshot.reasons import failure, reason
 from mcpframe.kit.bundle.snapshot.snapshot_page import OpenedBundle, PageTimeout
 
-_FORMAT = "11"
+_FORMAT = "12"
 """Increase it when this module or `memory` writes the same inputs differently: the key of the cache has the rest."""
 _ENV = {"PYTHONHASHSEED": "0"}
 _PROGRAMS = ("prepare_snapshot", "rehearse")
@@ -57,15 +57,17 @@ class SnapshotLayer:
     """A layer to take.
 
     Attributes:
-        name: `SDK`, `PARTS` or `SERVER`.
+        name: `SDK`, `PARTS`, `PACKAGES` or `SERVER`.
         parent: The layer below; None for the lowest.
         modules: The modules of mcpframe that it imports, besides those that they import.
+        packages: The modules of the author's requirements that it imports.
         server: The author's server, which it imports; None for the other layers.
     """
 
     name: str
     parent: SnapshotLayer | None = None
     modules: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
     server: Server | None = None
 
     @property
@@ -78,7 +80,7 @@ class SnapshotLayer:
         """The inputs of its memory besides the files of its page, which also decide the modules."""
         below = self.parent.identity if self.parent else []
         if self.server is None:
-            return [*below, self.name]
+            return [*below, self.name, *self.packages]
         server = self.server
         return [*below, self.name, server.entry, server.kind, json.dumps(server.settings), json.dumps(server.tools)]
 
@@ -87,7 +89,12 @@ _SDK = SnapshotLayer(SDK)
 
 
 def planned(
-    server: Server | None, shared: Collection[str], parts: Collection[str], *, shares_sdk: bool
+    server: Server | None,
+    shared: Collection[str],
+    parts: Collection[str],
+    *,
+    shares_sdk: bool,
+    packages: Collection[str] = (),
 ) -> tuple[SnapshotLayer, ...]:
     """Return the layers that a bundle may have in its snapshot, the best first.
 
@@ -96,14 +103,19 @@ def planned(
         shared: The modules of mcpframe that all servers of this SDK have.
         parts: Those that this bundle has besides.
         shares_sdk: Whether the server's layer is above the SDK's.
+        packages: The modules of its requirements that may have a layer of their own, between these two.
     """
     sdk, own = replace(_SDK, modules=tuple(sorted(shared))), tuple(sorted(parts))
     without_server = SnapshotLayer(PARTS, sdk, own) if own else sdk
     if server is None:
         return (without_server,)
-    if shares_sdk:
-        return SnapshotLayer(SERVER, sdk, own, server), without_server
-    return SnapshotLayer(SERVER, None, (*sdk.modules, *own), server), without_server
+    if not shares_sdk:
+        return SnapshotLayer(SERVER, None, (*sdk.modules, *own), server=server), without_server
+    on_sdk = SnapshotLayer(SERVER, sdk, own, server=server)
+    if not packages:
+        return on_sdk, without_server
+    below = SnapshotLayer(PACKAGES, sdk, own, tuple(sorted(packages)))
+    return SnapshotLayer(SERVER, below, server=server), on_sdk, without_server
 
 
 class NoLayer(Exception):
@@ -164,6 +176,7 @@ def _take(browser: OpenedBundle, layer: SnapshotLayer, below: tuple[LayerFile, .
         "kind": server.kind if server else "server",
         "settings": json.dumps(server.settings if server else {}),
         "modules": json.dumps(layer.modules),
+        "packages": json.dumps(layer.packages),
         "continues": bool(below),
     }
     before, start = _start(browser, layer=layer.lowest.name)

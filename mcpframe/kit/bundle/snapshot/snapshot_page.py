@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mcpframe.kit.bundle.assembly.index_page import boot_of
-from mcpframe.kit.bundle.assembly.snapshot_file import SERVER, Snapshot
+from mcpframe.kit.bundle.assembly.snapshot_file import PACKAGES, SERVER, Snapshot
 from mcpframe.kit.bundle.snapshot.boot import PATIENCE, changed, neutral
 from mcpframe.kit.bundle.snapshot.build_browser import FAILED, Chromium
 from mcpframe.kit.bundle.snapshot.build_site import JobPage, NoOutcome
@@ -122,7 +122,7 @@ class OpenedBundle:
                 heard[:] = [*heard[-9:], message.text[:_MOST_HEARD]]
 
         try:
-            page = self.chromium.page_for(own=layer == SERVER)
+            page = self.chromium.page_for(own=layer in (PACKAGES, SERVER))
             page.on("console", hear)
             page.goto(f"{origin}/{self.name}/index.html")
             has_begun = False

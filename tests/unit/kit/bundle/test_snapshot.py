@@ -17,11 +17,11 @@ from starlette.requests import Request
 
 from mcpframe.kit.bundle.assembly.assets import asset
 from mcpframe.kit.bundle.assembly.index_page import boot_of
-from mcpframe.kit.bundle.assembly.snapshot_file import PARTS, SDK, SERVER
+from mcpframe.kit.bundle.assembly.snapshot_file import PACKAGES, PARTS, SDK, SERVER
 from mcpframe.kit.bundle.pyodide.job_texts import job_text
 from mcpframe.kit.bundle.snapshot import build_browser, build_site, camera, layers, memory, reasons, snapshot_page
 
-LAYER = layers.SnapshotLayer(SERVER, layers._SDK, (), layers.Server("x", "server:server", "server", None))
+LAYER = layers.SnapshotLayer(SERVER, layers._SDK, server=layers.Server("x", "server:server", "server", None))
 NOTHING = {"error": None, "asked": None, "tasks": 0, "written": [], "opened": [], "modules": []}
 
 
@@ -172,22 +172,24 @@ OF_SERVER = layers.Server("x", "server:server", "server", None)
 
 
 @pytest.mark.parametrize(
-    ("server", "parts", "shares_sdk", "expected"),
+    ("server", "parts", "packages", "shares_sdk", "expected"),
     [
-        (OF_SERVER, [], True, [[SDK, SERVER], [SDK]]),
-        (OF_SERVER, ["b"], True, [[SDK, SERVER], [SDK, PARTS]]),
-        (OF_SERVER, ["b"], False, [[SERVER], [SDK, PARTS]]),
-        (None, ["b"], True, [[SDK, PARTS]]),
-        (None, [], True, [[SDK]]),
+        (OF_SERVER, [], [], True, [[SDK, SERVER], [SDK]]),
+        (OF_SERVER, ["b"], [], True, [[SDK, SERVER], [SDK, PARTS]]),
+        (OF_SERVER, ["b"], [], False, [[SERVER], [SDK, PARTS]]),
+        (OF_SERVER, ["b"], ["sympy"], True, [[SDK, PACKAGES, SERVER], [SDK, SERVER], [SDK, PARTS]]),
+        (OF_SERVER, ["b"], ["sympy"], False, [[SERVER], [SDK, PARTS]]),
+        (None, ["b"], [], True, [[SDK, PARTS]]),
+        (None, [], [], True, [[SDK]]),
     ],
 )
 def test_the_layers_that_a_bundle_may_have(
-    server: layers.Server | None, parts: list[str], shares_sdk: bool, expected: list[list[str]]
+    server: layers.Server | None, parts: list[str], packages: list[str], shares_sdk: bool, expected: list[list[str]]
 ) -> None:
     def chain(layer: layers.SnapshotLayer | None) -> list[layers.SnapshotLayer]:
         return [*chain(layer.parent), layer] if layer else []
 
-    found = [chain(layer) for layer in layers.planned(server, ["a"], parts, shares_sdk=shares_sdk)]
+    found = [chain(layer) for layer in layers.planned(server, ["a"], parts, shares_sdk=shares_sdk, packages=packages)]
     assert [[layer.name for layer in each] for each in found] == expected
     assert {tuple(name for layer in each for name in layer.modules) for each in found} == {("a", *parts)}
 
