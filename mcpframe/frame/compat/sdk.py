@@ -1,6 +1,6 @@
 """Make the unmodified official SDK importable and correct in Pyodide.
 
-On CPython `prepare` does nothing. In Pyodide it does eight things, each for one reason:
+On CPython `prepare` does nothing. In Pyodide it does nine things, each for one reason:
 
 1. The SDK imports an HTTP stack that a frame never uses: placeholders answer those imports (`placeholders.py`).
 2. rpds-py has no WebAssembly wheel: `rpds.py` stands in for it.
@@ -12,6 +12,7 @@ On CPython `prepare` does nothing. In Pyodide it does eight things, each for one
 6. A page has one event loop: code that creates another gets a front of it (`event_loops.py`).
 7. `hashlib` lacks `pbkdf2_hmac`, which many packages import: `key_derivation.py` has it.
 8. A page starts without the docstrings that nothing but `help` reads: `docstrings.py` restores them for that.
+9. No server needs the client of the SDK, which `import mcp` imports: `later_client.py` does so when it is used.
 
 It does the same for the SDK of 1.x, except for the fourth, which 1.x does not need; `serving.mcp1_failures` has the
 rest for 1.x.
@@ -26,7 +27,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -34,6 +35,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 from mcpframe.frame.compat import docstrings, event_loops, in_pyodide
+from mcpframe.frame.compat.later_client import LaterClient
 from mcpframe.frame.compat.placeholders import PlaceholderFinder, advice
 from mcpframe.frame.core.errors import SdkError
 
@@ -110,7 +112,8 @@ def prepare() -> None:
     event_loops.keep_one()
     docstrings.restore_when_read()
     setattr(hashlib, "pbkdf2_hmac", _derived_key)  # noqa: B010
-    with _models_built_on_use(), _pydantic_of(version):
+    client = LaterClient(partial(_imported_later, finder))
+    with _models_built_on_use(), _pydantic_of(version), client.postponed() if version == 2 else nullcontext():
         for module in _MODULES[version]:
             import_module(module)
     finder.withdraw()
@@ -119,6 +122,14 @@ def prepare() -> None:
     else:
         _remember_versions()
     _prepared = finder
+
+
+@contextmanager
+def _imported_later(finder: PlaceholderFinder) -> Iterator[None]:
+    """Import a module of the SDK in this block as `prepare` does."""
+    with _models_built_on_use():
+        yield
+    finder.withdraw()
 
 
 def adapt_http() -> None:
@@ -182,6 +193,9 @@ def _models_built_on_use() -> Iterator[None]:
     """Make pydantic models and type adapters defined in this block build their validators at first use."""
     from pydantic import BaseModel, TypeAdapter
 
+    if BaseModel.model_config.get("defer_build"):  # in another such block
+        yield
+        return
     decision = TypeAdapter.__dict__.get("_defer_build")  # private: the adapter of a model accepts no config
     BaseModel.model_config["defer_build"] = True
     if decision is not None:
