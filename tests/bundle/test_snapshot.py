@@ -127,6 +127,19 @@ def documented() -> str:
 
 
 @server.tool()
+async def asked() -> str:
+    """What a client of the SDK in this page gets, and whether that was imported before."""
+    import json, sys
+    import mcp
+
+    before = "mcp.client.client" in sys.modules
+    async with mcp.Client(server) as client:
+        result = await client.call_tool("age", {})
+    session = mcp.client.session.ClientSession.__name__
+    return json.dumps([before, result.is_error, session, "httpx" in sys.modules])
+
+
+@server.tool()
 def chance() -> list[str]:
     """What has to be another one for everybody."""
     import os, secrets, uuid
@@ -327,6 +340,15 @@ def test_docstrings_of_libraries_come_back_when_they_are_read(
     assert printed
     assert [text.split()[0] for text in after] == ["Decode", "List", "Groups", "Text"]
     assert answer(call(page, host, f"{serving(plain)}/adder/", "documented")) == restored
+
+
+def test_the_client_of_the_sdk_is_imported_when_it_is_used(
+    page: Page, host: str, serving: Serving, stateful: Path, plain: Path
+) -> None:
+    expected = [False, False, "ClientSession", False]
+    assert answer(call(page, host, f"{serving(stateful)}/adder/", "asked")) == expected
+    assert RESTORED in starts(page)
+    assert answer(call(page, host, f"{serving(plain)}/adder/", "asked")) == expected
 
 
 def test_chance_is_another_one_for_everybody(page: Page, host: str, serving: Serving, stateful: Path) -> None:
