@@ -85,9 +85,10 @@ def main(arguments: Sequence[str]) -> int:
     verbs.add_parser("survey", help="build public packages by their names, and call a tool of each", add_help=False)
     verbs.add_parser("screenshots", help="renew the documentation's pictures, in docs/images/", add_help=False)
     verbs.add_parser("release", help="build and check the packages of a release", add_help=False)
+    verbs.add_parser("profile", help="profile which WebAssembly functions serving runs", add_help=False)
     verbs.add_parser("weight", help="lines of code by room, and what has changed since a commit", add_help=False)
     options, rest = parser.parse_known_args(arguments)
-    passing = ("test", "bench", "conformance", "soak", "survey", "screenshots", "release", "weight")
+    passing = ("test", "bench", "conformance", "soak", "survey", "screenshots", "release", "profile", "weight")
     if rest and options.verb not in passing:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     os.environ.update(_COMPILED)
@@ -111,6 +112,8 @@ def main(arguments: Sequence[str]) -> int:
             return survey(rest)
         elif options.verb == "release":
             return release(rest)
+        elif options.verb == "profile":
+            return subprocess.call([sys.executable, "-m", "tests.wasm_profile", *rest], cwd=ROOT, env=set_up())
         elif options.verb == "weight":
             from tests.support import weight
 

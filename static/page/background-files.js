@@ -2,7 +2,7 @@
 // that serving needs, so they are fetched in the background, once the page is quiet. If Python reads one of them before
 // that, all are fetched at once by synchronous requests: Python cannot wait in the middle of an import.
 import { DeferredModules } from "./deferred-modules.js";
-import { fetchNow } from "./fetch-now.js";
+import { readNow } from "./fetch-now.js";
 import { whenQuiet } from "./restore.js";
 import { settle, unpack } from "./unzip.js";
 
@@ -71,11 +71,13 @@ export class BackgroundFiles {
    * Fetches the remaining files once the page is quiet, unless the browser is set to save data.
    * Large packages are fetched only when they are read. A program that drives the browser, such as mcpframe's bridge, can
    * call `mcpframeComplete()` to have all fetched at once, including the deferred modules.
+   * @param {() => Promise<any>} others fetches what the page needs besides files
    */
-  fetchInBackground() {
+  fetchInBackground(others) {
     if (navigator.connection?.saveData) return;
     let coming;
-    const come = () => (coming ??= this.#come(this.files.archives.filter(({ apart }) => !apart)));
+    const files = this.files.archives.filter(({ apart }) => !apart);
+    const come = () => (coming ??= Promise.all([others(), this.#come(files)]));
     globalThis.mcpframeComplete = async () => {
       await come();
       await this.#come(this.files.archives);
@@ -97,7 +99,7 @@ export class BackgroundFiles {
     const missing = file.apart ? [file] : together;
     this.#finish(
       missing,
-      missing.map((each) => fetchNow(this.absolute(each.url), each, this.FS)),
+      missing.map((each) => readNow(this.absolute(each.url), each, this.FS)),
     );
   }
 

@@ -1,7 +1,7 @@
 // Modules that few servers read. Python sees the files in their folders from the start; the archive with their content is
 // fetched when the first of them is read, by a synchronous request: Python cannot wait in the middle of an import. If the
 // build knows that a server needs them, they are fetched with the rest.
-import { fetchNow } from "./fetch-now.js";
+import { readNow } from "./fetch-now.js";
 
 export class DeferredModules {
   /** `file`: the archive's entry in the boot config, with `integrity`, `bytes`, and `to`, the folder it is for. */
@@ -49,7 +49,7 @@ export class DeferredModules {
   }
 
   #fill(FS) {
-    this.#put(fetchNow(this.url, this.file, FS));
+    this.#put(readNow(this.url, this.file, FS));
   }
 
   #put(archive) {

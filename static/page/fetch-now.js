@@ -1,8 +1,12 @@
-// Fetches a file of the bundle synchronously, while Python waits for it in the middle of an import.
+// Fetches a file of the bundle synchronously, while Python waits for it in the middle of an import or a call.
 import { sha256 } from "./sha256.js";
 
-/** Returns the file's bytes, with their hash checked. If that fails, the console says why and Python raises OSError. */
-export function fetchNow(url, file, FS) {
+/**
+ * Returns the file's bytes, with their hash checked. If that fails, an error says why, also in the console.
+ * @param {string} url
+ * @param {{ integrity: string }} file
+ */
+export function fetchNow(url, file) {
   const request = new XMLHttpRequest();
   let problem = "could not be fetched: check the network.";
   try {
@@ -22,5 +26,14 @@ export function fetchNow(url, file, FS) {
     console.error(error);
   }
   console.error(`${url} ${problem}`);
-  throw new FS.ErrnoError(29); // EIO: Python raises OSError
+  throw new Error(`${url} ${problem}`);
+}
+
+/** The same for a file that Python reads, which raises OSError if it fails. */
+export function readNow(url, file, FS) {
+  try {
+    return fetchNow(url, file);
+  } catch {
+    throw new FS.ErrnoError(29); // EIO
+  }
 }

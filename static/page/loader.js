@@ -10,6 +10,7 @@ import { asWasm, hasCopies, headOf, replaceCopies, settleLibraries } from "./lin
 import { fetchSnapshot } from "./fetch-layers.js";
 import { isChosen } from "./remembered.js";
 import { Snapshot, fetchForNextTime, unused } from "./restore.js";
+import { SecondFiles } from "./second-files.js";
 import { absolute, config, given, ofPage, withResolvers } from "./surroundings.js";
 import { settle, unpack } from "./unzip.js";
 import { Workers } from "./workers.js";
@@ -34,21 +35,22 @@ const EMPTY_ZIP = new Uint8Array([0x50, 0x4b, 5, 6, ...new Array(18).fill(0)]);
  * @param responses a Map from URL to a function that returns a promise of the response
  * @param module a promise of the compiled Python interpreter
  * @param libraries a Map from the buffer that stands for a library to the compiled library and its entry
+ * @param settleExports returns the exports of a module that has been linked, for Emscripten
  * @param constructors gets the functions that set up the author's libraries, which may need Python
  */
-async function withLoaded(responses, module, libraries, constructors, start) {
+async function withLoaded(responses, module, libraries, settleExports, constructors, start) {
   const { fetch: originalFetch } = globalThis;
   const { instantiate, instantiateStreaming } = WebAssembly;
   let copies;
-  const linked = async (compiled, imports) => {
+  const linked = async (file, compiled, imports) => {
     const instance = await instantiate.call(WebAssembly, compiled, imports);
     copies ??= hasCopies(); // here, where WebAssembly is known to be allowed
     if (copies) replaceCopies(instance, imports);
-    return { module: compiled, instance };
+    return { module: compiled, instance: { exports: await settleExports(file, instance.exports, imports) } };
   };
-  const linkedLibrary = async ({ compiled, own }, imports) => {
-    const { module: done, instance } = await linked(compiled, imports);
-    if (!own || !instance.exports.__wasm_call_ctors) return { module: done, instance };
+  const linkedLibrary = async ({ compiled, file }, imports) => {
+    const { module: done, instance } = await linked(file, compiled, imports);
+    if (!file.own || !instance.exports.__wasm_call_ctors) return { module: done, instance };
     const { __wasm_call_ctors: construct, ...exports } = instance.exports;
     constructors.push(construct);
     return { module: done, instance: { exports } };
@@ -59,7 +61,7 @@ async function withLoaded(responses, module, libraries, constructors, start) {
   };
   WebAssembly.instantiateStreaming = async (source, imports) => {
     if (source !== module) return instantiateStreaming.call(WebAssembly, source, imports);
-    return linked(await module, imports);
+    return linked(files.wasm, await module, imports);
   };
   /** @type {any} */ (WebAssembly).instantiate = async (source, imports) => {
     const library = libraries.get(source?.buffer);
@@ -75,14 +77,20 @@ async function withLoaded(responses, module, libraries, constructors, start) {
 
 /** The downloads that every start needs, all started at once. */
 class Arrivals {
-  /** @param linked how many of the libraries are linked before Python runs */
-  constructor(linked = files.libraries.length) {
-    page.expect([files.wasm, ...files.libraries]);
+  /**
+   * @param linked how many of the libraries are linked before Python runs
+   * @param whole whether the start runs code of the second files
+   */
+  constructor(linked = files.libraries.length, whole = true) {
     this.failed = withResolvers();
+    this.secondFiles = new SecondFiles();
     this.constructors = []; // of the author's libraries, to be called once Python runs; a snapshot has their effects
     this.wasm = this.watched(compile(files.wasm));
     const compiled = (file) => ({ ...file, library: this.watched(compile(file)) });
     this.linked = files.libraries.slice(0, linked).map(compiled);
+    const seconds = whole ? [files.wasm, ...this.linked].flatMap(({ second }) => second ?? []) : [];
+    this.seconds = new Map(seconds.map((second) => [second, this.watched(compile(second))]));
+    page.expect([files.wasm, ...files.libraries, ...seconds]);
     this.others = files.libraries.slice(linked).map((file) => ({ ...file, data: this.watched(bytes(file)) }));
     this.scripts = this.watched(
       Promise.all([script(files.pyodide, "mcpframePyodide"), script(files.asm, "mcpframePyodideModule")]),
@@ -91,13 +99,22 @@ class Arrivals {
 
   /** Waits until all downloads have arrived, so that memory does not depend on the order of their arrival. */
   async complete() {
-    await Promise.all([this.wasm, this.scripts, ...this.linked.map(({ library }) => library)]);
+    await Promise.all([
+      this.wasm,
+      this.scripts,
+      ...this.linked.map(({ library }) => library),
+      ...this.seconds.values(),
+    ]);
   }
 
   /** Returns everything compiled, by URL. */
   async compiled() {
-    const linked = this.linked.map(async ({ url, library }) => [url, await library]);
-    return new Map(await Promise.all([this.wasm.then((module) => [files.wasm.url, module]), ...linked]));
+    const all = [
+      [files.wasm, this.wasm],
+      ...this.linked.map(({ library, ...file }) => [file, library]),
+      ...this.seconds,
+    ];
+    return new Map(await Promise.all(all.map(async ([{ url }, module]) => /** @type {const} */ ([url, await module]))));
   }
 
   // Pyodide swallows some failures of its fetches, so `start` also waits for ours.
@@ -119,10 +136,10 @@ class Arrivals {
     const [loadPyodide, createPyodideModule] = await this.scripts;
     const noStdlib = absolute("no-stdlib.zip"); // `fsInit` unpacks Python's library; Pyodide insists on a zip file
     const libraries = new Map();
-    const linking = async ({ library, own }) => {
-      const compiled = await library;
+    const linking = async (file) => {
+      const compiled = await file.library;
       const { buffer } = headOf(compiled);
-      libraries.set(buffer, { compiled, own });
+      libraries.set(buffer, { compiled, file });
       return { ok: true, arrayBuffer: async () => buffer };
     };
     const responses = new Map([
@@ -156,13 +173,18 @@ class Arrivals {
       ...more,
       env: { ...files.env, ...more.env },
     };
+    const settleExports = async (file, exports, imports) => {
+      const settled = this.secondFiles.expect(file, exports, imports);
+      if (this.seconds.has(file.second)) await this.secondFiles.come((second) => this.seconds.get(second));
+      return settled;
+    };
     // Emscripten does not report an error of a library that it links, and would wait for ever.
     const fail = ({ reason }) => {
       if (reason instanceof WebAssembly.RuntimeError) this.watched(Promise.reject(reason));
     };
     addEventListener("unhandledrejection", fail);
     return Promise.race([
-      withLoaded(responses, this.wasm, libraries, this.constructors, () => loadPyodide(settings)),
+      withLoaded(responses, this.wasm, libraries, settleExports, this.constructors, () => loadPyodide(settings)),
       this.failed.promise,
     ]).finally(() => removeEventListener("unhandledrejection", fail));
   }
@@ -220,7 +242,8 @@ async function copiesOf(fetched) {
 async function restorePython(more, begun) {
   const fetched = given ? given.image : fetchSnapshot(files.snapshot, get, compile, page.loaded);
   const snapshot = new Snapshot(files.snapshot, fetched);
-  const arrivals = new Arrivals(files.snapshot.libraries);
+  const runsAll = more?._makeSnapshot || files.snapshot.layers.at(-1).name !== "server"; // which it imports
+  const arrivals = new Arrivals(files.snapshot.libraries, runsAll);
   workers?.give(arrivals.compiled(), copiesOf(fetched));
   page.progress("Loading");
   page.expect([...files.snapshot.layers, files.snapshot.decoder]);
@@ -246,7 +269,7 @@ async function restorePython(more, begun) {
     await pyodide._api.loadDynlib(path);
   }
   page.isRestored();
-  background.fetchInBackground();
+  background.fetchInBackground(() => arrivals.secondFiles.come(compile));
   performance.mark("mcpframe:libraries");
   return pyodide;
 }

@@ -61,6 +61,7 @@ from mcpframe.kit.bundle.pyodide.version import VERSION
 from mcpframe.kit.bundle.server_import import ServerFails, compile_and_import
 from mcpframe.kit.bundle.snapshot.camera import Camera, Taken, camera
 from mcpframe.kit.bundle.snapshot.layers import Server, planned
+from mcpframe.kit.bundle.wasm.profile import profiled
 from mcpframe.kit.project.project import (
     Project,
     find_project,
@@ -389,6 +390,7 @@ class Build:
             repr((project.name, project.entry, project.requirements, project.lazy, project.config)),
             repr((self.earlier is not None, self.draft, self.snapshot)),
             self.first_paint,
+            *profiled(),
         ]
         for files in (own_sources(), self.author, self.page_files):
             parts += [part for path, data in files.items() for part in (path, data)]

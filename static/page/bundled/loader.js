@@ -1,4 +1,4 @@
-// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/page.js", "page/remembered.js", "page/restore.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "b96dbe1159aa7495c310339a668aa64d8c683d39bb63ecd5b408b64081505c3b"}
+// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/page.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "942ecde1a45bd22c3b8071f5cbca8e4d29150976f10c8452946d3d8f33a04207"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -241,7 +241,7 @@ function block(state, w, view, at) {
 }
 
 // static/page/fetch-now.js
-function fetchNow(url, file, FS) {
+function fetchNow(url, file) {
   const request = new XMLHttpRequest();
   let problem = "could not be fetched: check the network.";
   try {
@@ -261,7 +261,14 @@ function fetchNow(url, file, FS) {
     console.error(error);
   }
   console.error(`${url} ${problem}`);
-  throw new FS.ErrnoError(29);
+  throw new Error(`${url} ${problem}`);
+}
+function readNow(url, file, FS) {
+  try {
+    return fetchNow(url, file);
+  } catch {
+    throw new FS.ErrnoError(29);
+  }
 }
 
 // static/page/deferred-modules.js
@@ -306,7 +313,7 @@ var DeferredModules = class {
     if (this.nodes.length) this.#put(await fetchBytes(this.file));
   }
   #fill(FS) {
-    this.#put(fetchNow(this.url, this.file, FS));
+    this.#put(readNow(this.url, this.file, FS));
   }
   #put(archive) {
     for (const [node, offset, size] of this.nodes) {
@@ -575,11 +582,13 @@ var BackgroundFiles = class {
    * Fetches the remaining files once the page is quiet, unless the browser is set to save data.
    * Large packages are fetched only when they are read. A program that drives the browser, such as mcpframe's bridge, can
    * call `mcpframeComplete()` to have all fetched at once, including the deferred modules.
+   * @param {() => Promise<any>} others fetches what the page needs besides files
    */
-  fetchInBackground() {
+  fetchInBackground(others) {
     if (navigator.connection?.saveData) return;
     let coming;
-    const come = () => coming ??= this.#come(this.files.archives.filter(({ apart }) => !apart));
+    const files3 = this.files.archives.filter(({ apart }) => !apart);
+    const come = () => coming ??= Promise.all([others(), this.#come(files3)]);
     globalThis.mcpframeComplete = async () => {
       await come();
       await this.#come(this.files.archives);
@@ -599,7 +608,7 @@ var BackgroundFiles = class {
     const missing = file.apart ? [file] : together;
     this.#finish(
       missing,
-      missing.map((each) => fetchNow(this.absolute(each.url), each, this.FS))
+      missing.map((each) => readNow(this.absolute(each.url), each, this.FS))
     );
   }
   /** Writes archives that have arrived, except those that a synchronous request has brought meanwhile. */
@@ -1540,6 +1549,52 @@ function reasonOf({ message, status }) {
   return message || "a fatal error";
 }
 
+// static/page/second-files.js
+var SHARED = "mcpframe:";
+var LOADER = 0;
+var SecondFiles = class {
+  #waiting = /* @__PURE__ */ new Map();
+  // from the entry of a second file to the function that links it
+  /**
+   * Keeps what a first file, just linked, exports for its second.
+   * @param file its entry in the boot config
+   * @param {WebAssembly.Exports} exports
+   * @param {WebAssembly.Imports} imports
+   * @returns {WebAssembly.Exports} what it exports for Emscripten
+   */
+  expect({ second }, exports, imports) {
+    if (!second) return exports;
+    const entries = Object.entries(exports);
+    const mcpframe = Object.fromEntries(entries.filter(([name2]) => name2.startsWith(SHARED)));
+    const { "mcpframe:table": table, "mcpframe:loaded": loaded } = (
+      /** @type {any} */
+      mcpframe
+    );
+    this.#waiting.set(second, (module) => {
+      new WebAssembly.Instance(module, { ...imports, mcpframe });
+      loaded.value = 1;
+    });
+    const load = Object.assign(() => this.#loadNow(second), { sig: "v" });
+    table.set(LOADER, asWasm([load]).get(load));
+    return Object.fromEntries(entries.filter(([name2]) => !name2.startsWith(SHARED)));
+  }
+  /**
+   * Links all that are expected.
+   * @param {(file: any) => Promise<WebAssembly.Module>} compile fetches and compiles a file
+   */
+  async come(compile2) {
+    await Promise.all([...this.#waiting.keys()].map(async (second) => this.#link(second, await compile2(second))));
+  }
+  #loadNow(second) {
+    performance.mark(`mcpframe:second file ${second.url}`, { detail: new Error("called by").stack });
+    this.#link(second, new WebAssembly.Module(fetchNow(absolute(second.url), second)));
+  }
+  #link(second, module) {
+    this.#waiting.get(second)?.(module);
+    this.#waiting.delete(second);
+  }
+};
+
 // static/page/workers.js
 var NOT_ALLOWED = "the browser or this page's policy allows no worker";
 var FIRST_LOOK = 1500;
@@ -1715,19 +1770,19 @@ var isServed = config.runs_in === "worker" && !given;
 var isSetup = isServed && new RegExp(config.setup_hash).test(location.hash);
 var workers = isServed || config.processes && given?.kind !== "process" ? new Workers(program) : null;
 var EMPTY_ZIP = new Uint8Array([80, 75, 5, 6, ...new Array(18).fill(0)]);
-async function withLoaded(responses, module, libraries, constructors, start2) {
+async function withLoaded(responses, module, libraries, settleExports, constructors, start2) {
   const { fetch: originalFetch } = globalThis;
   const { instantiate, instantiateStreaming } = WebAssembly;
   let copies;
-  const linked = async (compiled, imports) => {
+  const linked = async (file, compiled, imports) => {
     const instance = await instantiate.call(WebAssembly, compiled, imports);
     copies ??= hasCopies();
     if (copies) replaceCopies(instance, imports);
-    return { module: compiled, instance };
+    return { module: compiled, instance: { exports: await settleExports(file, instance.exports, imports) } };
   };
-  const linkedLibrary = async ({ compiled, own }, imports) => {
-    const { module: done, instance } = await linked(compiled, imports);
-    if (!own || !instance.exports.__wasm_call_ctors) return { module: done, instance };
+  const linkedLibrary = async ({ compiled, file }, imports) => {
+    const { module: done, instance } = await linked(file, compiled, imports);
+    if (!file.own || !instance.exports.__wasm_call_ctors) return { module: done, instance };
     const { __wasm_call_ctors: construct, ...exports } = instance.exports;
     constructors.push(construct);
     return { module: done, instance: { exports } };
@@ -1738,7 +1793,7 @@ async function withLoaded(responses, module, libraries, constructors, start2) {
   };
   WebAssembly.instantiateStreaming = async (source, imports) => {
     if (source !== module) return instantiateStreaming.call(WebAssembly, source, imports);
-    return linked(await module, imports);
+    return linked(files2.wasm, await module, imports);
   };
   WebAssembly.instantiate = async (source, imports) => {
     const library = libraries.get(source?.buffer);
@@ -1752,14 +1807,20 @@ async function withLoaded(responses, module, libraries, constructors, start2) {
   }
 }
 var Arrivals = class {
-  /** @param linked how many of the libraries are linked before Python runs */
-  constructor(linked = files2.libraries.length) {
-    page2.expect([files2.wasm, ...files2.libraries]);
+  /**
+   * @param linked how many of the libraries are linked before Python runs
+   * @param whole whether the start runs code of the second files
+   */
+  constructor(linked = files2.libraries.length, whole = true) {
     this.failed = withResolvers();
+    this.secondFiles = new SecondFiles();
     this.constructors = [];
     this.wasm = this.watched(compile(files2.wasm));
     const compiled = (file) => ({ ...file, library: this.watched(compile(file)) });
     this.linked = files2.libraries.slice(0, linked).map(compiled);
+    const seconds = whole ? [files2.wasm, ...this.linked].flatMap(({ second }) => second ?? []) : [];
+    this.seconds = new Map(seconds.map((second) => [second, this.watched(compile(second))]));
+    page2.expect([files2.wasm, ...files2.libraries, ...seconds]);
     this.others = files2.libraries.slice(linked).map((file) => ({ ...file, data: this.watched(bytes(file)) }));
     this.scripts = this.watched(
       Promise.all([script(files2.pyodide, "mcpframePyodide"), script(files2.asm, "mcpframePyodideModule")])
@@ -1767,12 +1828,24 @@ var Arrivals = class {
   }
   /** Waits until all downloads have arrived, so that memory does not depend on the order of their arrival. */
   async complete() {
-    await Promise.all([this.wasm, this.scripts, ...this.linked.map(({ library }) => library)]);
+    await Promise.all([
+      this.wasm,
+      this.scripts,
+      ...this.linked.map(({ library }) => library),
+      ...this.seconds.values()
+    ]);
   }
   /** Returns everything compiled, by URL. */
   async compiled() {
-    const linked = this.linked.map(async ({ url, library }) => [url, await library]);
-    return new Map(await Promise.all([this.wasm.then((module) => [files2.wasm.url, module]), ...linked]));
+    const all = [
+      [files2.wasm, this.wasm],
+      ...this.linked.map(({ library, ...file }) => [file, library]),
+      ...this.seconds
+    ];
+    return new Map(await Promise.all(all.map(async ([{ url }, module]) => (
+      /** @type {const} */
+      [url, await module]
+    ))));
   }
   // Pyodide swallows some failures of its fetches, so `start` also waits for ours.
   watched(promise) {
@@ -1794,10 +1867,10 @@ var Arrivals = class {
     const [loadPyodide, createPyodideModule] = await this.scripts;
     const noStdlib = absolute("no-stdlib.zip");
     const libraries = /* @__PURE__ */ new Map();
-    const linking = async ({ library, own }) => {
-      const compiled = await library;
+    const linking = async (file) => {
+      const compiled = await file.library;
       const { buffer } = headOf2(compiled);
-      libraries.set(buffer, { compiled, own });
+      libraries.set(buffer, { compiled, file });
       return { ok: true, arrayBuffer: async () => buffer };
     };
     const responses = new Map([
@@ -1832,12 +1905,17 @@ var Arrivals = class {
       ...more,
       env: { ...files2.env, ...more.env }
     };
+    const settleExports = async (file, exports, imports) => {
+      const settled = this.secondFiles.expect(file, exports, imports);
+      if (this.seconds.has(file.second)) await this.secondFiles.come((second) => this.seconds.get(second));
+      return settled;
+    };
     const fail = ({ reason }) => {
       if (reason instanceof WebAssembly.RuntimeError) this.watched(Promise.reject(reason));
     };
     addEventListener("unhandledrejection", fail);
     return Promise.race([
-      withLoaded(responses, this.wasm, libraries, this.constructors, () => loadPyodide(settings)),
+      withLoaded(responses, this.wasm, libraries, settleExports, this.constructors, () => loadPyodide(settings)),
       this.failed.promise
     ]).finally(() => removeEventListener("unhandledrejection", fail));
   }
@@ -1885,7 +1963,8 @@ async function copiesOf(fetched) {
 async function restorePython(more, begun) {
   const fetched = given ? given.image : fetchSnapshot(files2.snapshot, get, compile, page2.loaded);
   const snapshot = new Snapshot(files2.snapshot, fetched);
-  const arrivals = new Arrivals(files2.snapshot.libraries);
+  const runsAll = more?._makeSnapshot || files2.snapshot.layers.at(-1).name !== "server";
+  const arrivals = new Arrivals(files2.snapshot.libraries, runsAll);
   workers?.give(arrivals.compiled(), copiesOf(fetched));
   page2.progress("Loading");
   page2.expect([...files2.snapshot.layers, files2.snapshot.decoder]);
@@ -1910,7 +1989,7 @@ async function restorePython(more, begun) {
     await pyodide._api.loadDynlib(path);
   }
   page2.isRestored();
-  background.fetchInBackground();
+  background.fetchInBackground(() => arrivals.secondFiles.come(compile));
   performance.mark("mcpframe:libraries");
   return pyodide;
 }

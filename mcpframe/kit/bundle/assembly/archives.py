@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import Any
 
 from mcpframe.kit.base.data import page_dir
@@ -14,8 +14,10 @@ from mcpframe.kit.bundle.assembly.inputs import Inputs
 from mcpframe.kit.bundle.assembly.layers import LIBRARY, SERVER_PATH, STDLIB_PATH, STDLIB_ZIP, Layer, needs_deferred
 from mcpframe.kit.bundle.assembly.native_libraries import linked
 from mcpframe.kit.bundle.assembly.snapshot_file import DECODER, SERVER, Snapshot, snapshot_entry
+from mcpframe.kit.bundle.assembly.wasm_files import WasmFile, in_two, wasm_file
 from mcpframe.kit.bundle.pyodide.archive import Date, Files, pack, source_date
 from mcpframe.kit.bundle.pyodide.version import ABI, PLATFORM, PYTHON_VERSION, VERSION
+from mcpframe.kit.bundle.wasm.split import Pair
 
 
 @dataclass(frozen=True)
@@ -26,13 +28,13 @@ class LinkedLibrary:
         layer: The layer that it is in.
         needed_as: The name by which other libraries need it; empty for an extension module.
         path: Its path in the layer.
-        file: Its file.
+        file: Its files.
     """
 
     layer: Layer
     needed_as: str
     path: str
-    file: Asset
+    file: WasmFile
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,13 @@ class Archives:
 
     @property
     def native(self) -> list[Asset]:
-        """The files of the libraries."""
-        return [library.file for library in self.libraries]
+        """The files of the libraries that every start loads."""
+        return [library.file.first for library in self.libraries]
+
+    @property
+    def second(self) -> list[Asset]:
+        """Their second files."""
+        return [library.file.second for library in self.libraries if library.file.second]
 
     @property
     def plain(self) -> list[Asset]:
@@ -90,7 +97,8 @@ def archives_of(inputs: Inputs, snapshot: Snapshot | None) -> Archives:
     """Pack the layers."""
     name, layers = inputs.project.name, inputs.layers
     modules = inputs.description.modules
-    libraries = [*_linked(layers.shared, None), *_linked(layers.author, modules or None)]
+    linking = partial(_linked, inputs.second_files)
+    libraries = [*linking(layers.shared, None), *linking(layers.author, modules or None)]
     by_layer = {
         layer.name: hashed(
             f"{name if layer.name == 'server' else SHARED}/{layer.name}.zip",
@@ -130,7 +138,7 @@ def files_config(inputs: Inputs, archives: Archives) -> dict[str, Any]:
         "pyodide": link(scripts.pyodide, name),
         "asm": link(scripts.asm, name),
         "loader": link(scripts.loader, name),  # for workers
-        "wasm": link(scripts.wasm, name),
+        "wasm": scripts.wasm.entry(name),
         "archives": [
             {
                 **link(archives.by_layer[layer.name], name),
@@ -143,7 +151,7 @@ def files_config(inputs: Inputs, archives: Archives) -> dict[str, Any]:
         ],
         "libraries": [
             {
-                **link(each.file, name),
+                **each.file.entry(name),
                 "path": f"{each.layer.to}/{each.path}",
                 "own": each.layer.own,
                 "neededAs": each.needed_as or None,
@@ -169,10 +177,13 @@ def files_config(inputs: Inputs, archives: Archives) -> dict[str, Any]:
     }
 
 
-def _linked(layers: Sequence[Layer], modules: Collection[str] | None) -> list[LinkedLibrary]:
+def _linked(
+    second_files: Mapping[str, Asset], layers: Sequence[Layer], modules: Collection[str] | None
+) -> list[LinkedLibrary]:
     """Return the libraries to link, in order.
 
     Args:
+        second_files: See `Inputs`.
         modules: The modules that the server imports when it starts; None for all.
     """
     places = {
@@ -182,7 +193,10 @@ def _linked(layers: Sequence[Layer], modules: Collection[str] | None) -> list[Li
     found = []
     for needed_as, name in linked(files, modules):
         layer, path = places[name]
-        file = hashed(f"{SHARED}/{path.rpartition('/')[2].partition('.')[0]}.wasm", layer.files[path])
+        data, place = layer.files[path], f"{SHARED}/{path.rpartition('/')[2].partition('.')[0]}.wasm"
+        # The author's may also be linked once Python runs, by Emscripten alone.
+        file = wasm_file(Pair(data, b"") if layer.own else in_two(data), hashed, place)
+        file = replace(file, second=file.second or second_files.get(file.first.sha256))
         found.append(LinkedLibrary(layer, needed_as, path, file))
     return found
 

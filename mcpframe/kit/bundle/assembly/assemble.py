@@ -78,15 +78,17 @@ def assemble(inputs: Inputs, snapshot: Snapshot | None = None) -> Bundle:
     index, policy = _index(inputs, archives, boot, lists, styles, sandbox)
     views, app = _views(inputs, lists)
     starting = archives.starting(layers.author)
-    first_visit = [*scripts.all, *archives.native, *styles, *starting, index]
-    others = (*archives.plain, archives.deferred, *author.values(), *([sandbox] if sandbox else []))
+    second = [*([scripts.wasm.second] if scripts.wasm.second else []), *archives.second]
+    at_start = [] if snapshot and snapshot.has_server else second
+    first_visit = [*scripts.all, *archives.native, *at_start, *styles, *starting, index]
+    others = (*second, *archives.plain, archives.deferred, *author.values(), *([sandbox] if sandbox else []))
     later = [item for item in others if item not in first_visit]
     licences = hashed(f"{SHARED}/licences.txt", inputs.licences)
     return Bundle(
         assets=[*first_visit, *dict.fromkeys(later), *views, licences, *wheels],
         first_visit=first_visit,
-        after_start=[item for item in archives.in_background(layers.archives) if item not in first_visit],
-        plain_start=[*scripts.all, *archives.native, *styles, *archives.plain, index],
+        after_start=[item for item in (*archives.in_background(layers.archives), *second) if item not in first_visit],
+        plain_start=[*scripts.all, *archives.native, *second, *styles, *archives.plain, index],
         boot=boot,
         policy=policy,
         app=app,
@@ -160,7 +162,7 @@ def _index(
         worker=in_worker or project.processes or image,
     )
     # With a snapshot, the page decides how it starts: its prefetch script and its loader request the rest.
-    preloads = [] if image else [scripts.wasm, *archives.native, *archives.plain]
+    preloads = [] if image else [*scripts.wasm.all, *archives.native, *archives.second, *archives.plain]
     run = [scripts.pyodide, scripts.asm]
     if in_worker:  # its page fetches what the worker runs
         run, preloads = [], [*run, *preloads]

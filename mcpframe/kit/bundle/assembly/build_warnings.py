@@ -10,6 +10,7 @@ from typing import Any
 from mcpframe.frame.core.origins import ANY, OPAQUE, OriginEntries
 from mcpframe.kit.bundle.assembly.manifest import origins_of
 from mcpframe.kit.bundle.assembly.offered import lists_of, without_hosts, without_use
+from mcpframe.kit.bundle.wasm.profile import profiled
 from mcpframe.kit.project.project import Project
 
 _STYLES = "inline styles"
@@ -27,6 +28,11 @@ def build_warnings(project: Project, manifest: Mapping[str, Any], files: Mapping
         files: The author's files for the page, by path.
     """
     found = [*manifest["patches"]["notes"], *manifest.get("notes", ())]
+    if profiled():
+        found += [
+            f"The first visit is larger: {name} is in one file, as this mcpframe has no profile of its version."
+            for name in manifest.get("whole", ())
+        ]
     origins = origins_of(manifest)
     found += _dialect_warnings(project, origins)
     if ANY in origins.common:

@@ -29,6 +29,7 @@ from mcpframe.kit.bundle.assembly.offered import origins_for
 from mcpframe.kit.bundle.assembly.own_modules import own_files, shared_own_files
 from mcpframe.kit.bundle.assembly.packages import LazyWheel, Packages
 from mcpframe.kit.bundle.assembly.snapshot_file import SDK, LayerFile, Snapshot
+from mcpframe.kit.bundle.assembly.wasm_files import lent_file
 from mcpframe.kit.bundle.code.page_use import starts_processes
 from mcpframe.kit.bundle.pyodide.archive import Files, unpack
 from mcpframe.kit.bundle.pyodide.bytecode import Compiler, compile_libraries, compile_server, compiled_here
@@ -56,6 +57,7 @@ class Donor:
         lazy: The wheels of each lazy requirement.
         absent: What its page answers for packages that it lacks: see `Project.absent`.
         image: Its snapshot; None if it has none without its author's code.
+        second_files: See `Inputs`.
     """
 
     packages: Packages
@@ -66,6 +68,7 @@ class Donor:
     lazy: Mapping[str, Sequence[LazyWheel]]
     absent: Mapping[str, Any]
     image: Snapshot | None
+    second_files: Mapping[str, Asset]
 
     def inputs(
         self,
@@ -115,6 +118,7 @@ class Donor:
             {root: self.lazy[root] for root in map(_package, project.lazy)},
             page_files or {},
             first_paint,
+            self.second_files,
         )
 
     def snapshot(self, inputs: Inputs) -> Snapshot | None:
@@ -162,16 +166,18 @@ def read_donor(name: str, files: Files) -> Donor:
     style, licences = (
         next(path for path in hashes if path.startswith(f"_mcpframe/{start}.")) for start in ("frame", "licences")
     )
-    pyodide, asm, wasm, loader = (linked(found[each]) for each in ("pyodide", "asm", "wasm", "loader"))
+    pyodide, asm, loader = (linked(found[each]) for each in ("pyodide", "asm", "loader"))
+    split = [lent_file(entry, linked) for entry in found["libraries"]]
     return Donor(
         Packages(versions, _further(lent_archives)),
-        Scripts(pyodide, asm, wasm, loader, lent(style), manifest["patches"]),
+        Scripts(pyodide, asm, lent_file(found["wasm"], linked), loader, lent(style), manifest["patches"]),
         lent_archives,
         unpack(linked(found["deferred"]).data),
         lent(licences).data,
         {root: [_wheel(linked(entry)) for entry in entries] for root, entries in boot["lazy"].items()},
         boot.get("absent", {}),
         _image(image, manifest["snapshot"]["made_with"], linked(image["layers"][0]).data) if image else None,
+        {file.first.sha256: file.second for file in split if file.second},
     )
 
 

@@ -12,20 +12,23 @@ from mcpframe.kit.bundle.assembly.description import ServerDescription
 from mcpframe.kit.bundle.assembly.layers import Layers
 from mcpframe.kit.bundle.assembly.packages import LazyWheel, Packages
 from mcpframe.kit.bundle.assembly.page_scripts import loader_script
+from mcpframe.kit.bundle.assembly.wasm_files import WasmFile, in_two, wasm_file
 from mcpframe.kit.bundle.patches import SCRIPT, patch_script
 from mcpframe.kit.bundle.pyodide.archive import Files
 from mcpframe.kit.bundle.pyodide.plain_script import GLOBALS, plain_script
 from mcpframe.kit.bundle.pyodide.version import VERSION
 from mcpframe.kit.project.project import Project
 
-RUNTIME = ("pyodide.mjs", SCRIPT, "pyodide.asm.wasm")
+_PYODIDE, _WASM = "pyodide.mjs", "pyodide.asm.wasm"
+RUNTIME = (_PYODIDE, SCRIPT, _WASM)
 """The files of the Pyodide runtime in a bundle, besides the archives."""
 _LICENCES = b"""\
 The licences of the packages in this folder, as distributed with them.
 """
 _CHANGED = b"""\
 mcpframe has changed pyodide.mjs and pyodide.asm.mjs of Pyodide (Mozilla Public License 2.0): see
-mcpframe/kit/bundle/pyodide/plain_script.py and mcpframe/kit/bundle/patches.
+mcpframe/kit/bundle/pyodide/plain_script.py and mcpframe/kit/bundle/patches. It has split pyodide.asm.wasm and
+_pydantic_core in two files each: see mcpframe/kit/bundle/wasm/split.py.
 """
 
 
@@ -39,14 +42,15 @@ class Scripts:
 
     pyodide: Asset
     asm: Asset
-    wasm: Asset
+    wasm: WasmFile
     loader: Asset
     style: Asset
     patches: Mapping[str, Sequence[str]]
 
     @property
     def all(self) -> list[Asset]:
-        return [self.pyodide, self.asm, self.wasm, self.loader, self.style]
+        """Those that every start loads."""
+        return [self.pyodide, self.asm, self.wasm.first, self.loader, self.style]
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,7 @@ class Inputs:
         lazy: The wheels of each lazy requirement.
         page_files: The author's files for the page, by path.
         first_paint: The author's HTML that a view shows until it has drawn.
+        second_files: The second files of libraries that are split already, by the hash of the first.
     """
 
     project: Project
@@ -75,6 +80,7 @@ class Inputs:
     lazy: Mapping[str, Sequence[LazyWheel]] = field(default_factory=dict)
     page_files: Files = field(default_factory=dict)
     first_paint: str = ""
+    second_files: Mapping[str, Asset] = field(default_factory=dict)
 
 
 def runtime_scripts(runtime: Files) -> Scripts:
@@ -84,14 +90,14 @@ def runtime_scripts(runtime: Files) -> Scripts:
         runtime: The files `RUNTIME` of Pyodide.
     """
     patched = patch_script(runtime[SCRIPT])
-    data = {**{name: runtime[name] for name in RUNTIME}, SCRIPT: patched.script}
-    data.update({item: plain_script(item, data[item]) for item in GLOBALS})
-    folder = f"{SHARED}/pyodide-{VERSION}-{content_hash(*data.values())}"
-    pyodide, asm, wasm = (asset(f"{folder}/{name}", data[name]) for name in RUNTIME)
+    scripts = {_PYODIDE: runtime[_PYODIDE], SCRIPT: patched.script}
+    scripts.update({item: plain_script(item, scripts[item]) for item in GLOBALS})
+    wasm = in_two(runtime[_WASM])
+    folder = f"{SHARED}/pyodide-{VERSION}-{content_hash(*scripts.values(), wasm.first)}"
     return Scripts(
-        pyodide,
-        asm,
-        wasm,
+        asset(f"{folder}/{_PYODIDE}", scripts[_PYODIDE]),
+        asset(f"{folder}/{SCRIPT}", scripts[SCRIPT]),
+        wasm_file(wasm, asset, f"{folder}/{_WASM}"),
         loader=hashed(f"{SHARED}/loader.js", loader_script()),
         style=hashed(f"{SHARED}/frame.css", (page_dir() / "frame.css").read_bytes()),
         patches={"applied": list(patched.applied), "notes": list(patched.notes)},

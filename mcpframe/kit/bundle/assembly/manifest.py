@@ -56,6 +56,7 @@ def manifest_of(inputs: Inputs, bundle: Bundle, packed: Mapping[str, bytes | Non
             "packages": dict(inputs.packages.versions),
         },
         "patches": dict(inputs.scripts.patches),
+        "whole": [entry["url"].rpartition("/")[2] for entry in _shared_wasm(boot) if "second" not in entry],
         "lazy": sorted(boot["lazy"]),
         "sizes": {
             "total": sum(len(item.data) for item in bundle.assets),
@@ -75,6 +76,11 @@ def manifest_of(inputs: Inputs, bundle: Bundle, packed: Mapping[str, bytes | Non
             for item in sorted(bundle.assets, key=lambda item: item.path)
         ],
     }
+
+
+def _shared_wasm(boot: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the entries of the WebAssembly files that every bundle has."""
+    return [boot["files"]["wasm"], *(entry for entry in boot["files"]["libraries"] if not entry["own"])]
 
 
 def _taken(snapshot: Snapshot | None) -> dict[str, Any] | None:

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from mcpframe.kit.bundle.assembly.layers import module_name, native_libraries
+from mcpframe.kit.bundle.wasm.binary import number, sections, text_at
 
-_HEAD = 8  # bytes: magic number and version
-_NAME = b"\x08dylink.0"
 _NEEDED = 2  # WASM_DYLINK_NEEDED
 
 
@@ -20,34 +19,22 @@ def needed(library: bytes) -> list[str]:
 
     They are in its first section: WebAssembly's tool conventions, "Dynamic Linking".
     """
-    size, at = _number(library, _HEAD + 1)
-    end, at = at + size, at + len(_NAME)
-    while at < end:
-        kind = library[at]
-        size, at = _number(library, at + 1)
+    about = next(sections(library)).content
+    at = text_at(about, 0)[1]
+    while at < len(about):
+        kind = about[at]
+        size, at = number(about, at + 1)
         if kind == _NEEDED:
-            return list(_texts(library, at))
+            return list(_texts(about, at))
         at += size
     return []
 
 
-def _number(data: bytes, at: int) -> tuple[int, int]:
-    """Return the number at a place (LEB128), and the place after it."""
-    number = shift = 0
-    while True:
-        byte = data[at]
-        number |= (byte & 127) << shift
-        at, shift = at + 1, shift + 7
-        if byte < 128:
-            return number, at
-
-
 def _texts(data: bytes, at: int) -> Iterator[str]:
-    count, at = _number(data, at)
+    count, at = number(data, at)
     for _ in range(count):
-        length, at = _number(data, at)
-        yield data[at : at + length].decode()
-        at += length
+        text, at = text_at(data, at)
+        yield text
 
 
 def linked(files: Mapping[str, bytes], modules: Collection[str] | None) -> Iterator[tuple[str, str]]:

@@ -195,7 +195,9 @@ def _take(browser: OpenedBundle, layer: SnapshotLayer, below: tuple[LayerFile, .
     own = frozenset(outcome["own"])
     meta = {"table": outcome["table"]}
     level = LEVEL if server and not below else LEVEL_OF_SHARED  # a difference is small
-    data, unpacked = sparse(whole(sent["memory"]), memory, meta, own=own, is_lowest=not below, level=level)
+    data, unpacked = sparse(
+        whole(sent["memory"]), memory, meta, own=own, later=browser.later, is_lowest=not below, level=level
+    )
     header = {
         "unpacked": unpacked,
         "build": outcome["build"],

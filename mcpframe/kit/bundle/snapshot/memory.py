@@ -58,6 +58,7 @@ def sparse(
     meta: Mapping[str, Any],
     *,
     own: Collection[int] = frozenset(),
+    later: Sequence[range] = (),
     is_lowest: bool = True,
     level: int = LEVEL,
 ) -> tuple[bytes, int]:
@@ -68,6 +69,7 @@ def sparse(
             WebAssembly modules. Bytes that differ between pages are zero in it.
         meta: Further members of the JSON.
         own: The addresses of 32-bit words that each page keeps, such as random numbers.
+        later: The addresses that second files of WebAssembly modules write, which each page keeps, too.
         is_lowest: Whether it is the lowest layer.
         level: The level of compression.
 
@@ -78,7 +80,8 @@ def sparse(
     parts: list[bytes] = []
     check = at = 0
     run = [0, 0, 0, 0]
-    pieces = _pieces(memory, below, own) if is_lowest else _differences(memory, below, own)
+    late = {stretch for each in later for stretch in range(each.start // _STRETCH, -(-each.stop // _STRETCH))}
+    pieces = (_pieces if is_lowest else _differences)(memory, below, own, late)
     for kind, group in groupby(pieces, key=lambda piece: piece[0]):
         size = sum(size for _, size in group)
         if any(run[kind:]):
@@ -146,7 +149,7 @@ def _of_size(memory: bytes, size: int) -> bytes:
     return memory[:size].ljust(size, b"\0")
 
 
-def _differences(memory: bytes, below: bytes, own: Collection[int]) -> Iterator[tuple[int, int]]:
+def _differences(memory: bytes, below: bytes, own: Collection[int], late: Collection[int]) -> Iterator[tuple[int, int]]:
     """Yield the pieces of a memory above one that is known: everything equal is left out, also zeros.
 
     Words, as larger grains would double the file.
@@ -154,7 +157,7 @@ def _differences(memory: bytes, below: bytes, own: Collection[int]) -> Iterator[
     below = _of_size(below, len(memory))
     words, earlier = memoryview(memory).cast("I"), memoryview(below).cast("I")
     for at in range(0, len(memory), _STRETCH):
-        if memory[at : at + _STRETCH] == below[at : at + _STRETCH]:
+        if at // _STRETCH in late or memory[at : at + _STRETCH] == below[at : at + _STRETCH]:
             yield _SAME, min(_STRETCH, len(memory) - at)
             continue
         for block in range(at, min(at + _STRETCH, len(memory)), _GRAIN):
@@ -166,13 +169,15 @@ def _differences(memory: bytes, below: bytes, own: Collection[int]) -> Iterator[
                 yield (_SAME if is_same else _PART), _WORD
 
 
-def _pieces(memory: bytes, start: bytes, own: Collection[int]) -> Iterator[tuple[int, int]]:
+def _pieces(memory: bytes, start: bytes, own: Collection[int], late: Collection[int]) -> Iterator[tuple[int, int]]:
     """Yield the same in small pieces: large ones for zeros, smaller ones where parts can be left out."""
     nothing = bytes(_STRETCH)
     special = {address // _STRETCH for address in own}
     for at in range(0, len(memory), _STRETCH):
         stretch = memory[at : at + _STRETCH]
-        if at // _STRETCH not in special and stretch == nothing[: len(stretch)]:
+        if at // _STRETCH in late:
+            yield _OWN, len(stretch)
+        elif at // _STRETCH not in special and stretch == nothing[: len(stretch)]:
             yield _ZEROS, len(stretch)
         else:
             here = {address - at for address in own if address // _STRETCH == at // _STRETCH}

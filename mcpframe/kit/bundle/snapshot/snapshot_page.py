@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from posixpath import join, normpath
 from typing import TYPE_CHECKING, Any
 
 from mcpframe.kit.bundle.assembly.index_page import boot_of
@@ -12,6 +13,7 @@ from mcpframe.kit.bundle.snapshot.boot import PATIENCE, changed, neutral
 from mcpframe.kit.bundle.snapshot.build_browser import FAILED, Chromium
 from mcpframe.kit.bundle.snapshot.build_site import JobPage, NoOutcome
 from mcpframe.kit.bundle.snapshot.time_limits import TimeLimits
+from mcpframe.kit.bundle.wasm.data import written_by
 
 if TYPE_CHECKING:
     from playwright.sync_api import ConsoleMessage
@@ -52,6 +54,12 @@ class OpenedBundle:
     def version(self) -> str:
         """The browser's name and version."""
         return f"Chromium {self.chromium.browser.version}"
+
+    @property
+    def later(self) -> list[range]:
+        """The addresses of memory that the second file of Python's module writes."""
+        second = boot_of(self.bundle[f"{self.name}/index.html"])["files"]["wasm"].get("second")
+        return written_by(self.bundle[normpath(join(self.name, second["url"]))]) if second else []
 
     def before_python(self, *, layer: str) -> list[bytes]:
         """Return all inputs of the memory before Python runs: the scripts, and their configuration of Python.

@@ -14,7 +14,7 @@ import pytest
 from mcpframe.frame.core.origins import OriginEntries
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.bundle.assembly.assemble import assemble
-from mcpframe.kit.bundle.assembly.assets import asset
+from mcpframe.kit.bundle.assembly.assets import Asset, asset
 from mcpframe.kit.bundle.assembly.description import ServerDescription
 from mcpframe.kit.bundle.assembly.donor import read_donor
 from mcpframe.kit.bundle.assembly.inputs import Inputs, Scripts
@@ -23,6 +23,7 @@ from mcpframe.kit.bundle.assembly.manifest import manifest_of, manifest_text
 from mcpframe.kit.bundle.assembly.packages import LazyWheel, Packages
 from mcpframe.kit.bundle.assembly.snapshot_file import SDK, LayerFile, Snapshot
 from mcpframe.kit.bundle.assembly.snapshot_file import SERVER as SERVER_LAYER
+from mcpframe.kit.bundle.assembly.wasm_files import WasmFile
 from mcpframe.kit.project.project import Project, find_project
 
 NATIVE = b"\0asm\1\0\0\0\0\x0b\x08dylink.0\1\0"
@@ -42,6 +43,11 @@ def project(folder: Path, name: str, requirements: str = "", lazy: str = "") -> 
     return find_project(folder)
 
 
+def plain(name: str) -> Asset:
+    """A file without a hash in its name."""
+    return asset(f"_mcpframe/{name}", name.encode())
+
+
 def lent(tmp_path: Path, snapshot: Snapshot | None = SNAPSHOT) -> dict[str, bytes]:
     """Return the files of a donor: small stand-ins, assembled as a build does."""
     archives = (
@@ -57,10 +63,17 @@ def lent(tmp_path: Path, snapshot: Snapshot | None = SNAPSHOT) -> dict[str, byte
         b"licences",
         ServerDescription("donor", modules=("core",)),
         OriginEntries(("https://a.example",)),
-        Scripts(*(asset(f"_mcpframe/{name}", name.encode()) for name in ("p.mjs", "a.mjs", "w.wasm", "l.js")),  # type: ignore[misc]
-                style=asset("_mcpframe/frame.0.css", b"css"), patches={"applied": ["one"], "notes": []}),
+        Scripts(
+            plain("p.mjs"),
+            plain("a.mjs"),
+            WasmFile(plain("w.wasm"), plain("w.second.wasm")),
+            plain("l.js"),
+            style=asset("_mcpframe/frame.0.css", b"css"),
+            patches={"applied": ["one"], "notes": []},
+        ),
         {"lazier": [LazyWheel("lazier", "lazier-1.0-py3-none-any.whl", "0123456789abcdef", b"wheel")]},
-    )  # fmt: skip
+        second_files={asset("", NATIVE).sha256: plain("native.second.wasm")},
+    )
     bundle = assemble(inputs, snapshot)
     files = {item.path: item.data for item in bundle.assets}
     return files | {"donor/manifest.json": manifest_text(manifest_of(inputs, bundle, dict.fromkeys(files)))}

@@ -8,6 +8,7 @@ import struct
 from pathlib import Path
 from typing import Any
 
+import pytest
 import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
@@ -175,3 +176,14 @@ def test_the_check_tells_another_beginning() -> None:
     memory, meta, check = restored(data, other)
     assert memory == other
     assert check != meta["check"]
+
+
+@pytest.mark.parametrize("is_lowest", [True, False])
+def test_what_second_files_write_is_left_to_them(is_lowest: bool) -> None:
+    size, late = 16384, range(16384, 3 * 16384)
+    memory, below = random.Random(1).randbytes(4 * size), bytes(4 * size)
+    data, _ = sparse(memory, below, {}, later=[late], is_lowest=is_lowest)
+    before = below[:size] + b"s" * len(late) + below[:size]
+    there, *_ = restored(data, before)
+    assert there == memory[:size] + b"s" * len(late) + memory[-size:]
+    assert filled(data, below) == memory[:size] + bytes(len(late)) + memory[-size:]

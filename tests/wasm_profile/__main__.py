@@ -1,0 +1,159 @@
+"""The command line of the profile."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import hashlib
+import json
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from mcp import Client
+from mcp.client.client import ConnectMode
+from playwright.async_api import Browser, Page, Route, async_playwright
+
+from mcpframe.frame.hosting.outer import OuterFrame
+from mcpframe.kit.base.cache import write_file
+from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
+from mcpframe.kit.browser.host_tab import OFF
+from mcpframe.kit.browser.playwright_window import PlaywrightPlace
+from mcpframe.kit.bundle.pipeline import build
+from mcpframe.kit.bundle.wasm.module import FUNCTIONS, read
+from mcpframe.kit.bundle.wasm.profile import FOLDER, WHOLE, WasmProfile, profiles, to_json
+from mcpframe.kit.bundle.wasm.split import split
+from mcpframe.kit.web.serve import FRAMED_HOST, serve_folder
+from tests.support.built import find
+from tests.support.first_calls import FIRST_CALLS
+from tests.wasm_profile.drive import CALLBACKS, drive
+from tests.wasm_profile.noting import noting, numbers
+from tests.wasm_profile.proof import prove
+from tests.wasm_profile.tables import TABLES, prove_unread
+
+NAMES = (
+    *(
+        "everything",
+        "mcp1-everything",
+        "minimal",
+        "forecast",
+        "fractal",
+        "json-analyzer",
+        "pi-calculator",
+        "mermaid-editor",
+    ),
+    *("authored", "inspected", "view", "mcp1-lowlevel", "computing", "usual"),
+)
+"""The servers: of `templates`, `tests/browser/servers`, and one of this folder."""
+_ONLY = {"computing": ("where", "keep")}
+"""The tools to call of servers that have others which never end."""
+_ROUNDS: tuple[tuple[str | None, ConnectMode], ...] = ((None, "auto"), (None, "legacy"), ("plain_mcp", "auto"))
+"""How the first two are asked, and the others as the first round says: the dialect, and the era of the protocol."""
+_LIMIT = 120  # seconds for each
+_WASM = re.compile(r"/_mcpframe/(pyodide-[^/]+/pyodide\.asm|_pydantic_core\.\w+)\.wasm$")
+_HOST = "http://127.0.0.1:8765"
+_PAGE = '<!doctype html><title>Host</title><link rel="icon" href="data:,"><body></body>'
+_WATCH = (Path(__file__).parent / "watch.js").read_text("utf-8")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Make the profiles anew, or add these servers to them; return 0."""
+    earlier = profiles() if arguments else {}
+    os.environ[WHOLE] = "1"
+    names = arguments or NAMES
+    files: dict[str, bytes] = {}
+    noted: dict[str, set[int]] = {}
+    with tempfile.TemporaryDirectory(prefix="mcpframe-profile-") as folder:
+        root = Path(folder)
+        for name in names:
+            path = build(_project(name), root, allowed_origins=[_HOST]).url_path
+            rounds = _ROUNDS if arguments or name in NAMES[:2] else _ROUNDS[:1]
+            found = asyncio.run(_noted(name, root, path, files, rounds))
+            for sha256, places in found.items():
+                noted.setdefault(sha256, set()).update(places)
+                counts = f"{len(places)} functions of {sha256[:8]}, {len(noted[sha256])} with those before"
+                print(f"{name}: {counts}", file=sys.stderr, flush=True)
+    for sha256, places in noted.items():
+        data = files[sha256]
+        module = read(data)
+        imported = module.imported(FUNCTIONS)
+        later = frozenset(range(imported, imported + len(module.functions))) - numbers(data, frozenset(places))
+        if sha256 in earlier:
+            later &= earlier[sha256].later
+        tables = TABLES.get(sha256, ())
+        pair = split(data, later, tables)
+        prove(data, pair)
+        prove_unread(pair, tables)
+        profile = WasmProfile(_name_of(data), sha256, later, tables)
+        write_file(FOLDER / f"{sha256[:16]}.json", (json.dumps(to_json(profile), indent=1) + "\n").encode())
+        sizes = [len(gzip.compress(each)) for each in (data, pair.first, pair.second)]
+        run = len(module.functions) - len(later)
+        print(f"{profile.file}: {run} of {len(module.functions)} functions run; ", end="")
+        print(f"gzip {sizes[0]:,} -> {sizes[1]:,} and {sizes[2]:,} bytes")
+    return 0
+
+
+def _project(name: str) -> Path:
+    own = Path(__file__).parent / "servers" / name
+    return own if own.is_dir() else find(name)
+
+
+def _name_of(data: bytes) -> str:
+    return "_pydantic_core" if b"pydantic_core" in data else "pyodide.asm"
+
+
+async def _noted(
+    name: str, root: Path, path: str, files: dict[str, bytes], rounds: Sequence[tuple[str | None, ConnectMode]]
+) -> Mapping[str, set[int]]:
+    """Return the functions that a server runs, by the hash of their file; the files are added to `files`.
+
+    Args:
+        path: The path of its page below `root`.
+        rounds: How it is asked: see `_ROUNDS`.
+    """
+    noted: dict[str, set[int]] = {}
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(**launch_options(ensure_chromium(), off=OFF))
+        with serve_folder(root, host=FRAMED_HOST) as served:
+            for dialect, era in rounds:
+                page = await _host_page(browser, root, files)
+                outer = OuterFrame(f"{served.origin}/{path}", dialect=dialect)
+                async with (
+                    asyncio.timeout(_LIMIT),
+                    Client(outer.connect(PlaywrightPlace(page), visible=True), mode=era, **CALLBACKS) as client,
+                ):
+                    await drive(client, dict([FIRST_CALLS[name]] if name in FIRST_CALLS else []), _ONLY.get(name))
+                    for frame in page.frames[1:]:
+                        for sha256, places in await frame.evaluate("globalThis.mcpframePlaces()"):
+                            noted.setdefault(sha256, set()).update(places)
+                await page.context.close()
+        await browser.close()
+    return noted
+
+
+async def _host_page(browser: Browser, root: Path, files: dict[str, bytes]) -> Page:
+    """Return an empty host page; the WebAssembly of pages that it frames notes what it runs."""
+    page = await (await browser.new_context()).new_page()
+    copies: dict[str, bytes] = {}
+
+    async def answer(route: Route) -> None:
+        path = unquote(urlsplit(route.request.url).path)
+        if path not in copies:
+            data = (root / path.lstrip("/")).read_bytes()
+            files[hashlib.sha256(data).hexdigest()] = data
+            copies[path] = noting(data)
+        await route.fulfill(body=copies[path], content_type="application/wasm")
+
+    await page.add_init_script(_WATCH)
+    await page.route(_WASM, answer)
+    await page.route(f"{_HOST}/", lambda route: route.fulfill(body=_PAGE, content_type="text/html"))
+    await page.goto(f"{_HOST}/")
+    return page
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
