@@ -304,13 +304,13 @@ path, modules = sys.path[:], set(sys.modules)
 sys.path[:] = [folder for folder in path if not folder.startswith("/mcpframe/")]
 `;
 const AFTER = `sys.path[:] = path
-for name in set(sys.modules) - modules:
+for name in set(sys.modules) - modules - set(sys.builtin_module_names):
     del sys.modules[name]
 `;
 
 /**
  * Calls `act` while Python finds nothing of the author's, as its results are cached for other builds; and forgets what it
- * imports, as the server's own imports are noted later.
+ * imports, as the server's own imports are noted later. Modules in C stay: Python keeps pointers into `unicodedata`.
  */
 async function apart(pyodide, act) {
   const globals = pyodide.toPy({});
