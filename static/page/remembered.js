@@ -2,7 +2,7 @@
 
 const keyOf = ({ url, name }) => `mcpframe snapshot ${new URL(".", new URL(url, document.baseURI)).pathname}${name}`;
 
-/** The part of an archive, which is bytecode, that is left of it as gzip. */
+/** The part of an archive, which is bytecode, or of a WebAssembly file that is left of it as gzip. */
 const GZIPPED = 0.29;
 
 /** Returns whether to start from the snapshot: on a slow connection, if it needs no more bytes than a start without it. */
@@ -19,10 +19,14 @@ function ofSnapshot(files) {
   return bytesOf(missing) + (missing.length === layers.length ? decoder.bytes : 0) + ofArchives(files, which);
 }
 
-/** Returns the bytes of archives over the wire. `which`: "none" of them, the server's "own", or "all". */
-function ofArchives({ archives, deferred }, which) {
+/**
+ * Returns the bytes of archives over the wire, and of the second WebAssembly files, which a start needs that imports the
+ * server. `which`: "none" of the archives, the server's "own", or "all".
+ */
+function ofArchives({ archives, deferred, wasm, libraries }, which) {
   const fetched = archives.filter(({ own }) => which === "all" || (which === "own" && own));
   if (which === "all" && deferred.atStart) fetched.push(deferred);
+  if (which !== "none") fetched.push(...[wasm, ...libraries].flatMap(({ second }) => second ?? []));
   return GZIPPED * bytesOf(fetched);
 }
 

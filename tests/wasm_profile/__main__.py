@@ -33,7 +33,7 @@ from tests.support.first_calls import FIRST_CALLS
 from tests.wasm_profile.drive import CALLBACKS, drive
 from tests.wasm_profile.noting import noting, numbers
 from tests.wasm_profile.proof import prove
-from tests.wasm_profile.tables import TABLES, prove_unread
+from tests.wasm_profile.tables import FURTHER, TABLES, prove_unread
 
 NAMES = (
     *(
@@ -82,6 +82,7 @@ def main(arguments: Sequence[str]) -> int:
         module = read(data)
         imported = module.imported(FUNCTIONS)
         later = frozenset(range(imported, imported + len(module.functions))) - numbers(data, frozenset(places))
+        later -= frozenset(FURTHER.get(sha256, ()))
         if sha256 in earlier:
             later &= earlier[sha256].later
         tables = TABLES.get(sha256, ())

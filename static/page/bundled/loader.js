@@ -1,4 +1,4 @@
-// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/page.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "942ecde1a45bd22c3b8071f5cbca8e4d29150976f10c8452946d3d8f33a04207"}
+// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/page.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "6fbf92e3b2f80ba9c9c325aab0e6f934d4cd73bd5bea44e899d5099d2aa8185a"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -358,9 +358,10 @@ function ofSnapshot(files3) {
   const missing = layers.filter((layer) => !isRemembered(layer));
   return bytesOf(missing) + (missing.length === layers.length ? decoder.bytes : 0) + ofArchives(files3, which);
 }
-function ofArchives({ archives, deferred }, which) {
+function ofArchives({ archives, deferred, wasm, libraries }, which) {
   const fetched = archives.filter(({ own }) => which === "all" || which === "own" && own);
   if (which === "all" && deferred.atStart) fetched.push(deferred);
+  if (which !== "none") fetched.push(...[wasm, ...libraries].flatMap(({ second }) => second ?? []));
   return GZIPPED * bytesOf(fetched);
 }
 function isSlow() {
