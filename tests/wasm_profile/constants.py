@@ -32,7 +32,7 @@ def constants(code: bytes) -> Iterator[int]:
     Raises:
         BadWasm: It has an instruction that is not read here.
     """
-    at = _after_locals(code)
+    at = after_locals(code)
     while at < len(code):
         instruction, at = code[at], at + 1
         if instruction == _I32_CONST:
@@ -69,7 +69,8 @@ def constants(code: bytes) -> Iterator[int]:
             raise BadWasm(f"an instruction {instruction:#x} is not read here")
 
 
-def _after_locals(code: bytes) -> int:
+def after_locals(code: bytes) -> int:
+    """Return the place behind the locals of a function's code."""
     count, at = number(code, 0)
     for _ in range(count):
         at = number(code, at)[1] + 1

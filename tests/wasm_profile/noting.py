@@ -5,11 +5,12 @@ from __future__ import annotations
 from hashlib import sha256
 
 from mcpframe.kit.bundle.wasm import binary
-from mcpframe.kit.bundle.wasm.binary import Section, encoded, name, number, signed, sized, vector
+from mcpframe.kit.bundle.wasm.binary import Section, encoded, name, signed, sized, vector, with_more
 from mcpframe.kit.bundle.wasm.module import FUNCTIONS, MEMORIES, read
+from tests.wasm_profile.constants import after_locals
 
 NOTED = "mcpframe-noted:"
-"""What the name of the exported memory begins with, before the hash. It has a byte for each function."""
+"""The beginning of the name of the exported memory, before the hash. It has a byte for each function."""
 _PAGE = 65536
 _I32_CONST, _I32_STORE8 = b"\x41", b"\x3a"
 _IN_A_MEMORY = 0x40  # a flag: the number of the memory follows
@@ -29,12 +30,12 @@ def noting(data: bytes) -> bytes:
     export = name(NOTED + sha256(data).hexdigest()) + bytes([MEMORIES]) + encoded(memory)
 
     def body(place: int, code: bytes) -> bytes:
-        at = _after_locals(code)
+        at = after_locals(code)
         return code[:at] + _I32_CONST + signed(place) + _I32_CONST + b"\1" + store + code[at:]
 
     changed = {
-        binary.MEMORY: _more(module.sections.get(binary.MEMORY), b"\0" + encoded(pages)),
-        binary.EXPORT: _more(module.sections.get(binary.EXPORT), export),
+        binary.MEMORY: with_more(module.sections.get(binary.MEMORY, b"\0"), [b"\0" + encoded(pages)]),
+        binary.EXPORT: with_more(module.sections.get(binary.EXPORT, b"\0"), [export]),
         binary.CODE: vector(sized(body(place, code)) for place, code in enumerate(module.bodies)),
     }
     found = {**module.sections, **changed}
@@ -45,15 +46,3 @@ def numbers(data: bytes, places: frozenset[int]) -> frozenset[int]:
     """Return the numbers of functions by their places among those of the module's own."""
     imported = read(data).imported(FUNCTIONS)
     return frozenset(imported + place for place in places)
-
-
-def _more(content: bytes | None, item: bytes) -> bytes:
-    count, at = number(content or b"\0", 0)
-    return encoded(count + 1) + (content or b"\0")[at:] + item
-
-
-def _after_locals(code: bytes) -> int:
-    count, at = number(code, 0)
-    for _ in range(count):
-        at = number(code, at)[1] + 1
-    return at

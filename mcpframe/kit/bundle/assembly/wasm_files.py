@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from mcpframe.kit.bundle.assembly.assets import Asset
 from mcpframe.kit.bundle.assembly.index_page import link
-from mcpframe.kit.bundle.wasm.profile import profile_of
+from mcpframe.kit.bundle.wasm.profile import WasmProfile, profile_of
 from mcpframe.kit.bundle.wasm.split import Pair, split
 
 
@@ -42,7 +43,13 @@ class WasmFile:
 def in_two(data: bytes) -> Pair:
     """Return the two files of a module; the second is empty if it has no profile."""
     profile = profile_of(hashlib.sha256(data).hexdigest())
-    return split(data, profile.later, profile.tables) if profile else Pair(data, b"")
+    return _split_once(data, profile) if profile else Pair(data, b"")
+
+
+@lru_cache(maxsize=4)
+def _split_once(data: bytes, profile: WasmProfile) -> Pair:
+    """Split a module once: a build assembles its files repeatedly."""
+    return split(data, profile.later, profile.tables)
 
 
 def wasm_file(pair: Pair, name: Callable[[str, bytes], Asset], path: str) -> WasmFile:

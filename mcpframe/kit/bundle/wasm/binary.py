@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 HEADER = b"\0asm\x01\0\0\0"
@@ -59,6 +59,12 @@ def vector(items: Iterable[bytes]) -> bytes:
     """Return items with their number before them."""
     each = list(items)
     return encoded(len(each)) + b"".join(each)
+
+
+def with_more(content: bytes, items: Collection[bytes]) -> bytes:
+    """Return a vector with further items at its end."""
+    count, at = number(content, 0)
+    return encoded(count + len(items)) + content[at:] + b"".join(items)
 
 
 def sized(content: bytes) -> bytes:

@@ -1,7 +1,7 @@
 """Which functions of a WebAssembly file serving runs: a profile, in `profiles/`, for each file by its SHA-256.
 
-`python3 build.py profile` makes them, with the servers of the test suite; see `tests/profile`. A file without a profile
-is not split.
+`python3 build.py profile` makes them, with the servers of the test suite; see `tests/wasm_profile`. A file without a
+profile is not split.
 """
 
 from __future__ import annotations

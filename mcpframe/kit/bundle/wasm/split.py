@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from mcpframe.kit.bundle.wasm import binary
-from mcpframe.kit.bundle.wasm.binary import Section, encoded, name, sized, vector
+from mcpframe.kit.bundle.wasm.binary import Section, encoded, name, sized, vector, with_more
 from mcpframe.kit.bundle.wasm.data import Segment, only, section, segments, without
 from mcpframe.kit.bundle.wasm.module import (
     FUNCTIONS,
@@ -31,7 +31,7 @@ from mcpframe.kit.bundle.wasm.module import (
 )
 
 SHARED_WITH_SECOND = "mcpframe:"
-"""What the names begin with that the first file exports for the second: as in static/page/second-files.js."""
+"""The beginning of the names that the first file exports for the second: as in static/page/second-files.js."""
 _TABLE = "mcpframe:table"
 _LOADED = "mcpframe:loaded"
 _MODULE = name("mcpframe")
@@ -140,7 +140,7 @@ class _Plan:
         content = self.module.sections[binary.TYPE]
         if self.nothing < len(self.module.types):
             return content
-        return _with_more(content, [b"\x60\0\0"])
+        return with_more(content, [b"\x60\0\0"])
 
     def elements(self, functions: Iterable[int]) -> bytes:
         """Return a segment that puts functions into the table of the split; they have one place after another."""
@@ -149,12 +149,6 @@ class _Plan:
             return b""
         place = _I32_CONST + binary.signed(self.places[numbers[0]]) + _END
         return _INTO_A_TABLE + encoded(self.table) + place + _FUNCTIONS_BY_NUMBER + vector(map(encoded, numbers))
-
-
-def _with_more(content: bytes, items: Collection[bytes]) -> bytes:
-    """Return a section's vector with further items at its end."""
-    count, at = binary.number(content or b"\0", 0)
-    return encoded(count + len(items)) + content[at:] + b"".join(items)
 
 
 def _first(plan: _Plan, data: Sequence[Segment]) -> Iterator[Section]:
@@ -176,7 +170,7 @@ def _first(plan: _Plan, data: Sequence[Segment]) -> Iterator[Section]:
         binary.EXPORT: list(_exports(plan)),
         binary.ELEMENT: [plan.elements(here)] if here else [],
     }
-    changed = {kind: _with_more(module.sections.get(kind, b"\0"), items) for kind, items in more.items() if items}
+    changed = {kind: with_more(module.sections.get(kind, b"\0"), items) for kind, items in more.items() if items}
     changed[binary.TYPE] = plan.types()
     bodies = [*(sized(body(each)) for each in plan.bodies), sized(_NO_LOCALS + ensure + _END)]
     changed[binary.CODE] = vector(bodies)
