@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -23,6 +24,7 @@ from tests.support.built import SNAPSHOTS
 
 SERVER = '''
 import decimal, lzma, sqlite3, unicodedata
+from pathlib import Path
 from typing import Any
 
 from mcpframe import FrameServer
@@ -32,7 +34,8 @@ server = FrameServer("cold")
 
 @server.tool()
 def add(a: int, b: int) -> int:
-    """Add two numbers."""
+    """Add two numbers, and keep the sum."""
+    Path("~/sum.txt").expanduser().write_text(str(a + b))
     return a + b
 
 
@@ -79,7 +82,9 @@ def served(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
         @cache
         def address(place: str) -> str:
-            project = write_project(folder.parent / place, f'runs_in = "{place}"', SERVER, name=f"cold-{place}")
+            project = write_project(
+                folder.parent / place, f'runs_in = "{place}"\npersist = ["~/sum.txt"]', SERVER, name=f"cold-{place}"
+            )
             result = build(project, folder, allowed_origins=[origins.host], snapshot=True)
             return f"http://bundle.localhost:{site.port}/{result.url_path}"
 
@@ -105,6 +110,23 @@ async def test_a_call_fetches_them_at_once_if_they_are_not_there(
             assert await page.call("cold", depth=50) == EXPECTED
             assert await frame.evaluate(LOADED) > 0
             assert await page.call("cold", depth=0) == EXPECTED
+
+
+@pytest.mark.parametrize("options", [{}, {"sandbox": "allow-scripts", "opaque": True}], ids=["of its origin", "opaque"])
+async def test_serving_and_leaving_a_page_need_none(
+    host_page: Page, troubles: Troubles, served: Callable[[str], str], options: dict[str, Any]
+) -> None:
+    """As a page is left, no browser waits for a request."""
+    troubles.expect("Failed to load resource")
+    await host_page.route(SECOND, refuse_in_background)
+    page = Framed(host_page, served("page"), **options)
+    with anyio.fail_after(PATIENCE):
+        async with page.client as client:
+            assert await page.call("add", a=1, b=2) == 3
+            frame = await page.frame()
+            await frame.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))")
+            await client.list_tools()
+            assert await frame.evaluate(LOADED) == 0
 
 
 async def test_once_they_are_there_a_call_fetches_nothing(host_page: Page, served: Callable[[str], str]) -> None:

@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from mcp import Client
@@ -46,17 +47,31 @@ NAMES = (
         "pi-calculator",
         "mermaid-editor",
     ),
-    *("authored", "inspected", "view", "mcp1-lowlevel", "computing", "usual"),
+    *("authored", "inspected", "view", "mcp1-lowlevel", "computing", "switched", "usual"),
 )
 """The servers: of `templates`, `tests/browser/servers`, and one of this folder."""
 _ONLY = {"computing": ("where", "keep")}
 """The tools to call of servers that have others which never end."""
-_ROUNDS: tuple[tuple[str | None, ConnectMode], ...] = ((None, "auto"), (None, "legacy"), ("plain_mcp", "auto"))
-"""How the first two are asked, and the others as the first round says: the dialect, and the era of the protocol."""
+Round = tuple[Mapping[str, Any], ConnectMode]
+"""How a server is asked: arguments of `OuterFrame`, and the era of the protocol."""
+_ROUNDS: tuple[Round, ...] = (
+    *(({}, "auto"), ({}, "legacy"), ({"dialect": "plain_mcp"}, "auto")),
+    ({"sandbox": "allow-scripts", "opaque": True}, "auto"),
+)
+"""Those of the first two; the others have the first one."""
 _LIMIT = 120  # seconds for each
 _WASM = re.compile(r"/_mcpframe/(pyodide-[^/]+/pyodide\.asm|_pydantic_core\.\w+)\.wasm$")
 _HOST = "http://127.0.0.1:8765"
 _PAGE = '<!doctype html><title>Host</title><link rel="icon" href="data:,"><body></body>'
+_LEAVE = """async () => {
+    const events = [[document, "freeze"], [window, "pagehide"], [document, "visibilitychange"], [window, "pageshow"],
+        [document, "resume"]];
+    for (const [target, type] of events) {
+        target.dispatchEvent(Object.assign(new Event(type), { persisted: true }));
+        await new Promise((done) => setTimeout(done, 100));
+    }
+}"""
+"""Tells a page that it is left and comes back: as it is left, no browser waits for a request."""
 _WATCH = (Path(__file__).parent / "watch.js").read_text("utf-8")
 
 
@@ -108,26 +123,29 @@ def _name_of(data: bytes) -> str:
 
 
 async def _noted(
-    name: str, root: Path, path: str, files: dict[str, bytes], rounds: Sequence[tuple[str | None, ConnectMode]]
+    name: str, root: Path, path: str, files: dict[str, bytes], rounds: Sequence[Round]
 ) -> Mapping[str, set[int]]:
     """Return the functions that a server runs, by the hash of their file; the files are added to `files`.
 
     Args:
         path: The path of its page below `root`.
-        rounds: How it is asked: see `_ROUNDS`.
+        rounds: How it is asked.
     """
     noted: dict[str, set[int]] = {}
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(**launch_options(ensure_chromium(), off=OFF))
         with serve_folder(root, host=FRAMED_HOST) as served:
-            for dialect, era in rounds:
+            for options, era in rounds:
                 page = await _host_page(browser, root, files)
-                outer = OuterFrame(f"{served.origin}/{path}", dialect=dialect)
+                outer = OuterFrame(f"{served.origin}/{path}", **options)
                 async with (
                     asyncio.timeout(_LIMIT),
                     Client(outer.connect(PlaywrightPlace(page), visible=True), mode=era, **CALLBACKS) as client,
                 ):
                     await drive(client, dict([FIRST_CALLS[name]] if name in FIRST_CALLS else []), _ONLY.get(name))
+                    for frame in page.frames[1:]:
+                        await frame.evaluate(_LEAVE)
+                    await client.list_tools()
                     for frame in page.frames[1:]:
                         for sha256, places in await frame.evaluate("globalThis.mcpframePlaces()"):
                             noted.setdefault(sha256, set()).update(places)

@@ -12,14 +12,20 @@ import io
 import itertools
 import json
 import math
+import pathlib
 import random
 import re
 import statistics
+import tempfile
 import textwrap
 import time
 import urllib.parse
 import uuid
 from typing import Any
+
+import js
+from pyodide.code import run_js
+from pyodide.ffi import JsException, create_once_callable, create_proxy, to_js
 
 from mcpframe import FrameServer
 
@@ -198,4 +204,77 @@ async def timed(seconds: float = 0.01) -> dict[str, Any]:
             day.timestamp(),
         ],
         "errors": found,
+    }
+
+
+@server.tool()
+def files(text: str = "a text") -> dict[str, Any]:
+    """Write files, one of which is kept for the next visit, and read them."""
+    home = pathlib.Path.home()
+    folder = home / "folder"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "texts.txt"
+    path.write_text(f"{text}\n", "utf-8")
+    with path.open("a+", encoding="utf-8") as file:
+        file.writelines([text, "\n"])
+        file.seek(0)
+        lines = file.read().splitlines()
+    (folder / "bytes").write_bytes(bytes(range(256)))
+    (folder / "bytes").rename(folder / "renamed")
+    (home / "kept.txt").write_text(text)
+    found = sorted(str(each.relative_to(home)) for each in home.rglob("*"))
+    sizes = [each.stat().st_size for each in folder.iterdir()]
+    (folder / "renamed").unlink()
+    try:
+        (home / "none.txt").read_text()
+    except OSError as error:
+        found.append(f"{type(error).__name__}: {error}")
+    with tempfile.TemporaryDirectory() as temporary:
+        pathlib.Path(temporary, "data.json").write_text(json.dumps({"a": 1}))
+    return {"lines": lines, "found": found, "sizes": sizes, "exists": [path.exists(), folder.is_dir(), path.suffix]}
+
+
+@server.tool()
+async def javascript() -> dict[str, Any]:
+    """Use what the browser has, also where that fails."""
+    found = []
+    attempts = (
+        lambda: js.JSON.parse("{"),
+        lambda: js.document.querySelector("#"),
+        lambda: run_js("({ get a() { throw new TypeError('no'); } })").a,
+        lambda: js.URL.new("none"),
+        lambda: run_js("(function* () { throw 1; })()").next(),
+        lambda: js.noSuchThing,
+        lambda: list(run_js("({})")),
+        lambda: run_js("(f) => f()")(create_once_callable(lambda: 1 / 0)),
+    )
+    for attempt in attempts:
+        try:
+            attempt()
+        except (JsException, AttributeError, TypeError, ZeroDivisionError) as error:
+            found.append(f"{type(error).__name__}: {error}")
+    for text in ("Promise.reject(new Error('no'))", "new Promise((done) => setTimeout(done, 1))"):
+        try:
+            await run_js(text)
+        except JsException as error:
+            found.append(str(error))
+    element = js.document.createElement("p")
+    element.textContent = "a text"
+    element.dataset.key = "value"
+    heard: list[str] = []
+    listener = create_proxy(lambda event: heard.append(event.type))
+    element.addEventListener("click", listener)
+    element.click()
+    element.removeEventListener("click", listener)
+    listener.destroy()
+    values = {"a": [1, 2.5, None, True, "é"], "b": {"c": b"bytes"}}
+    copied = to_js(values, dict_converter=js.Object.fromEntries)
+    array = js.Uint8Array.new(to_js([1, 2, 3]))
+    array.assign(b"abc")
+    return {
+        "errors": found,
+        "element": [element.outerHTML, heard, element == element.cloneNode(True), bool(element), repr(element)],
+        "values": [js.JSON.stringify(copied), copied.to_py()["a"], list(copied.a)[:2], len(copied.a), copied.a[0]],
+        "bytes": [array.to_bytes().decode(), array.to_py().tolist(), js.Math.max(1, 2), js.Date.now() > 0],
+        "tests": ["a" in js.Object.keys(copied), dir(copied)[:0], js.Array.isArray(copied.a), hash(element) != 0],
     }
