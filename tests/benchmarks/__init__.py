@@ -7,7 +7,8 @@ Each figure is measured beside a peer, in the same run and in the same way:
   `static/host/host.js` and the official TypeScript client.
 - The peers take turns (A B A B ...), so that whatever slows the machine meanwhile slows both. Every peer is warmed up
   before anything counts. Figures are medians; a 99th percentile is given from 500 samples on.
-- Every answer is compared with what it has to be. A wrong one ends the run with an error.
+- Every answer is compared with what it has to be. A wrong one ends its part with an error. A start whose bytes were not
+  all counted is made again.
 - Time is `performance.now()` of the host page, which Chromium rounds to 0.1 ms. What is too short for that is measured
   in batches as well.
 
@@ -18,5 +19,6 @@ server in a worker is the same one in its page. The start is measured in WebKitG
 
 `--against CHECKOUT` measures the bundles of another checkout beside those of this one, to see what a change costs.
 
-A figure that misses its goal is reported as such.
+Each figure is printed and kept in a file as soon as it is known: parts that were measured one by one make one table. At
+the end the lines are named during which others used the machine. A figure that misses its goal is reported as such.
 """

@@ -23,7 +23,9 @@ _CALLS = {"round trip, 100 bytes, median": (100, 100, 1), "10 MB argument and re
 """By figure: how many calls of a batch, bytes of each argument, and how many are in flight."""
 
 
-def measure_against(browser: BenchmarkBrowser, sites: Sites, checkout: Path, starts: int, calls: int) -> list[Figure]:
+def measure_against(
+    browser: BenchmarkBrowser, sites: Sites, checkout: Path, starts: int, calls: int
+) -> Iterator[Figure]:
     """Measure starts, downloads and calls of this checkout's bundles and of the other's, in turns.
 
     Args:
@@ -48,21 +50,22 @@ def measure_against(browser: BenchmarkBrowser, sites: Sites, checkout: Path, sta
                 return start_once(context, host, pages[peer])
 
             warm = take_turns(peers, starts, again, warm_up=2)
+        yield _start(WARM, warm, name)
 
         def in_fresh_profile(peer: str) -> Start:
             with browser.profile() as context, host_page(context, sites.host) as host:
                 return start_once(context, host, pages[peer])
 
         fresh = take_turns(peers, starts, in_fresh_profile, warm_up=0)
-        figures = [_start(WARM, warm, name), _start(FRESH, fresh, name), _download(fresh, name)]
+        yield _start(FRESH, fresh, name)
+        yield _download(fresh, name)
         with browser.profile() as context, host_page(context, sites.host) as host:
             host.bench("open", OURS, sites.echo.url)
             host.bench("open", name, echo.url)
             for title, arguments in _CALLS.items():
                 batches = take_turns(peers, calls, lambda peer: host.bench("calls", peer, *arguments), warm_up=2)  # noqa: B023  called at once
                 samples = {peer: [time for batch in batches[peer] for time in batch["samples"]] for peer in peers}
-                figures.append(_times(title, samples, name))
-    return figures
+                yield _times(title, samples, name)
 
 
 def _commit(checkout: Path) -> str:

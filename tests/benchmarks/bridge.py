@@ -31,8 +31,8 @@ def stdio_bridge(server: Path, profile: Path | None = None) -> Iterator[StdioSer
         yield bridge
 
 
-def measure_bridge(browser: BenchmarkBrowser, sites: Sites, rounds: int, starts: int) -> list[Figure]:
-    """The figures about the bridge.
+def measure_bridge(browser: BenchmarkBrowser, sites: Sites, rounds: int, starts: int) -> Iterator[Figure]:
+    """Yield the figures about the bridge.
 
     Args:
         browser: The browser.
@@ -40,7 +40,8 @@ def measure_bridge(browser: BenchmarkBrowser, sites: Sites, rounds: int, starts:
         rounds: How many rounds of 100 calls, over the bridge and in the page in turns.
         starts: How many starts.
     """
-    return [*_start(starts), *_calls(browser, sites, rounds)]
+    yield from _start(starts)
+    yield from _calls(browser, sites, rounds)
 
 
 def _start(starts: int) -> list[Figure]:

@@ -87,8 +87,8 @@ class DialectPages:
 
 def measure_dialects(
     browser: BenchmarkBrowser, sites: Sites, starts: int, calls: int, *, progress: Progress
-) -> list[Figure]:
-    """The figures about dialects: starts of the same bundle, and rounds of a hundred calls one after another.
+) -> Iterator[Figure]:
+    """Yield the figures about dialects: starts of the same bundle, and rounds of a hundred calls one after another.
 
     Args:
         browser: The browser.
@@ -101,29 +101,29 @@ def measure_dialects(
         BenchmarkError: A page gives no answer, or a wrong one.
     """
     with dialect_pages(sites.modules, progress) as pages:
-        return [
-            _start("mcp_b", sites.pi.url, _CALL, browser, sites, pages, starts),
-            _start("mcp_ui", sites.acting.url, ("echo", {"text": "a"}), browser, sites, pages, starts),
-            *(_framed_calls(dialect, browser, sites, pages, calls) for dialect in _FRAMED),
-            _beside_sep("plain_mcp", browser, sites, pages, calls),
-            *_tab_calls("mcp_b", browser, sites, pages, calls),
-            *_tab_calls("webmcp", browser, sites, pages, calls),
-        ]
+        yield _start("mcp_b", sites.pi.url, _CALL, browser, sites, pages, starts)
+        yield _start("mcp_ui", sites.acting.url, ("echo", {"text": "a"}), browser, sites, pages, starts)
+        for dialect in _FRAMED:
+            yield _framed_calls(dialect, browser, sites, pages, calls)
+        yield _beside_sep("plain_mcp", browser, sites, pages, calls)
+        for dialect in ("mcp_b", "webmcp"):
+            yield from _tab_calls(dialect, browser, sites, pages, calls)
 
 
 @contextlib.contextmanager
 def dialect_pages(modules: Path, progress: Progress) -> Iterator[DialectPages]:
     """Bundle the peers, and serve them for as long as the block lasts."""
-    with tempfile.TemporaryDirectory(prefix="mcpframe-bench-") as scratch, progress("Bundling the peers of dialects"):
+    with tempfile.TemporaryDirectory(prefix="mcpframe-bench-") as scratch:
         folder = Path(scratch)
-        for dialect, peer in _PEERS.items():
-            own = install_locked(checkout_dir() / peer.packages, progress=progress)
-            # Copies beside their packages, as imports are resolved from the file's own folder.
-            with tempfile.TemporaryDirectory(dir=own, prefix=".bench-") as sources:
-                shutil.copytree(PAGES, sources, dirs_exist_ok=True)
-                for name in (f"{dialect}_host", f"{dialect}_peer"):
-                    bundle_module(str(Path(sources, "dialects", f"{name}.js")), folder / f"{name}.js", modules)
-                    (folder / f"{name}.html").write_text(_PAGE.format(name))
+        with progress("Bundling the peers of dialects"):
+            for dialect, peer in _PEERS.items():
+                own = install_locked(checkout_dir() / peer.packages, progress=progress)
+                # Copies beside their packages, as imports are resolved from the file's own folder.
+                with tempfile.TemporaryDirectory(dir=own, prefix=".bench-") as sources:
+                    shutil.copytree(PAGES, sources, dirs_exist_ok=True)
+                    for name in (f"{dialect}_host", f"{dialect}_peer"):
+                        bundle_module(str(Path(sources, "dialects", f"{name}.js")), folder / f"{name}.js", modules)
+                        (folder / f"{name}.html").write_text(_PAGE.format(name))
         with serve_folder(folder) as served:
             port = served.port
             yield DialectPages(f"http://hosts.localhost:{port}", f"http://peers.localhost:{port}", folder)

@@ -44,8 +44,8 @@ _ROUND_TRIP = Goal(ratio=3, value=50)
 
 def measure_hub(
     browser: BenchmarkBrowser, sites: Sites, registrations: int, calls: int, *, progress: Progress, tabs: int = TABS
-) -> list[Figure]:
-    """The figures about the hub.
+) -> Iterator[Figure]:
+    """Yield the figures about the hub.
 
     Args:
         browser: The browser.
@@ -58,7 +58,6 @@ def measure_hub(
     Raises:
         BenchmarkError: The hub, or a page, gives a wrong answer.
     """
-    figures: list[Figure] = []
     with (
         tempfile.TemporaryDirectory(prefix="mcpframe-bench-", ignore_cleanup_errors=True) as profile,
         dialect_pages(sites.modules, progress) as pages,
@@ -76,16 +75,14 @@ def measure_hub(
             [ours] = [name for name in names if name.endswith("_echo") and "_peers_" not in name]
             theirs = "website_tool_peers_localhost_tab1_echo"
             to_peer = _calls(f"hub, round trip to a page of the TypeScript SDK, {where}", hub, tab, theirs, calls)
-            figures += [
-                _calls(f"hub, round trip, {where}", hub, bundle, ours, calls),
-                to_peer,
-                *(_parts(Path(profile), _many(pages), to_peer, calls) if count == 1 else ()),
-                _registration(f"hub, registration of {TOOLS} tools, {where}", hub, tab, pages, registrations),
-            ]
+            yield _calls(f"hub, round trip, {where}", hub, bundle, ours, calls)
+            yield to_peer
+            if count == 1:
+                yield from _parts(Path(profile), _many(pages), to_peer, calls)
+            yield _registration(f"hub, registration of {TOOLS} tools, {where}", hub, tab, pages, registrations)
             tab.page.goto(_many(pages))
             add_client("mcp_b", tab, pages)
             tab.bench("openTab", PAGE)
-    return figures
 
 
 def _many(pages: DialectPages, prefix: str = "") -> str:

@@ -6,23 +6,32 @@ import datetime
 import json
 import os
 import platform
+import time
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 from mcpframe.kit.bundle.pyodide.version import VERSION as PYODIDE_VERSION
 
+BUSY = 0.25
+"""Processors that others use from which on times say little."""
+_SAMPLE = 3.0
+"""Seconds for which a machine is watched."""
+
 
 @dataclass(frozen=True)
 class Setting:
-    """The setting of a run.
+    """The setting of a figure.
 
     Attributes:
         date: The day, ISO 8601, UTC.
         cores: Logical processors this process may use.
         memory: Memory of the machine in GiB, rounded; None where the system does not say.
         system: Kind of operating system and processor.
-        load: The load average of the last minute when the run began; None where the system does not say.
+        others: How many processors other programs used meanwhile, on average; None where the system does not say.
         versions: Versions of what took part, by name.
     """
 
@@ -30,18 +39,13 @@ class Setting:
     cores: int
     memory: int | None
     system: str
-    load: float | None
+    others: float | None
     versions: dict[str, str]
 
     @property
     def busy(self) -> bool:
         """Whether others had the machine, too, so that times say little."""
-        return self.load is not None and self.load > self.cores
-
-    @property
-    def sentence(self) -> str:
-        """The date and the machine as one sentence."""
-        return f"Measured on {self.date} on {self.machine}."
+        return self.others is not None and self.others > BUSY
 
     @property
     def machine(self) -> str:
@@ -52,8 +56,92 @@ class Setting:
         return f"{self.system}, {cores}{memory}, headless; {versions}"
 
 
+@dataclass(frozen=True)
+class Process:
+    """A process of this machine.
+
+    Attributes:
+        parent: The number of its parent.
+        own: The time it has had a processor, in the system's ticks.
+        ended: The same of its children that have ended, and of theirs.
+    """
+
+    parent: int
+    own: int
+    ended: int
+
+
+class OtherPrograms:
+    """What other programs use of the machine: all but this process and those that it has started."""
+
+    def __init__(self) -> None:
+        self._used: float | None = None
+        self._since = time.monotonic(), processes()
+
+    def used(self) -> float | None:
+        """Return how many processors they used since this was last called, on average; None if it is not known.
+
+        Within a second of the last call it is what that returned.
+        """
+        began, before = self._since
+        passed = time.monotonic() - began
+        if passed > 1:
+            self._since = time.monotonic(), processes()
+            ticks = used_by_others(before, self._since[1], os.getpid())
+            self._used = ticks / os.sysconf("SC_CLK_TCK") / passed if before else None
+        return self._used
+
+    def wait(self, limit: float) -> float:
+        """Wait until they use little, at most `limit` seconds, and return for how many seconds."""
+        began = time.monotonic()
+        while True:
+            self._since = time.monotonic(), processes()
+            time.sleep(_SAMPLE)
+            used, waited = self.used(), time.monotonic() - began
+            if used is None or used <= BUSY or waited >= limit:
+                return waited
+
+
+def processes() -> dict[int, Process]:
+    """Return all processes by number; none if the system does not say."""
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, ValueError, IndexError):  # it may have ended meanwhile
+            fields = (folder / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+            user, system, ended_user, ended_system = map(int, fields[11:15])
+            found[int(folder.name)] = Process(int(fields[1]), user + system, ended_user + ended_system)
+    return found
+
+
+def used_by_others(before: Mapping[int, Process], after: Mapping[int, Process], root: int) -> int:
+    """Return the ticks that all processes but `root` and those below it have used between two moments.
+
+    The time of a process that has ended is in its parent's, unless that ended first: process 1 inherits from everyone,
+    so that what it gets counts for nobody.
+    """
+    known: Counter[int] = Counter()
+    for number in before.keys() - after.keys():
+        parent = before[number].parent
+        while parent in before and parent not in after:
+            parent = before[parent].parent
+        known[parent] += before[number].own + before[number].ended
+    nothing = Process(0, 0, 0)
+    used = 0
+    for number, process in after.items():
+        above: int | None = number
+        while above is not None and above != root:
+            above = after[above].parent if above in after else None
+        if above == root:
+            continue
+        earlier = before.get(number, nothing)
+        used += process.own - earlier.own
+        if number > 1:
+            used += max(0, process.ended - earlier.ended - known[number])
+    return used
+
+
 def this_setting(chromium: str, modules: Path, locked: dict[str, str]) -> Setting:
-    """Describe this run.
+    """Describe this machine.
 
     Args:
         chromium: The browser's version.
@@ -74,7 +162,7 @@ def this_setting(chromium: str, modules: Path, locked: dict[str, str]) -> Settin
         cores=_cores(),
         memory=_memory(),
         system=f"{platform.system()} {platform.machine()}",
-        load=round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
+        others=None,
         versions=versions,
     )
 

@@ -10,8 +10,9 @@ from typing import Any
 from mcpframe.kit.base.errors import KitError
 from tests.benchmarks.browser import BenchmarkBrowser, host_page
 from tests.benchmarks.figures import Figure
+from tests.benchmarks.samples import take_turns
 from tests.benchmarks.sites import Sites
-from tests.benchmarks.start import SETTLED, start_once
+from tests.benchmarks.start import CALLS, OURS, SETTLED, Start, start_once
 
 _CATEGORIES = (
     *("devtools.timeline", "v8", "v8.wasm", "disabled-by-default-v8.compile", "disabled-by-default-v8.gc"),
@@ -47,13 +48,19 @@ def measure_profile(browser: BenchmarkBrowser, sites: Sites) -> list[Figure]:
         KitError: The trace has no start in it.
     """
     with browser.profile() as context, host_page(context, sites.host) as host:
-        for _ in range(_WARM_UP):
-            start_once(context, host, sites.pi)
+
+        def again(_: str) -> Start:
             host.page.goto(sites.host)
             host.page.wait_for_timeout(SETTLED)
+            return start_once(context, host, sites.pi)
+
+        take_turns((OURS,), _WARM_UP, again, warm_up=0)
+        host.page.goto(sites.host)
+        host.page.wait_for_timeout(SETTLED)
         assert context.browser
         context.browser.start_tracing(categories=list(_CATEGORIES))
-        start_once(context, host, sites.pi)
+        host.bench("start", sites.pi.url, *CALLS[False])
+        host.page.wait_for_load_state("networkidle")
         events: list[Event] = json.loads(context.browser.stop_tracing())["traceEvents"]
     page, others = _by_thread(events)
     return [

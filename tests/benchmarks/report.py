@@ -1,15 +1,16 @@
-"""The report: a table for the terminal, one in Markdown for the documentation, and everything as JSON."""
+"""The report: lines and a table for the terminal, and a table in Markdown for the documentation."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
-from typing import Any
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from rich.table import Table
 
 from tests.benchmarks.figures import Figure, Goal
-from tests.benchmarks.machine import Setting
+from tests.benchmarks.kept import AGAINST, Row
 from tests.support.marked import MarkedPart
 
 SECTION = MarkedPart("benchmarks", "python3 build.py bench --markdown")
@@ -28,23 +29,36 @@ def table(figures: Sequence[Figure]) -> Table:
     return made
 
 
-def markdown(figures: Sequence[Figure], setting: Setting, before: str = "") -> str:
-    """Return the table for the documentation, and below it the runs that its lines come from.
+def line(figure: Figure) -> str:
+    """A figure on one line, printed as soon as it is measured."""
+    name, ours, *rest = _row(figure)
+    labelled = [f"{label} {text}" for label, text in zip(_HEADINGS[2:], rest, strict=True) if text]
+    return f"  {name}: {'; '.join([ours, *labelled])}"
+
+
+def markdown(rows: Sequence[Row], before: str = "") -> str:
+    """Return the table for the documentation, and below it the days and machines that its lines come from.
 
     Args:
-        figures: The figures of this run.
-        setting: Its setting.
+        rows: What was measured.
         before: The text that an earlier call returned. Its lines stay, but for those that were measured again.
     """
     old = [line for line in before.splitlines() if line.startswith("| ")][2:]
     lines = {_key(_cells(line)): line for line in old}
-    for figure in figures:
-        row = (*_row(figure), setting.date)
-        lines[_key(row)] = f"| {' | '.join(row)} |"
+    for row in rows:
+        cells = (*_row(row.figure), row.setting.date)
+        lines[_key(cells)] = f"| {' | '.join(cells)} |"
     dates = {_cells(line)[-1] for line in lines.values()}
     runs = {line[2:].partition(":")[0]: line for line in before.splitlines() if line.startswith("- ")}
-    busy = f" The machine was busy (load {setting.load}): times vary." if setting.busy else ""
-    runs[setting.date] = f"- {setting.date}: {setting.machine}.{busy}"
+    busy = Counter(row.setting.date for row in rows if row.doubtful)
+    for row in rows:
+        date = row.setting.date
+        others = (
+            f" Other programs used the machine during {busy[date]} of its times, which say little."
+            if busy[date]
+            else ""
+        )
+        runs[date] = f"- {date}: {row.setting.machine}.{others}"
     heads = [(*_HEADINGS, "measured"), ("---", "--:", "--:", "--:", "---", "---", "---")]
     return "\n".join(
         [
@@ -56,12 +70,30 @@ def markdown(figures: Sequence[Figure], setting: Setting, before: str = "") -> s
     )
 
 
-def as_json(figures: Sequence[Figure], setting: Setting) -> dict[str, Any]:
-    """Everything that was measured."""
-    return {
-        "setting": asdict(setting),
-        "figures": [{**asdict(figure), "ratio": figure.ratio, "met": figure.met} for figure in figures],
-    }
+def repeats(
+    rows: Sequence[Row], failed: Mapping[str, str], *, runs: int | None = None, against: Path | None = None
+) -> str:
+    """Return which lines and parts to measure again, and the command that does; nothing if there are none.
+
+    Args:
+        rows: What was measured.
+        failed: The parts that failed, with the reason.
+        runs: The rounds of each peer, if they were given.
+        against: The other checkout, if any.
+    """
+    busy = [row for row in rows if row.doubtful]
+    parts = dict.fromkeys([*(row.part for row in busy), *failed])
+    if not parts:
+        return ""
+    lines = [f"{part} failed: {reason}" for part, reason in failed.items()]
+    if busy:
+        lines.append("Others used the machine during these lines (processors, on average), so that times say little:")
+        lines += [f"  {row.setting.others:.1f}  {row.figure.name}" for row in busy]
+    command = ["python3", "build.py", "bench"]
+    for part in parts:
+        command += ["--only", part] if part != AGAINST else ["--against", str(against)]
+    command += ["--runs", str(runs)] if runs else []
+    return "\n".join([*lines, f"Repeat: {shlex.join(command)}"])
 
 
 def timelines(figure: Figure) -> Iterator[tuple[str, str]]:

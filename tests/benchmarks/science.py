@@ -33,10 +33,11 @@ def _check(answer: Mapping[str, Any]) -> None:
 CALL: Call = ("compute", {"values": [1.0, 2.0, 3.0]}, _check)
 
 
-def measure_science(browser: BenchmarkBrowser, sites: Sites, rounds: int) -> list[Figure]:
-    """The figures about starts of scientific servers."""
+def measure_science(browser: BenchmarkBrowser, sites: Sites, rounds: int) -> Iterator[Figure]:
+    """Yield the figures about starts of scientific servers."""
     with _served(sites) as pages:
-        return [figure for name, peers in pages.items() for figure in _figures(browser, sites, rounds, name, peers)]
+        for name, peers in pages.items():
+            yield from _figures(browser, sites, rounds, name, peers)
 
 
 def _figures(
@@ -55,8 +56,8 @@ def _figures(
         with browser.profile() as context, host_page(context, sites.host) as host:
             return start_once(context, host, peers[peer], call=CALL)
 
-    first = take_turns(tuple(peers), 1, fresh, warm_up=0)
     yield time_figure(f"{NAMES[name]}: first answer, warm cache", warm, STOCK, GOALS.get(name))
+    first = take_turns(tuple(peers), 1, fresh, warm_up=0)
     yield wire_figure(f"{NAMES[name]}: first visit, over the wire", first, OURS, None)
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from playwright.sync_api import BrowserContext, Request
+from playwright.sync_api import BrowserContext, Page, Request
 
 from mcpframe.kit.dev.demo import is_right
-from tests.benchmarks.browser import BenchmarkBrowser, BenchmarkError, HostPage, host_page, script_memory
+from tests.benchmarks.browser import PATIENCE, BenchmarkBrowser, BenchmarkError, HostPage, host_page, script_memory
 from tests.benchmarks.figures import Figure, Goal
-from tests.benchmarks.samples import Summary, take_turns
+from tests.benchmarks.samples import NotCounted, Summary, take_turns
 from tests.benchmarks.sites import Framed, Sites
 
 ITERATIONS = 1000
@@ -22,6 +24,7 @@ SLOW_LINE = {"offline": False, "latency": 40, "downloadThroughput": 2_500_000, "
 SETTLED = 1000
 """Milliseconds until the process of the frame before has ended. Chromium lets it live on for a while, doing nothing,
 says to nobody when it ends, and gives it to a frame that comes before, which then starts sooner."""
+_MOMENT = 20
 OPENS = 50
 WARM, FRESH = "page start → first answer, warm cache", "page start → first answer, fresh profile"
 TEXT = "hello"
@@ -45,7 +48,7 @@ class Start:
         answered: Milliseconds from setting the frame's address to the verified answer of the first call.
         connected: The same to the end of the client's `connect`.
         marks: The same to each mark that the page has set (`performance.mark`).
-        requests: How many requests the frame made.
+        requests: How many requests the frame made before that.
         bytes: What came over the wire for them, headers included (CDP `encodedDataLength`).
     """
 
@@ -56,8 +59,8 @@ class Start:
     bytes: int = 0
 
 
-def measure_start(browser: BenchmarkBrowser, sites: Sites, rounds: int) -> list[Figure]:
-    """The figures about the start."""
+def measure_start(browser: BenchmarkBrowser, sites: Sites, rounds: int) -> Iterator[Figure]:
+    """Yield the figures about the start."""
     peers = {OURS: sites.pi, PLAIN: sites.plain, STOCK: sites.stock, TYPESCRIPT: sites.typescript}
     # One tab for all: a new one has the browser load its own surroundings meanwhile, for a second and on both cores.
     with browser.profile() as context, host_page(context, sites.host) as host:
@@ -68,6 +71,9 @@ def measure_start(browser: BenchmarkBrowser, sites: Sites, rounds: int) -> list[
             return start_once(context, host, peers[peer])
 
         warm = take_turns(tuple(peers), rounds, again, warm_up=2)
+    yield time_figure(WARM, warm, STOCK, Goal(ratio=0.15, value=600))
+    yield time_figure(WARM, warm, PLAIN, None)
+    yield time_figure(WARM, warm, TYPESCRIPT, Goal(ratio=4))
 
     def in_fresh_profile(peer: str) -> Start:
         with browser.profile() as context, host_page(context, sites.host) as host:
@@ -78,17 +84,12 @@ def measure_start(browser: BenchmarkBrowser, sites: Sites, rounds: int) -> list[
             return start_once(context, host, peers[peer], slow=True)
 
     fresh = take_turns((OURS, PLAIN, STOCK), rounds, in_fresh_profile, warm_up=0)
+    yield time_figure(FRESH, fresh, PLAIN, Goal(ratio=0.6))
+    yield time_figure(FRESH, fresh, STOCK, None)
+    yield wire_figure("first visit, over the wire", fresh, OURS, Goal(value=16))
+    yield wire_figure("first visit, over the wire, without a snapshot", fresh, PLAIN, Goal(value=8))
     slow = take_turns((OURS, PLAIN), rounds, on_a_slow_line, warm_up=0)
-    return [
-        time_figure(WARM, warm, STOCK, Goal(ratio=0.15, value=600)),
-        time_figure(WARM, warm, PLAIN, None),
-        time_figure(WARM, warm, TYPESCRIPT, Goal(ratio=4)),
-        time_figure(FRESH, fresh, PLAIN, Goal(ratio=0.6)),
-        time_figure(FRESH, fresh, STOCK, None),
-        time_figure(f"{FRESH}, 20 Mbit/s and 40 ms", slow, PLAIN, Goal(ratio=1.05)),
-        wire_figure("first visit, over the wire", fresh, OURS, Goal(value=16)),
-        wire_figure("first visit, over the wire, without a snapshot", fresh, PLAIN, Goal(value=8)),
-    ]
+    yield time_figure(f"{FRESH}, 20 Mbit/s and 40 ms", slow, PLAIN, Goal(ratio=1.05))
 
 
 def measure_opens(browser: BenchmarkBrowser, sites: Sites) -> list[Figure]:
@@ -156,33 +157,84 @@ def start_once(
         call: The first call; by default that of the templates.
 
     Raises:
-        BenchmarkError: The answer is wrong, or not everything that was served has been counted.
+        NotCounted: Not everything that was served has been counted.
+        BenchmarkError: The answer is wrong.
     """
-    finished: list[Request] = []
     served_before = framed.served.bytes
     if slow:
         session = context.new_cdp_session(host.page)
         session.send("Network.enable")
         session.send("Network.emulateNetworkConditions", SLOW_LINE)
-
-    def note(request: Request) -> None:  # Playwright takes no method of a list
-        finished.append(request)
-
-    host.page.on("requestfinished", note)
-    echoes = "typescript" in framed.url
-    tool, arguments, check = call or (*CALLS[echoes], check_echo if echoes else check_pi)
-    result = host.bench("start", framed.url, tool, arguments)
-    check(result["answer"])
-    frame = host.frame(framed.url)
-    host.page.wait_for_load_state("networkidle")
-    marks = {name: epoch - result["epoch"] for name, epoch in frame.evaluate(_MARKS)}
-    sizes = [request.sizes() for request in finished if request.frame == frame]
-    host.page.remove_listener("requestfinished", note)
+    with _noted(host.page) as requests:
+        echoes = "typescript" in framed.url
+        tool, arguments, check = call or (*CALLS[echoes], check_echo if echoes else check_pi)
+        result = host.bench("start", framed.url, tool, arguments)
+        check(result["answer"])
+        frame = host.frame(framed.url)
+        host.page.wait_for_load_state("networkidle")
+        marks = {name: epoch - result["epoch"] for name, epoch in frame.evaluate(_MARKS)}
+        ended = [request for request in requests.until_ended() if request.frame == frame]
+        served = framed.served.bytes - served_before
     # Together they are CDP's `encodedDataLength`, which is 0 for what comes from the cache.
-    wire = sum(size["responseHeadersSize"] + size["responseBodySize"] for size in sizes)
-    if wire < framed.served.bytes - served_before:
-        raise BenchmarkError("The page has loaded more than the browser counted.")
-    return Start(result["answered"], result["connected"], marks, len(sizes), wire)
+    sizes = {request: request.sizes() for request in ended}
+    wire = {request: size["responseHeadersSize"] + size["responseBodySize"] for request, size in sizes.items()}
+    if sum(wire.values()) < served:
+        raise NotCounted("The page has loaded more than the browser counted.")
+    # On a busy machine the page may have begun to fetch what it does when it is quiet.
+    answered = result["epoch"] + result["answered"]
+    counted = [request for request in ended if request.timing["startTime"] <= answered]
+    return Start(
+        result["answered"], result["connected"], marks, len(counted), sum(wire[request] for request in counted)
+    )
+
+
+class _Requests:
+    """The requests of a page while it is noted."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._begun: set[Request] = set()
+        self._ended: list[Request] = []
+
+    def begin(self, request: Request) -> None:
+        """Note a request that begins."""
+        self._begun.add(request)
+
+    def end(self, request: Request) -> None:
+        """Note a request that ends."""
+        self._begun.discard(request)
+        self._ended.append(request)
+
+    def fail(self, request: Request) -> None:
+        """Note a request that gets no answer."""
+        self._begun.discard(request)
+
+    def until_ended(self) -> list[Request]:
+        """Wait until every request has ended, and return those with an answer.
+
+        Raises:
+            NotCounted: One does not end.
+        """
+        deadline = time.monotonic() + PATIENCE / 1000
+        while self._begun:
+            if time.monotonic() > deadline:
+                raise NotCounted(f"{self._begun.pop().url} does not arrive.")
+            self._page.wait_for_timeout(_MOMENT)
+        return list(self._ended)
+
+
+@contextlib.contextmanager
+def _noted(page: Page) -> Iterator[_Requests]:
+    """Note the requests of a page for as long as the block lasts."""
+    requests = _Requests(page)
+    listeners = {"request": requests.begin, "requestfinished": requests.end, "requestfailed": requests.fail}
+    for event, listener in listeners.items():
+        page.on(event, listener)  # type: ignore[call-overload]
+    try:
+        yield requests
+    finally:
+        for event, listener in listeners.items():
+            page.remove_listener(event, listener)
 
 
 def check_echo(answer: Mapping[str, Any]) -> None:
