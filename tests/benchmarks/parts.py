@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mcpframe.kit.base.progress import step
 from tests.benchmarks.against import measure_against
+from tests.benchmarks.blocks import measure_blocks
 from tests.benchmarks.bridge import measure_bridge
 from tests.benchmarks.browser import BenchmarkBrowser
 from tests.benchmarks.builds import measure_builds
@@ -85,6 +86,9 @@ PARTS: dict[str, Part] = {
     "webkit": lambda run: measure_webkit(run.sites, run.starts),
     "science": lambda run: measure_science(run.browser, run.sites, run.starts),
 }
-ASKED_FOR: dict[str, Part] = {"profile": lambda run: measure_profile(run.browser, run.sites)}
+ASKED_FOR: dict[str, Part] = {
+    "profile": lambda run: measure_profile(run.browser, run.sites),
+    "blocks": lambda run: measure_blocks(run.browser, run.sites),
+}
 """Parts that are measured only where they are named."""
 ALL = {AGAINST: _against, **PARTS, **ASKED_FOR}

@@ -108,8 +108,8 @@ window.bench = {
   },
 
   /** The text that a tool without arguments gives. */
-  async ask(peer, name) {
-    const answer = await clients.get(peer).callTool({ name, arguments: {} });
+  async ask(peer, name, args = {}) {
+    const answer = await clients.get(peer).callTool({ name, arguments: args });
     if (answer.isError) throw new Error(answer.content[0].text);
     return answer.content[0].text;
   },
