@@ -292,8 +292,9 @@ def test_a_changed_archive_is_not_used(bundles: Bundles, play: Play, place: str,
 @pytest.mark.parametrize("caching", CACHING)
 @pytest.mark.parametrize("place", ["page", "worker"])
 def test_a_changed_snapshot_or_style_sheet_is_not_used(bundles: Bundles, play: Play, place: str, caching: str) -> None:
-    outcome = play(Case(bundles(place), CACHING[caching], "snapshot.*.bin"))
-    assert (outcome["answer"], outcome["restored"]) == (5, 0)
+    for layer in ("layer.*.bin", "snapshot.*.bin"):
+        outcome = play(Case(bundles(place), CACHING[caching], layer))
+        assert (outcome["answer"], outcome["restored"]) == (5, 0), layer
     outcome = play(Case(bundles(place), CACHING[caching], "frame.*.css"))
     assert (outcome["answer"], outcome["styled"]) == (5, False)
 

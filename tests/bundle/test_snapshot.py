@@ -551,7 +551,7 @@ def test_large_requirements_have_a_layer_below_the_server_s(
         assert result.manifest["snapshot"]["layers"] == ["sdk", "packages", "server"], result.manifest["start"]
         [own] = result.folder.glob("snapshot.*.bin")
         assert own.stat().st_size < 300_000
-        found.append((own.name, {path.name for path in (out / "_mcpframe").glob("snapshot.*.bin")}))
+        found.append((own.name, {path.name for path in (out / "_mcpframe").glob("layer.*.bin")}))
     (first, shared), (second, shared_later) = found
     assert first != second
     assert shared == shared_later
@@ -687,7 +687,7 @@ def changed_layer(out: Path, **changes: object) -> None:
 
 def changed_meta(out: Path, layer: int, **changes: object) -> None:
     """Change what a layer says of itself, with a right hash."""
-    [path] = (out / ("_mcpframe", "adder")[layer]).glob("snapshot.*.bin")
+    [path] = out.glob(("_mcpframe/layer.*.bin", "adder/snapshot.*.bin")[layer])
     whole = zstandard.decompress(path.read_bytes())
     length = int.from_bytes(whole[:4], "little")
     meta = json.dumps({**json.loads(whole[4 : 4 + length]), **changes}).encode()

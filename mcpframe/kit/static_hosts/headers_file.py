@@ -21,6 +21,9 @@ from mcpframe.kit.static_hosts.rules import (
     Pages,
 )
 
+_ANY = "/:bundle"
+"""The folder of any bundle: rules of each would exceed what a host reads, with few bundles."""
+
 
 def headers_text(pages: Pages) -> str:
     """Return the text of the file for an output root."""
@@ -28,12 +31,12 @@ def headers_text(pages: Pages) -> str:
     lines += ["/*", *(f"  {name}: {value}" for name, value in EVERYWHERE.items())]
     lines += ["/_mcpframe/*", f"  Cache-Control: {IMMUTABLE}"]
     lines += [f"{SANDBOX}*", *(f"  {name}: {value}" for name, value in SANDBOX_HEADERS.items())]
+    for file in ("", "index.html", "manifest.json", "app.html", "app-inline.html", "app-inline.js"):
+        lines += [f"{_ANY}/{file}", f"  Cache-Control: {FRESH}"]
+    for prefix in HASHED_PREFIXES:
+        lines += [f"{_ANY}/{prefix}*", f"  Cache-Control: {IMMUTABLE}"]
     for name, headers in pages.items():
         lines += [f"/{name}/*", *(f"  {header}: {value}" for header, value in headers.items())]
-        for file in ("", "index.html", "manifest.json", "app.html", "app-inline.html", "app-inline.js"):
-            lines += [f"/{name}/{file}", f"  Cache-Control: {FRESH}"]
-        for prefix in HASHED_PREFIXES:
-            lines += [f"/{name}/{prefix}*", f"  Cache-Control: {IMMUTABLE}"]
     return "\n".join(lines) + "\n"
 
 

@@ -218,7 +218,8 @@ def _snapshot(
         for path, data in layer.files.items()
     }
     images = tuple(
-        hashed(f"{name if layer.name == SERVER else SHARED}/snapshot.bin", layer.data) for layer in snapshot.layers
+        hashed(f"{name}/snapshot.bin" if layer.name == SERVER else f"{SHARED}/layer.bin", layer.data)
+        for layer in snapshot.layers
     )
     return images, snapshot_entry(
         snapshot,

@@ -19,7 +19,10 @@ def test_netlify_and_cloudflare() -> None:
     assert page["access-control-allow-origin"] == "*"
     assert headers_for("/pi/index.html", rules)["cache-control"] == "no-cache"
     assert headers_for("/pi/manifest.json", rules)["cache-control"] == "no-cache"
-    for path in ("/_mcpframe/base.0123.zip", "/_mcpframe/pyodide-1-0/pyodide.asm.wasm", "/pi/server.0123.zip"):
+    for path in (
+        *("/_mcpframe/base.0123.zip", "/_mcpframe/layer.0123.bin", "/_mcpframe/pyodide-1-0/pyodide.asm.wasm"),
+        *("/pi/server.0123.zip", "/pi/snapshot.0123.bin", "/pi/packages/a.0123.whl"),
+    ):
         found = headers_for(path, rules)
         assert found["cache-control"] == "public, max-age=31536000, immutable"
         assert found["x-content-type-options"] == "nosniff"
@@ -80,9 +83,10 @@ def test_the_same_bundles_give_the_same_files() -> None:
 
 def test_a_host_that_would_not_read_all_rules_is_named() -> None:
     [cloudflare] = [host for host in STATIC_HOSTS if host.most_rules]
-    sizes = {count: {f"server-{number}": POLICY for number in range(count)} for count in range(1, 100)}
+    sizes = {count: {f"server-{number}": POLICY for number in range(count)} for count in range(1, 101)}
     rules = {count: len(parse(host_files(policies)["_headers"].decode())) for count, policies in sizes.items()}
     first = next(count for count, number in rules.items() if number > cloudflare.most_rules)
+    assert first > 80, "each bundle has one rule, besides those of all"
     assert limit_warnings(sizes[first - 1]) == ()
     [warning] = limit_warnings(sizes[first])
     assert warning.startswith(f"{cloudflare.title} reads {cloudflare.most_rules} rules of _headers, and the {first} ")
