@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -63,17 +63,26 @@ async def _tried(request: Awaitable[object]) -> None:
         await asyncio.wait_for(request, _PATIENCE)
 
 
-def example(schema: dict[str, Any], text: str) -> Any:
-    """Return a value that fits a schema, as far as its types say."""
+def example(schema: dict[str, Any], text: str, models: Mapping[str, Any] | None = None) -> Any:
+    """Return a value that fits a schema, as far as its types say; of a model it has what is required.
+
+    Args:
+        text: The value of a string.
+        models: `$defs` of the whole schema.
+    """
+    models = models or schema.get("$defs", {})
+    if "$ref" in schema:
+        model = models[schema["$ref"].rpartition("/")[2]]
+        return {name: example(model["properties"][name], text, models) for name in model.get("required", ())}
     if "enum" in schema:
         return schema["enum"][0]
     if "anyOf" in schema:
-        return example(schema["anyOf"][0], text)
+        return example(schema["anyOf"][0], text, models)
     match schema.get("type"):
         case "object":
-            return {name: example(each, text) for name, each in schema.get("properties", {}).items()}
+            return {name: example(each, text, models) for name, each in schema.get("properties", {}).items()}
         case "array":
-            return [example(schema.get("items", {}), text)]
+            return [example(schema.get("items", {}), text, models)]
         case "integer":
             return 3
         case "number":

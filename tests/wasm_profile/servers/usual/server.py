@@ -6,6 +6,7 @@ import collections
 import csv
 import dataclasses
 import datetime
+import enum
 import functools
 import hashlib
 import io
@@ -21,9 +22,10 @@ import textwrap
 import time
 import urllib.parse
 import uuid
-from typing import Any
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 import js
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, computed_field, field_validator
 from pyodide.code import run_js
 from pyodide.ffi import JsException, create_once_callable, create_proxy, to_js
 
@@ -205,6 +207,91 @@ async def timed(seconds: float = 0.01) -> dict[str, Any]:
         ],
         "errors": found,
     }
+
+
+class Kind(enum.StrEnum):
+    """A kind of order."""
+
+    EXPRESS = "express"
+    USUAL = "usual"
+
+
+class Position(BaseModel):
+    """A line of an order."""
+
+    name: str = Field(min_length=1, max_length=80, pattern=r"^\w")
+    count: int = Field(default=1, ge=1, le=1000, multiple_of=1)
+    price: float = 1.5
+
+
+class Order(BaseModel):
+    """An order."""
+
+    model_config = ConfigDict(populate_by_name=True, str_strip_whitespace=True)
+    positions: list[Position] = []
+    kind: Kind = Kind.USUAL
+    day: datetime.date = datetime.date(2026, 11, 27)
+    time: datetime.datetime | None = None
+    weights: dict[str, float] = {}
+    place: tuple[float, float] = (0.0, 0.0)
+    tags: set[str] = set()
+    state: Literal["new", "sent"] = "new"
+    either: int | str | bool | None = Field(default=None, alias="anyOfThese")
+    more: Any = None
+
+    @field_validator("tags")
+    @classmethod
+    def _lower(cls, tags: set[str]) -> set[str]:
+        return {tag.lower() for tag in tags}
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def total(self) -> float:
+        """The price of all."""
+        return sum(each.count * each.price for each in self.positions)
+
+
+class Summary(TypedDict):
+    """What was ordered."""
+
+    names: list[str]
+    total: float
+    orders: NotRequired[list[Order]]
+
+
+@server.tool()
+def ordered(order: Order, count: Annotated[int, Field(ge=0, le=9)] = 2, note: str | None = None) -> Order:
+    """Take an order, and return it."""
+    found = Order.model_validate_json(order.model_dump_json(by_alias=True, exclude={"total"}))
+    return found.model_copy(update={"more": [note, count, {"x": [1, 2.5, None]}]})
+
+
+@server.tool()
+def summed(orders: list[Order], factor: float = 1.0, flags: dict[str, bool] | None = None) -> Summary:
+    """Sum up orders, of which wrong ones are refused."""
+    refused = []
+    for wrong in ({"positions": [{"name": "", "count": 0}]}, {"kind": "?"}, {"day": "no"}, {"either": [1]}):
+        try:
+            Order.model_validate(wrong)
+        except ValidationError as error:
+            refused.append(str(error.errors()[0]["type"]))
+    right = Order.model_validate(
+        {
+            "positions": [{"name": "a", "count": "3"}],
+            "time": "2026-11-27T10:00:00Z",
+            "weights": {"a": 1},
+            "place": [1, 2],
+            "tags": ["A"],
+            "anyOfThese": "x",
+        }
+    )
+    return Summary(names=[*refused, right.kind], total=factor * sum(each.total for each in orders), orders=[right])
+
+
+@server.tool()
+def item(name: str, price: float = 1.0, tags: list[str] | None = None) -> Item:
+    """Return a thing with a price."""
+    return Item(name, price, tags or [])
 
 
 @server.tool()
