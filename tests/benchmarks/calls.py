@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import statistics
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from itertools import accumulate
 from typing import Any
 
 from tests.benchmarks.browser import BenchmarkBrowser, HostPage, host_page
@@ -28,9 +31,11 @@ def measure_calls(browser: BenchmarkBrowser, sites: Sites, rounds: int) -> list[
         one = _measure(host, rounds, BATCH, SHORT, 1)
         many = _measure(host, rounds, IN_FLIGHT * 10, SHORT, IN_FLIGHT)
         long = _measure(host, max(rounds // 2, 3), 1, LONG, 1)
+        parts = _parts(host, sites, rounds)
     one_by_one, together = _Calls(one), _Calls(many)
+    median = one_by_one.figure("round trip, 100 bytes, median", "median", Goal(ratio=5, value=6))
     return [
-        one_by_one.figure("round trip, 100 bytes, median", "median", Goal(ratio=5, value=6)),
+        replace(median, details={peer: {**median.details[peer], "timeline": parts[peer]} for peer in PEERS}),
         *one_by_one.figures_if_enough("round trip, 100 bytes, p99"),
         together.figure("round trip, 32 in flight, median", "median", Goal(ratio=5)),
         *together.figures_if_enough("round trip, 32 in flight, p99"),
@@ -41,6 +46,32 @@ def measure_calls(browser: BenchmarkBrowser, sites: Sites, rounds: int) -> list[
 
 def _measure(host: HostPage, rounds: int, count: int, length: int, in_flight: int) -> dict[str, list[dict[str, Any]]]:
     return take_turns(PEERS, rounds, lambda peer: host.bench("calls", peer, count, length, in_flight), warm_up=2)
+
+
+def _parts(host: HostPage, sites: Sites, rounds: int) -> dict[str, dict[str, float]]:
+    """Where the time of a call goes: averages, each added to those before it.
+
+    What the pages do not measure themselves is the way between the processes, both ways.
+    """
+    frame = host.frame(sites.typescript.url)
+    outside: dict[str, list[dict[str, float]]] = {peer: [] for peer in PEERS}
+    host.bench("ask", OURS, "trace")
+    frame.evaluate("globalThis.traced = []")
+    for _ in range(rounds):
+        for peer in PEERS:
+            outside[peer].append(host.bench("trace", peer, BATCH, SHORT))
+    inside = {
+        OURS: json.loads(host.bench("ask", OURS, "traced")),
+        TYPESCRIPT: {"page: SDK and tool": statistics.fmean(frame.evaluate("traced"))},
+    }
+    return {peer: _timeline(outside[peer], inside[peer]) for peer in PEERS}
+
+
+def _timeline(outside: Sequence[dict[str, float]], inside: dict[str, float]) -> dict[str, float]:
+    sends, away, reads = (statistics.fmean(each[name] for each in outside) for name in ("sends", "away", "reads"))
+    parts = {"client: sends": sends, "processes: there and back": away - sum(inside.values()), **inside}
+    parts["client: reads"] = reads
+    return dict(zip(parts, accumulate(parts.values()), strict=True))
 
 
 class _Calls:

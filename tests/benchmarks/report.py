@@ -103,8 +103,9 @@ def timelines(figure: Figure) -> Iterator[tuple[str, str]]:
         if steps:
             before = 0.0
             lines = []
+            digits = 0 if max(steps.values()) >= 100 else 2
             for name, reached in steps.items():
-                lines.append(f"  {reached:7.0f}  {reached - before:+7.0f}  {name}")
+                lines.append(f"  {reached:7.{digits}f}  {reached - before:+7.{digits}f}  {name}")
                 before = reached
             yield peer, "\n".join(lines)
 

@@ -293,6 +293,8 @@ def test_a_timeline_has_the_median_of_each_step_in_order() -> None:
     assert list(timeline(starts)) == ["page", "python", "connected", "answered"]
     assert list(report.timelines(FIGURES[2])) == [("stock", "       10      +10  page\n     2000    +1990  answered")]
     assert list(report.timelines(FIGURES[0])) == []
+    call = Figure("call", "ms", 0.5, details={"mcpframe": {"timeline": {"posted": 0.125, "answered": 0.5}}})
+    assert list(report.timelines(call)) == [("mcpframe", "     0.12    +0.12  posted\n     0.50    +0.38  answered")]
 
 
 @pytest.mark.parametrize(

@@ -32,3 +32,33 @@ export async function callEcho(client, count, length, inFlight) {
   await Promise.all(Array.from({ length: inFlight }, caller));
   return { samples, total: performance.now() - began };
 }
+
+/** When the last message came, before anybody has read it. */
+let heard = 0;
+addEventListener("message", () => (heard = performance.now()), true);
+
+/**
+ * Call `echo` so often, one call after another, and return what each took on average outside of the page: from the call
+ * until it is posted, from there until its answer has come, and from there until the caller has it.
+ */
+export async function traceEcho(client, count, length) {
+  const { transport } = client;
+  const { send } = transport;
+  let posted = 0;
+  transport.send = (message) => {
+    const sending = send.call(transport, message);
+    posted = performance.now();
+    return sending;
+  };
+  const sum = { sends: 0, away: 0, reads: 0 };
+  for (let call = 0; call < count; call++) {
+    const text = textOf(length);
+    const called = performance.now();
+    await client.callTool({ name: "echo", arguments: { text } });
+    sum.reads += performance.now() - heard;
+    sum.away += heard - posted;
+    sum.sends += posted - called;
+  }
+  transport.send = send;
+  return { sends: sum.sends / count, away: sum.away / count, reads: sum.reads / count };
+}

@@ -1,6 +1,6 @@
 /** The host page: measures framed servers, all of them through host.js and the official TypeScript client. */
 import { Client } from "./mcp-client.js";
-import { callEcho } from "./calling.js";
+import { callEcho, traceEcho } from "./calling.js";
 import { FrameTransport } from "./host.js";
 
 const clients = new Map();
@@ -105,6 +105,11 @@ window.bench = {
   /** Call `echo` so often with texts of so many characters, so many calls at a time. */
   calls(peer, ...given) {
     return callEcho(clients.get(peer), ...given);
+  },
+
+  /** Where the time of so many calls of `echo` goes, outside of the page. */
+  trace(peer, ...given) {
+    return traceEcho(clients.get(peer), ...given);
   },
 
   /** The text that a tool without arguments gives. */

@@ -4,13 +4,18 @@ import * as z from "zod";
 
 const HOST = new URLSearchParams(location.search).get("host");
 
+/** When the last message came. While calls are traced, `traced` gets the milliseconds from there to each answer. */
+let came = 0;
+
 /** The inner frame of the SEP's transport phase: handshake, one pinned origin, payloads as they come. */
 class InnerFrameTransport {
   start() {
     return new Promise((resolve) => {
-      addEventListener("message", ({ source, origin, data }) => {
+      addEventListener("message", (event) => {
+        const { source, origin, data } = event;
         if (source !== parent || origin !== HOST) return;
         if (data?.type === "MCP_MESSAGE") {
+          came = event.timeStamp;
           this.onmessage?.(data.payload);
         } else if (data?.type === "MCP_TRANSPORT_HANDSHAKE_REPLY" && !this.sessionId) {
           this.sessionId = data.sessionId;
@@ -24,6 +29,7 @@ class InnerFrameTransport {
 
   async send(payload) {
     parent.postMessage({ type: "MCP_MESSAGE", payload }, HOST);
+    globalThis.traced?.push(performance.now() - came);
   }
 
   async close() {

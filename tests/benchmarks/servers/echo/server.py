@@ -6,6 +6,7 @@ import time
 
 import pyodide_js
 from alone import sdk_alone
+from tracing import Trace
 
 from mcpframe import FrameServer
 from mcpframe.frame.browser.window import own_origin, own_window
@@ -36,6 +37,22 @@ async def parts(count: int, length: int) -> str:
         window.post(text, origin)
     post = (time.perf_counter() - start) * 1000 / count
     return json.dumps({"sdk": await sdk_alone(count, length), "post": post})
+
+
+_traces = []
+
+
+@server.tool(structured_output=False)
+def trace() -> str:
+    """Begin to trace the calls of `echo`."""
+    _traces.append(Trace(server._tool_manager.get_tool("echo")))
+    return "ok"
+
+
+@server.tool(structured_output=False)
+def traced() -> str:
+    """End the trace, and return the parts of a call, in milliseconds, as JSON."""
+    return json.dumps(_traces.pop().end())
 
 
 @server.tool(structured_output=False)
