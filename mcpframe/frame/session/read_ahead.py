@@ -18,10 +18,11 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from mcpframe.frame.compat.batching import call_after_turn, call_when_idle
 from mcpframe.frame.core import jsonrpc
 
 _STEPS: Final = 30
-"""Callbacks of the event loop until a request has reached its tool; the SDKs take about ten."""
+"""The most rounds of callbacks until a request has reached its tool; the SDKs take about ten."""
 _MOST_TURNS: Final = 20
 """The most turns that a request waits, for a peer that posts without a pause."""
 
@@ -58,7 +59,7 @@ class ReadAhead:
         self._waiting.append(message)
         if not self._in_turn:
             self._came, self._in_turn = False, True
-            self._loop.call_later(0, self._turn_over)
+            call_after_turn(self._loop, self._turn_over)
 
     def close(self) -> None:
         """Hand over the queued messages except requests, which cannot be answered any more."""
@@ -75,7 +76,7 @@ class ReadAhead:
                 self._in_turn = False
                 return
         self._came = False
-        self._step(_STEPS)
+        call_when_idle(self._loop, self._rested, _STEPS)
 
     def _hand_over_next(self) -> bool:
         """Hand over the next request and the messages before it; return whether there was one."""
@@ -86,8 +87,5 @@ class ReadAhead:
                 return True
         return False
 
-    def _step(self, left: int) -> None:
-        if left:
-            self._loop.call_soon(self._step, left - 1)
-        else:  # in a page this runs after the messages that wait by now
-            self._loop.call_later(0, self._turn_over)
+    def _rested(self) -> None:
+        call_after_turn(self._loop, self._turn_over)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mcpframe.frame.compat.batching import BUDGET, batch_callbacks
+from mcpframe.frame.compat.batching import BUDGET, batch_callbacks, call_after_turn, call_when_idle
 
 
 class BrowserLoop(asyncio.AbstractEventLoop):
@@ -131,6 +131,81 @@ def test_a_timer_for_a_time_that_is_past_is_due_at_once(loop: BrowserLoop) -> No
     loop.call_at(7.0, ran.append, "later")
     assert loop.delays == [0, 2.0]
     assert len(loop.tasks) == 2
+
+
+def test_what_waits_for_an_idle_loop_runs_in_the_trip_that_leaves_nothing_ready(loop: BrowserLoop) -> None:
+    ran: list[str | int] = []
+    call_when_idle(loop, lambda: ran.append("idle"), 30)
+
+    def chain(number: int) -> None:
+        ran.append(number)
+        if number < 10:
+            loop.call_soon(chain, number + 1)
+
+    loop.call_soon(chain, 1)
+    loop.run()
+    assert ran == [*range(1, 11), "idle"]
+    assert loop.trips == 2
+    call_when_idle(loop, lambda: ran.append("again"), 30)
+    loop.run()
+    assert ran[-1] == "again"
+
+
+@pytest.mark.parametrize("others", [1, 5])
+def test_a_loop_that_is_never_idle_holds_what_waits_back_for_a_number_of_rounds(
+    loop: BrowserLoop, others: int
+) -> None:
+    ran: list[str] = []
+
+    def spin() -> None:
+        ran.append("spin")
+        if len(ran) < 500:
+            loop.call_soon(spin)
+
+    for _ in range(others):
+        loop.call_soon(spin)
+    call_when_idle(loop, lambda: ran.append("idle"), 30)
+    loop.run()
+    assert ran.index("idle") == 30 * others
+
+
+def test_what_comes_after_a_turn_and_what_it_makes_ready_is_one_trip(loop: BrowserLoop) -> None:
+    ran: list[str] = []
+
+    def begin() -> None:
+        ran.append("after a turn")
+        loop.call_soon(ran.append, "ready")
+
+    call_after_turn(loop, begin)
+    loop.call_soon(ran.append, "before")
+    loop.tasks.popleft()()
+    assert ran == ["before", "after a turn", "ready"]
+    loop.run()
+    assert loop.trips == 1  # it was coming for the first callback, and found nothing to do
+
+
+def test_what_is_suspended_after_a_turn_holds_nobody_up(loop: BrowserLoop) -> None:
+    ran: list[str] = []
+
+    def suspended() -> None:
+        loop.call_soon(ran.append, "ready")
+        loop.run()
+        ran.append("resumed")
+
+    call_after_turn(loop, suspended)
+    loop.run()
+    assert ran == ["ready", "resumed"]
+
+
+async def test_a_loop_without_batches_has_turns_and_counts_callbacks() -> None:
+    loop, ran = asyncio.get_running_loop(), []
+    call_when_idle(loop, lambda: ran.append("idle"), 3)
+    call_after_turn(loop, lambda: ran.append("after a turn"))
+    for number in range(6):
+        ran.append(str(number))
+        await asyncio.sleep(0)
+    assert "after a turn" in ran
+    assert ran.index("2") < ran.index("idle") < ran.index("4")
 
 
 def test_a_trip_on_the_page_s_own_stack_runs_nothing_once_that_is_over() -> None:
