@@ -186,7 +186,7 @@ class PythonOuter(Outer):
                 await self._changed.wait()
 
     async def rest(self) -> list[str]:
-        waiting = self.session.streams[0].statistics().current_buffer_used if self.session else 0
+        waiting = len(self.session.streams[0]) if self.session else 0
         return ["received"] * waiting + [happening["kind"] for happening in self._happenings]
 
     async def send(self, payload: Mapping[str, Any]) -> None:

@@ -30,6 +30,7 @@ from mcp.server.runner import serve_dual_era_loop
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from typing_extensions import TypeVar
 
+from mcpframe.frame.compat.direct_reading import read_directly
 from mcpframe.frame.compat.earlier_revisions import fit_results
 from mcpframe.frame.compat.resource_addresses import accept_spellings
 from mcpframe.frame.compat.resource_updates import ToolListing, announce_update, answer_subscriptions
@@ -186,6 +187,7 @@ async def serve(
     An exception of the server's lifespan does not end the connection: see `lifespan`.
     """
     target = equip(server)
+    read_directly()
     changes = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
     if experimental:
         _tell_who_discovers(target, experimental)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import math
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Protocol
@@ -31,13 +30,13 @@ from mcpframe.frame.core.events import (
     Window,
     Wire,
 )
+from mcpframe.frame.session.incoming import Incoming
 from mcpframe.frame.session.read_ahead import ReadAhead
 from mcpframe.frame.waiting.clock import LoopClock
 from mcpframe.frame.waiting.driver import Driver
 from mcpframe.frame.waiting.streams import WriteStream
 
 if TYPE_CHECKING:
-    from anyio.streams.memory import MemoryObjectReceiveStream
     from mcp.client._transport import TransportStreams
 
     from mcpframe.frame.session.interfaces import Messages
@@ -116,8 +115,8 @@ class Session:
         self.own_event: OwnEvent | None = None
         self._messages = messages or sdk.SdkMessages()
         self._ahead = ReadAhead(self._hand_over)
-        self._incoming, read = anyio.create_memory_object_stream[Any](math.inf)
-        self.streams: tuple[MemoryObjectReceiveStream[Any], Writer] = (read, Writer(self))
+        self._incoming = Incoming()
+        self.streams: tuple[Incoming, Writer] = (self._incoming, Writer(self))
 
     @property
     def id(self) -> str:
@@ -244,9 +243,7 @@ class Session:
             answer, item = refusal(self._messages, message, error)
             if answer is not None:
                 self.post(answer)
-        try:
-            self._incoming.send_nowait(item)
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+        if not self._incoming.put(item):
             self.connection.dropped["unread"] += 1  # the SDK has stopped reading
 
     def _note(self, event: Event) -> None:
@@ -260,7 +257,7 @@ class Session:
         elif isinstance(event, Closed):
             self._stop_listening()
             self._ahead.close()
-            self._incoming.close()
+            self._incoming.end()
             if not self._ended.done():
                 self._ended.set_result(event)
         if self._on_event:

@@ -152,9 +152,7 @@ def test_what_waits_for_an_idle_loop_runs_in_the_trip_that_leaves_nothing_ready(
 
 
 @pytest.mark.parametrize("others", [1, 5])
-def test_a_loop_that_is_never_idle_holds_what_waits_back_for_a_number_of_rounds(
-    loop: BrowserLoop, others: int
-) -> None:
+def test_a_loop_that_is_never_idle_holds_what_waits_back_for_a_number_of_rounds(loop: BrowserLoop, others: int) -> None:
     ran: list[str] = []
 
     def spin() -> None:

@@ -300,5 +300,5 @@ async def test_what_a_server_tells_of_itself_goes_nowhere(wire: Wire) -> None:
     assert (wire.posted.empty(), wire.refused) == (True, [])
     wire.session.post({"jsonrpc": "2.0", "id": 1, "method": "sampling/createMessage", "params": {}})
     assert wire.posted.empty()
-    answer = wire.session.streams[0].receive_nowait()
+    answer = await wire.session.streams[0].receive()
     assert "no form in mcp-ui" in str(answer)
