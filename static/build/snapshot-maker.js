@@ -241,7 +241,8 @@ async function take(job, { startPython, restorePython, paths }) {
   if (found.error || found.asked || found.tasks || found.written.length || found.opened.length) return { found };
   pyodide.runPython("clean()");
   pyodide.globals.get("fill")(JSON.stringify(freeBlocks(pyodide)));
-  pyodide.runPython("del fill; import gc; gc.freeze(); del gc");
+  // The garbage collector's link of an object is in the two words before it.
+  const links = pyodide.runPython("del fill; import gc; gc.freeze(); del gc; id(__import__('sys').modules)") - 8;
   for (const name of Object.keys(pyodide.loadedPackages)) delete pyodide.loadedPackages[name]; // Pyodide requires it
   const added = callbacks(module, linked, unused);
   if (added) return { found: { ...found, callbacks: added } };
@@ -256,7 +257,7 @@ async function take(job, { startPython, restorePython, paths }) {
   const references = JSON.parse(new TextDecoder().decode(image.subarray(48, 48 + words[2])));
   const build = [...words.subarray(4)].map((word) => word.toString(16).padStart(8, "0")).join("");
   await send("memory", image.subarray(words[1]));
-  return { found, own: [...own, trampoline(module)], table: linked, build, references };
+  return { found, own: [...own, trampoline(module)], table: linked, links, build, references };
 }
 
 async function check(job, { restorePython }) {

@@ -6,6 +6,7 @@
  * @property {number} memory the size of the whole memory, in bytes
  * @property {number} table the number of entries in the table of functions
  * @property {number} [check] the checksum of what the lowest layer leaves out
+ * @property {number} [links] the address of the first link of the list of objects that are tracked, in the lowest layer
  * @property {Uint32Array[]} runs for each part the sizes of what is there already, of the page's own, and of zeros before
  *   it, and that of the part: four columns
  * @property {Uint32Array} parts the parts of memory, one after another

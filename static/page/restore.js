@@ -76,6 +76,7 @@ export class Snapshot {
       if (module.wasmTable.length !== layer.table)
         throw new Error(`its table has ${layer.table} entries, not ${module.wasmTable.length}`);
       const sum = place(layer, module.HEAPU32, used >>> 2);
+      if (layer.links) link(module.HEAPU32, layer.links);
       await layer.checked;
       if (layer.check !== undefined && sum !== layer.check)
         throw new Error("memory at the start is different in this browser");
@@ -125,6 +126,26 @@ function place({ runs: [same, own, zeros, part], parts, check }, words, used) {
     placed = end;
   }
   return sum >>> 0;
+}
+
+const FLAGS = 3; // the low bits of both words of a link
+
+/**
+ * Writes the list of the objects that Python's garbage collector tracks: the address of the next link and of the previous
+ * one, in place of the distance to the next.
+ * @param {Uint32Array} words the memory
+ * @param {number} first the address of the first link
+ */
+function link(words, first) {
+  let at = first;
+  do {
+    const word = words[at >>> 2];
+    const distance = word & ~FLAGS;
+    const next = distance ? at + distance : first;
+    words[at >>> 2] = next | (word & FLAGS);
+    words[(next >>> 2) + 1] |= at;
+    at = next;
+  } while (at !== first);
 }
 
 /** Continues the checksum of words (FNV-1a). */

@@ -127,6 +127,24 @@ def documented() -> str:
 
 
 @server.tool()
+def collected() -> str:
+    """Whether there are many objects that are never collected, all are tracked, and cycles are collected among them."""
+    import gc, json, weakref
+
+    class Cycle:
+        pass
+
+    frozen = gc.get_freeze_count()
+    gc.unfreeze()
+    tracked = len(gc.get_objects())
+    cycle = Cycle()
+    cycle.itself, gone = cycle, weakref.ref(cycle)
+    del cycle
+    gc.collect()
+    return json.dumps([frozen > 50_000, tracked >= frozen, gone() is None, len(gc.get_objects()) > 50_000])
+
+
+@server.tool()
 async def asked() -> str:
     """What a client of the SDK in this page gets, and whether that was imported before."""
     import json, sys
@@ -340,6 +358,15 @@ def test_docstrings_of_libraries_come_back_when_they_are_read(
     assert printed
     assert [text.split()[0] for text in after] == ["Decode", "List", "Groups", "Text"]
     assert answer(call(page, host, f"{serving(plain)}/adder/", "documented")) == restored
+
+
+def test_objects_are_collected(page: Page, host: str, serving: Serving, stateful: Path) -> None:
+    assert answer(call(page, host, f"{serving(stateful)}/adder/", "collected")) == [True] * 4
+    assert RESTORED in starts(page)
+    [layer] = stateful.glob("_mcpframe/layer.*.bin")
+    content = zstandard.decompress(layer.read_bytes())
+    size = 4 + int.from_bytes(content[:4], "little")
+    assert json.loads(content[4:size])["links"], "the list of them is stored as distances"
 
 
 def test_the_client_of_the_sdk_is_imported_when_it_is_used(

@@ -1,4 +1,4 @@
-// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/page.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "6fbf92e3b2f80ba9c9c325aab0e6f934d4cd73bd5bea44e899d5099d2aa8185a"}
+// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/page.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "4954e35c38ee1bd4fd1d1c2363433040e21dbf815e66a4b797b60951342bec2a"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -442,6 +442,7 @@ var Snapshot = class {
       if (module.wasmTable.length !== layer.table)
         throw new Error(`its table has ${layer.table} entries, not ${module.wasmTable.length}`);
       const sum = place(layer, module.HEAPU32, used >>> 2);
+      if (layer.links) link(module.HEAPU32, layer.links);
       await layer.checked;
       if (layer.check !== void 0 && sum !== layer.check)
         throw new Error("memory at the start is different in this browser");
@@ -480,6 +481,18 @@ function place({ runs: [same, own, zeros, part], parts, check }, words, used) {
     placed = end;
   }
   return sum >>> 0;
+}
+var FLAGS = 3;
+function link(words, first) {
+  let at = first;
+  do {
+    const word = words[at >>> 2];
+    const distance = word & ~FLAGS;
+    const next = distance ? at + distance : first;
+    words[at >>> 2] = next | word & FLAGS;
+    words[(next >>> 2) + 1] |= at;
+    at = next;
+  } while (at !== first);
 }
 function checksum(words, from, to, sum) {
   for (let word = from; word < to; word += 1) sum = Math.imul(sum ^ words[word], 16777619);

@@ -25,7 +25,7 @@ from mcpframe.kit.bundle.snapshot.memory import LEVEL, LEVEL_OF_SHARED, filled, 
 from mcpframe.kit.bundle.snapshot.reasons import failure, reason
 from mcpframe.kit.bundle.snapshot.snapshot_page import OpenedBundle, PageTimeout
 
-_FORMAT = "12"
+_FORMAT = "13"
 """Increase it when this module or `memory` writes the same inputs differently: the key of the cache has the rest."""
 _ENV = {"PYTHONHASHSEED": "0"}
 _PROGRAMS = ("prepare_snapshot", "rehearse")
@@ -196,7 +196,14 @@ def _take(browser: OpenedBundle, layer: SnapshotLayer, below: tuple[LayerFile, .
     meta = {"table": outcome["table"]}
     level = LEVEL if server and not below else LEVEL_OF_SHARED  # a difference is small
     data, unpacked = sparse(
-        whole(sent["memory"]), memory, meta, own=own, later=browser.later, is_lowest=not below, level=level
+        whole(sent["memory"]),
+        memory,
+        meta,
+        own=own,
+        later=browser.later,
+        links=outcome["links"],
+        is_lowest=not below,
+        level=level,
     )
     header = {
         "unpacked": unpacked,

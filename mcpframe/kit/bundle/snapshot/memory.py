@@ -12,7 +12,11 @@ The JSON, which ends with spaces for that, has
 - `runs`, the size of each column, in bytes;
 - `table`, the number of entries in the table of functions;
 - `check`, in the lowest layer: a checksum of the bytes that every page has before Python runs, for the page to compare
-  with its own. A layer above is a difference to a memory whose bytes are all known.
+  with its own. A layer above is a difference to a memory whose bytes are all known;
+- `links`, in the lowest layer: the address of the first link of the list of objects that Python's garbage collector
+  tracks. Each link has the addresses of the next and of the previous one, in two words whose two low bits are flags:
+  a tenth of the file. In the file, links follow each other by address, and each has only the distance to the next,
+  the last 0.
 """
 
 from __future__ import annotations
@@ -37,6 +41,7 @@ _STRETCH = 16384
 _BLOCK = 512
 _GRAIN = 64
 _WORD = 4
+_FLAGS = 3
 
 _SAME, _OWN, _ZEROS, _PART = range(4)
 
@@ -59,6 +64,7 @@ def sparse(
     *,
     own: Collection[int] = frozenset(),
     later: Sequence[range] = (),
+    links: int = 0,
     is_lowest: bool = True,
     level: int = LEVEL,
 ) -> tuple[bytes, int]:
@@ -70,12 +76,14 @@ def sparse(
         meta: Further members of the JSON.
         own: The addresses of 32-bit words that each page keeps, such as random numbers.
         later: The addresses that second files of WebAssembly modules write, which each page keeps, too.
+        links: The address of any link of the list of tracked objects, for the lowest layer; 0 leaves the list as it is.
         is_lowest: Whether it is the lowest layer.
         level: The level of compression.
 
     Returns:
         The file, and its size before compression.
     """
+    memory, first = _without_links(memory, links) if links and is_lowest else (memory, 0)
     columns = [bytearray() for _ in range(4)]
     parts: list[bytes] = []
     check = at = 0
@@ -95,7 +103,8 @@ def sparse(
         at += size
     _add(columns, run)
     header = {**meta, "memory": len(memory), "runs": [len(column) for column in columns]}
-    head = json.dumps(header | ({"check": check} if is_lowest else {}), separators=(",", ":")).encode()
+    header |= ({"check": check} if is_lowest else {}) | ({"links": first} if first else {})
+    head = json.dumps(header, separators=(",", ":")).encode()
     head += b" " * (-(len(head) + sum(header["runs"])) % _WORD)
     content = b"".join([len(head).to_bytes(4, "little"), head, *columns, *parts])
     # Threads are slower for a small file, as a difference is.
@@ -120,7 +129,46 @@ def filled(layer: bytes, below: bytes) -> bytes:
         memory[at : at + part] = parts[:part]
         parts = parts[part:]
         at += part
+    if first := header.get("links"):
+        _link(memory, first)
     return bytes(memory)
+
+
+def _without_links(memory: bytes, link: int) -> tuple[bytes, int]:
+    """Return memory with distances in its list of tracked objects, and the first link; 0 if there is no such list."""
+    words = memoryview(bytearray(memory)).cast("I")
+    links: list[int] = []
+    at = link
+    while not links or at != link:
+        following = _address(words[at // _WORD]) if at < len(memory) else 0
+        if not following or following + 2 * _WORD > len(memory) or _address(words[following // _WORD + 1]) != at:
+            return memory, 0
+        links.append(at)
+        at = following
+    links.sort()
+    for at, following in zip(links, [*links[1:], links[-1]], strict=True):
+        place = at // _WORD
+        words[place] = following - at | words[place] & _FLAGS
+        words[place + 1] &= _FLAGS
+    return words.tobytes(), links[0]
+
+
+def _link(memory: bytearray, first: int) -> None:
+    """Write the list of tracked objects: the inverse of `_without_links`, but for the order."""
+    words = memoryview(memory).cast("I")
+    at = first
+    while True:
+        word = words[at // _WORD]
+        following = at + _address(word) if _address(word) else first
+        words[at // _WORD] = following | word & _FLAGS
+        words[following // _WORD + 1] |= at
+        at = following
+        if at == first:
+            return
+
+
+def _address(word: int) -> int:
+    return word & ~_FLAGS
 
 
 def _add(columns: Sequence[bytearray], run: Sequence[int]) -> None:

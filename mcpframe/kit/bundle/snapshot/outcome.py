@@ -58,6 +58,7 @@ class _Outcome(_Strict):
     table: _Address = 0
     build: Annotated[str, Field(pattern=r"^[0-9a-f]{0,256}$")] = ""
     references: dict[str, Any] = {}
+    links: _Address = 0
     tools: list[Any] | None = None
     result: Annotated[str, Field(max_length=MOST_RESULT)] = ""
     files: dict[_Text, Annotated[str, Field(max_length=MOST_RESULT)]] = {}

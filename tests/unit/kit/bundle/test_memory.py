@@ -106,6 +106,46 @@ def test_a_layer_is_the_difference_to_the_memory_below(
     assert unpacked < 500 + sum(80 + 2 * len(data) for _, data in changed)
 
 
+def with_list(places: list[int], flags: list[int], size: int) -> bytearray:
+    """Memory with a list of tracked objects, in this order of addresses."""
+    memory = bytearray(size)
+    for at, following in zip(places, [*places[1:], places[0]], strict=True):
+        struct.pack_into("<I", memory, at, following | flags[at % len(flags)])
+    for at, before in zip(places, [places[-1], *places[:-1]], strict=True):
+        struct.pack_into("<I", memory, at + 4, before | flags[(at + 1) % len(flags)])
+    return memory
+
+
+@given(
+    st.lists(st.integers(1, 1000), min_size=1, max_size=60, unique=True),
+    st.lists(st.integers(0, 3), min_size=1, max_size=5),
+    st.booleans(),
+)
+def test_the_list_of_tracked_objects_comes_back_in_order(places: list[int], flags: list[int], is_lowest: bool) -> None:
+    addresses = [16 * place for place in places]
+    memory = with_list(addresses, flags, 32768)
+    data, _ = sparse(bytes(memory), b"", {}, links=addresses[-1], is_lowest=is_lowest)
+    assert filled(data, b"") == (with_list(sorted(addresses), flags, 32768) if is_lowest else memory)
+    assert ("links" in restored(data, b"")[1]) is is_lowest
+
+
+@pytest.mark.parametrize("word", [0, 16, 0xFFFFFFF0, 33000])
+@pytest.mark.parametrize("place", [160, 164])
+def test_what_is_no_list_stays_as_it_is(word: int, place: int) -> None:
+    memory = with_list([320, 160, 480], [1], 32768)
+    struct.pack_into("<I", memory, place, word)
+    for link in (480, 481, 32766, 1 << 31):
+        data, _ = sparse(bytes(memory), b"", {}, links=link)
+        assert filled(data, b"") == memory
+
+
+def test_distances_of_a_list_are_smaller_than_its_addresses() -> None:
+    addresses = [64 * place for place in range(1, 10_000)]
+    random.Random(1).shuffle(addresses)
+    memory = bytes(with_list(addresses, [1], 1 << 20))
+    assert 10 * len(sparse(memory, b"", {}, links=64)[0]) < len(sparse(memory, b"", {})[0])
+
+
 @given(pieces, st.sets(st.integers(0, 20000), max_size=9))
 def test_zeros_between_other_things_are_found(parts: list[tuple[int, bytes]], words: set[int]) -> None:
     # Stretches of nothing are longer here than what is looked at in one go.
