@@ -14,6 +14,7 @@ from mcpframe.kit.base.processes import run_tool
 from mcpframe.kit.web.serve import serve_app
 from mcpframe.kit.web.site import Site
 from tests.benchmarks.browser import BenchmarkBrowser, BenchmarkError, host_page
+from tests.benchmarks.calls import processor_figure, processor_times
 from tests.benchmarks.figures import Figure, Goal
 from tests.benchmarks.samples import Summary, take_turns
 from tests.benchmarks.sites import Counted, Framed, Sites
@@ -66,6 +67,8 @@ def measure_against(
                 batches = take_turns(peers, calls, lambda peer: host.bench("calls", peer, *arguments), warm_up=2)  # noqa: B023  called at once
                 samples = {peer: [time for batch in batches[peer] for time in batch["samples"]] for peer in peers}
                 yield _times(title, samples, name)
+            times = processor_times(context, host, {OURS: sites.echo, name: echo}, calls)
+            yield processor_figure(times, name)
 
 
 def _commit(checkout: Path) -> str:
