@@ -140,7 +140,7 @@ function link(words, first) {
   let at = first;
   do {
     const word = words[at >>> 2];
-    const distance = word & ~FLAGS;
+    const distance = (word & ~FLAGS) >>> 0; // never back, so that this ends in a file whose hash is wrong, too
     const next = distance ? at + distance : first;
     words[at >>> 2] = next | (word & FLAGS);
     words[(next >>> 2) + 1] |= at;

@@ -1,4 +1,4 @@
-// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/page.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "4954e35c38ee1bd4fd1d1c2363433040e21dbf815e66a4b797b60951342bec2a"}
+// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/page.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "1ab8117efe9c873b31cc00d333b9b4c5acadeaeb1aa7d0d1ad101d908033e121"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -487,7 +487,7 @@ function link(words, first) {
   let at = first;
   do {
     const word = words[at >>> 2];
-    const distance = word & ~FLAGS;
+    const distance = (word & ~FLAGS) >>> 0;
     const next = distance ? at + distance : first;
     words[at >>> 2] = next | word & FLAGS;
     words[(next >>> 2) + 1] |= at;
