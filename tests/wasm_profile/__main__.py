@@ -8,9 +8,10 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -32,9 +33,10 @@ from mcpframe.kit.web.serve import FRAMED_HOST, serve_folder
 from tests.support.built import find
 from tests.support.first_calls import FIRST_CALLS
 from tests.wasm_profile.drive import CALLBACKS, drive
+from tests.wasm_profile.further import FURTHER
 from tests.wasm_profile.noting import noting, numbers
 from tests.wasm_profile.proof import prove
-from tests.wasm_profile.tables import FURTHER, TABLES, prove_unread
+from tests.wasm_profile.tables import TABLES, prove_unread
 
 NAMES = (
     *(
@@ -50,6 +52,8 @@ NAMES = (
     *("authored", "inspected", "view", "mcp1-lowlevel", "computing", "switched", "usual"),
 )
 """The servers: of `templates`, `tests/browser/servers`, and one of this folder."""
+_UPGRADED = ("everything", "authored", "view", "usual")
+"""Those that run most, which are built with the newest packages, too: a new project has them."""
 _ONLY = {"computing": ("where", "keep")}
 """The tools to call of servers that have others which never end."""
 Round = tuple[Mapping[str, Any], ConnectMode]
@@ -83,15 +87,16 @@ def main(arguments: Sequence[str]) -> int:
     files: dict[str, bytes] = {}
     noted: dict[str, set[int]] = {}
     with tempfile.TemporaryDirectory(prefix="mcpframe-profile-") as folder:
-        root = Path(folder)
+        root = Path(folder, "bundles")
         for name in names:
-            path = build(_project(name), root, allowed_origins=[_HOST]).url_path
             rounds = _ROUNDS if arguments or name in NAMES[:2] else _ROUNDS[:1]
-            found = asyncio.run(_noted(name, root, path, files, rounds))
-            for sha256, places in found.items():
-                noted.setdefault(sha256, set()).update(places)
-                counts = f"{len(places)} functions of {sha256[:8]}, {len(noted[sha256])} with those before"
-                print(f"{name}: {counts}", file=sys.stderr, flush=True)
+            for project, upgrade in _projects(name, Path(folder, "copies")):
+                path = build(project, root, allowed_origins=[_HOST], upgrade=upgrade).url_path
+                found = asyncio.run(_noted(name, root, path, files, rounds))
+                for sha256, places in found.items():
+                    noted.setdefault(sha256, set()).update(places)
+                    counts = f"{len(places)} functions of {sha256[:8]}, {len(noted[sha256])} with those before"
+                    print(f"{name}: {counts}", file=sys.stderr, flush=True)
     for sha256, places in noted.items():
         data = files[sha256]
         module = read(data)
@@ -113,9 +118,13 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _project(name: str) -> Path:
+def _projects(name: str, folder: Path) -> Iterator[tuple[Path, bool]]:
+    """Yield a server's project, and of some a copy, with whether to build it with the newest packages."""
     own = Path(__file__).parent / "servers" / name
-    return own if own.is_dir() else find(name)
+    project = own if own.is_dir() else find(name)
+    yield project, False
+    if name in _UPGRADED:
+        yield shutil.copytree(project, folder / name), True
 
 
 def _name_of(data: bytes) -> str:

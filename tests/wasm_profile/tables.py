@@ -25,8 +25,6 @@ TABLES: dict[str, tuple[range, ...]] = {
     ),
 }
 """The addresses of the tables, by the hash of the file."""
-FURTHER: dict[str, tuple[int, ...]] = {PYTHON: (337, 1020, 1043, 1103, 2019, 2937, 6058, 6062, 6063)}
-"""What the first answers of pages in tabs run, too: test_webmcp.py and test_mcpb_page_server.py found them."""
 _NUMBERS = {
     *(0xF0000, 0xFFC00, 0xFFFFF, 0x100000, 0x10FFFF, 0x110000),  # of Unicode
     *(0xF423F, 0xF4240, 0xF4243, 0x19660D),  # a million, and the factors of hashes and of random numbers
