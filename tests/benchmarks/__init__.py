@@ -13,7 +13,7 @@ Each figure is measured beside a peer, in the same run and in the same way:
   in batches as well.
 
 The peer of the start is the same server started the stock way: Pyodide's own files, `loadPackage` of every wheel of the
-same lock, everything as .py. The peer of the calls is a server with the official TypeScript SDK in a frame. A view has
+same lock, all compiled. The peer of the calls is a server with the official TypeScript SDK in a frame. A view has
 two peers: the same with the App SDK of MCP Apps, in JavaScript, and the same started the stock way. The peer of a
 server in a worker is the same one in its page. The start is measured in WebKitGTK, too.
 

@@ -48,7 +48,7 @@ def measure_dev(browser: BenchmarkBrowser, rounds: int) -> list[Figure]:
         stack.callback(server.stop)
         pages = {HOST: server.url, INSPECTOR: inspecting.url_with(server.server_url)}
         samples = {kind: _followed(browser, url, kind, project / "server.py", rounds) for kind, url in pages.items()}
-    return [Figure.of_times(f"mcpframe dev, save → connected again, {kind}", samples[kind], 2000) for kind in pages]
+    return [Figure.of_times(f"mcpframe dev, save → connected again, {kind}", samples[kind], 500) for kind in pages]
 
 
 def _followed(browser: BenchmarkBrowser, url: str, kind: str, file: Path, rounds: int) -> list[float]:

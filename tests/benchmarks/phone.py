@@ -12,7 +12,7 @@ from tests.benchmarks.sites import Sites
 from tests.benchmarks.workers import PAGE, SESSION, WORKER
 from tests.soak import processes
 
-LIMIT = 512.0  # MB
+LIMIT = 300.0  # MB
 _FLAGS = ("--js-flags=--max-old-space-size=128 --wasm-max-mem-pages=4096",)
 """MB, and pages of 64 KB: 128 MB and 256 MB."""
 _PAGES = ("renderer",)

@@ -15,16 +15,22 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.base.data import checkout_dir, templates_dir
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.base.progress import Progress
+from mcpframe.kit.bundle.assembly.layers import SITE_PACKAGES
 from mcpframe.kit.bundle.assembly.own_modules import own_files
+from mcpframe.kit.bundle.packages.compile_layers import compiled_stdlib
 from mcpframe.kit.bundle.packages.fetch import fetch_wheels
 from mcpframe.kit.bundle.packages.lock import Locked, read_lock
 from mcpframe.kit.bundle.packages.resolve import INSTALLER
 from mcpframe.kit.bundle.pipeline import build
-from mcpframe.kit.bundle.pyodide.archive import pack
+from mcpframe.kit.bundle.pyodide.archive import pack, unpack
+from mcpframe.kit.bundle.pyodide.bytecode import compile_libraries
+from mcpframe.kit.bundle.pyodide.compile import cache_key, cached, library_compiler
+from mcpframe.kit.bundle.pyodide.job_texts import job_text
 from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
 from mcpframe.kit.bundle.pyodide.runtime import Runtime, ensure_runtime
 from mcpframe.kit.project.project import find_project
@@ -202,6 +208,8 @@ def write_stock(
 ) -> None:
     """Write projects, which have been built, for pages that start as stock Pyodide does: `stock.html?NAME`.
 
+    In its fastest documented form: the standard library and the wheels are compiled, as `pyodide py-compile` does it.
+
     Args:
         folder: A new folder, or an empty one.
         host: The origin that may frame them.
@@ -210,9 +218,10 @@ def write_stock(
     folder.mkdir(exist_ok=True)
     (folder / "_headers").write_text(_CACHED)
     shutil.copytree(runtime.folder, folder / "pyodide")
+    (folder / "pyodide" / "python_stdlib.zip").write_bytes(pack(compiled_stdlib(runtime), compressed=True))
     for name in ("stock.html", "stock.js"):
         shutil.copy(PAGES / name, folder)
-    own = _own_wheel(folder)
+    own = _own_wheel(folder, runtime)
     for project in projects:
         modules = [path.name for path in project.glob("*.py")]
         (folder / project.name).mkdir()
@@ -220,7 +229,7 @@ def write_stock(
             shutil.copy(project / name, folder / project.name)
         wheels = list(fetch_wheels(_locked(project), PyodidePackages(runtime, distribution)).values())
         for wheel in wheels:
-            shutil.copy(wheel, folder)
+            _write_compiled(wheel, folder, runtime)
         config = {
             "entry": find_project(project).entry,
             "name": project.name,
@@ -234,15 +243,26 @@ def write_stock(
             _compress(path)
 
 
-def _own_wheel(folder: Path) -> Path:
+def _own_wheel(folder: Path, runtime: Runtime) -> Path:
     """mcpframe's frame code as a wheel."""
     number = version("mcpframe")
-    wheel = folder / f"mcpframe-{number}-py3-none-any.whl"
     about = "Wheel-Version: 1.0\nGenerator: benchmark\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-    wheel.write_bytes(
-        pack({**own_files({}, {"mcp2", "document"}), f"mcpframe-{number}.dist-info/WHEEL": about.encode()})
-    )
-    return wheel
+    files = {**own_files({}, {"mcp2", "document"}), f"mcpframe-{number}.dist-info/WHEEL": about.encode()}
+    with tempfile.TemporaryDirectory() as made:
+        wheel = Path(made, f"mcpframe-{number}-py3-none-any.whl")
+        wheel.write_bytes(pack(files))
+        _write_compiled(wheel, folder, runtime)
+        return folder / wheel.name
+
+
+def _write_compiled(wheel: Path, folder: Path, runtime: Runtime) -> None:
+    """Write a wheel with bytecode in place of its sources."""
+    path = cached("benchmark-wheels", cache_key(job_text("compile"), runtime.version, wheel.read_bytes()) + ".whl")
+    if not path.is_file():
+        files = unpack(wheel)
+        compiled = compile_libraries({"": files}, library_compiler(runtime), shown=SITE_PACKAGES)[""]
+        write_file(path, pack(compiled, compressed=True))
+    shutil.copy(path, folder / wheel.name)
 
 
 def _write_module(folder: Path, page: str, script: str, modules: Path) -> None:

@@ -139,7 +139,7 @@ def measure_workers(browser: BenchmarkBrowser, sites: Sites, rounds: int) -> Ite
         starts = take_turns((WORKER, PAGE), rounds, start, warm_up=2)
         worker, page = (statistics.median(starts[peer]) for peer in (WORKER, PAGE))
         name = "page start → first answer, in a worker"
-        yield Figure(name, "ms", worker, page, PAGE, Goal(ratio=1.15), dict(starts))
+        yield Figure(name, "ms", worker, page, PAGE, Goal(ratio=1.05), dict(starts))
         few = max(3, rounds // 3)
         busy = take_turns((WORKER, PAGE), few, lambda peer: host.page.evaluate(_BUSY, [urls[peer], _COMPUTES]))
 

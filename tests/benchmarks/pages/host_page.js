@@ -52,7 +52,19 @@ window.bench = {
     };
   },
 
-  /** The same for a view of MCP Apps, and when it called and was ready. `html` is the text of a shim around it. */
+  /** Milliseconds from `connect` to a server that is there to the answer of its first call, and the answer. */
+  async prepared(url, name, args) {
+    const iframe = document.body.appendChild(document.createElement("iframe"));
+    const transport = new FrameTransport({ iframe, url, timeout: 60_000 });
+    await transport.prepare();
+    const began = performance.now();
+    const client = new Client({ name: "benchmark", version: "1.0.0" });
+    await client.connect(transport);
+    const answer = await client.callTool({ name, arguments: args });
+    return { answer, answered: performance.now() - began };
+  },
+
+  /** `start` for a view of MCP Apps, and when it called and was ready. `html` is the text of a shim around it. */
   view(url, html, name, args) {
     const times = {};
     return new Promise((resolve, reject) => {

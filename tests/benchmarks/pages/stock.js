@@ -1,6 +1,6 @@
 /**
- * The peer of the start: Pyodide as its documentation loads it, wheels with loadPackage, sources as .py. The query names
- * the project.
+ * The peer of the start: Pyodide as its documentation loads it, wheels with loadPackage, compiled as it says, too. The
+ * query names the project.
  */
 import { loadPyodide } from "./pyodide/pyodide.mjs";
 
