@@ -12,7 +12,6 @@ from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Self
 
 import anyio
-from mcp.server import runner
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCRequest
 
@@ -26,6 +25,8 @@ _MOST_BEFORE = 8
 
 def read_directly() -> None:
     """Replace the SDK's function. Does nothing when repeated, or for an SDK that has no such function."""
+    from mcp.server import runner  # not above, as the snapshot of 1.x, which has none, tries this module
+
     if hasattr(runner, _FUNCTION):
         setattr(runner, _FUNCTION, _from_opening_request)
 
