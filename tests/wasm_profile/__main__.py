@@ -59,7 +59,7 @@ _ONLY = {"computing": ("where", "keep")}
 Round = tuple[Mapping[str, Any], ConnectMode]
 """How a server is asked: arguments of `OuterFrame`, and the era of the protocol."""
 _ROUNDS: tuple[Round, ...] = (
-    *(({}, "auto"), ({}, "legacy"), ({"dialect": "plain_mcp"}, "auto")),
+    *(({}, "auto"), ({}, "legacy"), ({}, "2026-07-28"), ({"dialect": "plain_mcp"}, "auto")),
     ({"sandbox": "allow-scripts", "opaque": True}, "auto"),
 )
 """Those of the first two; the others have the first one."""
