@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import anyio
+from anyio.abc import ObjectReceiveStream
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCRequest
 
@@ -31,7 +32,7 @@ def read_directly() -> None:
         setattr(runner, _FUNCTION, _from_opening_request)
 
 
-class _Replayed:
+class _Replayed(ObjectReceiveStream[Any]):
     """The stream of a client, behind what was read of it."""
 
     def __init__(self, stream: ReadStream[Any], lead: deque[Any]) -> None:
@@ -46,23 +47,8 @@ class _Replayed:
     async def receive(self) -> Any:
         return self._lead.popleft() if self._lead else await self._stream.receive()
 
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> Any:
-        try:
-            return await self.receive()
-        except anyio.EndOfStream:
-            raise StopAsyncIteration from None
-
     async def aclose(self) -> None:
         await self._stream.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
 
 
 @asynccontextmanager

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import Any, Self
+from typing import Any
 
 import anyio
 import anyio.lowlevel
+from anyio.abc import ObjectReceiveStream
 
 
-class Incoming:
+class Incoming(ObjectReceiveStream[Any]):
     """Messages for one reader, without a limit."""
 
     def __init__(self) -> None:
@@ -74,19 +75,4 @@ class Incoming:
 
     async def aclose(self) -> None:
         """Like `close`."""
-        self.close()
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> Any:
-        try:
-            return await self.receive()
-        except anyio.EndOfStream:
-            raise StopAsyncIteration from None
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
         self.close()
