@@ -140,8 +140,9 @@ function link(words, first) {
   let at = first;
   do {
     const word = words[at >>> 2];
-    const distance = (word & ~FLAGS) >>> 0; // never back, so that this ends in a file whose hash is wrong, too
-    const next = distance ? at + distance : first;
+    const following = at + ((word & ~FLAGS) >>> 0);
+    const isLast = following === at || following >= words.byteLength; // the latter where the file's hash is wrong
+    const next = isLast ? first : following;
     words[at >>> 2] = next | (word & FLAGS);
     words[(next >>> 2) + 1] |= at;
     at = next;

@@ -1,10 +1,10 @@
 """What the pages of tests/browser run before they are quiet, besides the servers of the profile.
 
 Each function was called in a test before its page had the second file. `#loadNow` in static/page/second-files.js marks
-such a call: the second function of WebAssembly on its stack is the one that was called. Those of up to 1,000 bytes that
-it calls itself are here, too, as they had come with it. These are of pages in tabs, of programs of mcp 1.x, of
-workers, of pages that frame others, as the inspector does, of pages that end, and of test_start_engines.py in
-Firefox and WebKit.
+such a call: the second function of WebAssembly on its stack is the one that was called. Those of up to 1,000 bytes
+that it calls itself are here, too, as they had come with it. These are of pages in tabs, of programs of mcp 1.x, of
+workers, of pages that frame others, as the inspector does, of pages that end, and of test_start_engines.py in Firefox
+and WebKit.
 """
 
 FURTHER = {

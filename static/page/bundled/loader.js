@@ -1,4 +1,4 @@
-// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/page.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "1ab8117efe9c873b31cc00d333b9b4c5acadeaeb1aa7d0d1ad101d908033e121"}
+// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/page.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "7322579c2c86f23d533683aa3af7faf5c9cc29e24f37e572495bcf7286a08fff"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -487,8 +487,9 @@ function link(words, first) {
   let at = first;
   do {
     const word = words[at >>> 2];
-    const distance = (word & ~FLAGS) >>> 0;
-    const next = distance ? at + distance : first;
+    const following = at + ((word & ~FLAGS) >>> 0);
+    const isLast = following === at || following >= words.byteLength;
+    const next = isLast ? first : following;
     words[at >>> 2] = next | word & FLAGS;
     words[(next >>> 2) + 1] |= at;
     at = next;
