@@ -142,7 +142,8 @@ async def test_once_they_are_there_a_call_fetches_nothing(host_page: Page, serve
 async def test_a_page_without_its_network_says_what_it_lacks(
     host_page: Page, troubles: Troubles, served: Callable[[str], str]
 ) -> None:
-    for part in ("second", "Failed to load", "fatal", "Python has ended", "NetworkError", "Traceback"):
+    # The last: an event that Python still had to handle when it ended.
+    for part in ("second", "Failed to load", "fatal", "Python has ended", "NetworkError", "Traceback", "promising task"):
         troubles.expect(part)
     page = Framed(host_page, served("page"))
     with anyio.fail_after(PATIENCE):
