@@ -20,7 +20,11 @@ from tests.benchmarks.samples import Summary, take_turns
 from tests.benchmarks.sites import Counted, Framed, Sites
 from tests.benchmarks.start import FRESH, OURS, SETTLED, WARM, Start, start_once, timeline
 
-_CALLS = {"round trip, 100 bytes, median": (100, 100, 1), "10 MB argument and result": (1, 10_000_000, 1)}
+_CALLS = {
+    "round trip, 100 bytes, median": (100, 100, 1),
+    "round trip, 32 in flight, median": (320, 100, 32),
+    "10 MB argument and result": (1, 10_000_000, 1),
+}
 """By figure: how many calls of a batch, bytes of each argument, and how many are in flight."""
 
 
