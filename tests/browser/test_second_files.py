@@ -143,7 +143,15 @@ async def test_a_page_without_its_network_says_what_it_lacks(
     host_page: Page, troubles: Troubles, served: Callable[[str], str]
 ) -> None:
     # The last: an event that Python still had to handle when it ended.
-    for part in ("second", "Failed to load", "fatal", "Python has ended", "NetworkError", "Traceback", "promising task"):
+    for part in (
+        "second",
+        "Failed to load",
+        "fatal",
+        "Python has ended",
+        "NetworkError",
+        "Traceback",
+        "promising task",
+    ):
         troubles.expect(part)
     page = Framed(host_page, served("page"))
     with anyio.fail_after(PATIENCE):
