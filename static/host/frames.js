@@ -16,6 +16,10 @@ export const SANDBOX = {
   strict: "allow-scripts",
 };
 
+/** How a page asks for its files, and gets them: see `static/page/handed.js`. */
+const FILES_WANTED = "mcpframe-files-wanted";
+const FILES = "mcpframe-files";
+
 const POPUP_SIZE = [800, 600];
 /** The interval of checks whether a popup was closed, in milliseconds: its opener gets no event. */
 const POPUP_POLL = 250;
@@ -24,6 +28,7 @@ export class Place {
   /** The window of the page, once it was opened. */
   window = null;
   #iframe;
+  #handed;
   #onShown;
   /** @type {{ message: (event: MessageEvent) => void, load: () => void, gone: (reason: string) => void }} */
   #on;
@@ -33,13 +38,18 @@ export class Place {
     this.#on.gone(this.#iframe ? "The iframe was removed from the page, or moved within it." : "The popup was closed.");
   };
   #removals = new MutationObserver(this.#look);
+  #handOver = ({ source, origin, data }) => {
+    if (source !== this.window || origin !== "null" || data?.type !== FILES_WANTED) return;
+    this.window.postMessage({ type: FILES, files: this.#handed.files }, "*"); // an opaque origin has no name
+  };
 
   /**
    * @param {HTMLIFrameElement | undefined} iframe undefined for a popup
-   * @param {{ sandbox?: string, colorScheme?: string, onShown: (visible: boolean) => void }} options
+   * @param {{ sandbox?: string, colorScheme?: string, handed?: import("./host.js").HandedPage, onShown: (visible: boolean) => void }} options
    */
-  constructor(iframe, { sandbox, colorScheme, onShown }) {
+  constructor(iframe, { sandbox, colorScheme, handed, onShown }) {
     this.#iframe = iframe;
+    this.#handed = handed;
     this.#onShown = onShown;
     if (!iframe) return;
     if (sandbox !== undefined || !iframe.hasAttribute("sandbox")) {
@@ -91,7 +101,10 @@ export class Place {
 
   /** Load a page. */
   navigate(url) {
-    if (this.#iframe) this.#iframe.src = url;
+    if (this.#handed) {
+      window.addEventListener("message", this.#handOver);
+      this.#iframe.srcdoc = this.#handed.html;
+    } else if (this.#iframe) this.#iframe.src = url;
     else this.window.location.replace(url);
   }
 
@@ -99,6 +112,7 @@ export class Place {
   leave() {
     clearInterval(this.#poll);
     window.removeEventListener("message", this.#on?.message);
+    window.removeEventListener("message", this.#handOver);
     this.#iframe?.removeEventListener("load", this.#on?.load);
     this.#removals.disconnect();
     if (!this.#iframe) this.window?.close();

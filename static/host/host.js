@@ -82,8 +82,15 @@ export { FrameTransport } from "./session.js";
  */
 
 /**
+ * A page that fetches nothing, for an iframe of opaque origin, which has no cache: it has no setup phase.
+ * @typedef {object} HandedPage
+ * @property {string} html Its text, such as that of `mcpframe build --single-file`.
+ * @property {Readonly<Record<string, Blob | ArrayBuffer>> | undefined} [files] The files that it asks for, by URL, if they
+ *   are not in the text.
+ */
+
+/**
  * @typedef {object} FrameOptions
- * @property {string | URL} url The http(s) address of the page; a `#setup` in it is left out.
  * @property {string | undefined} [sessionId] To resume what the page stored under this id. By default a new random one.
  * @property {readonly string[] | undefined} [permissions] The Permissions Policy features that are granted, such as
  *   "clipboard-read". With those that `onpermissions` grants they are the iframe's `allow` attribute. In a popup the
@@ -121,7 +128,20 @@ export { FrameTransport } from "./session.js";
  * @property {undefined} [opaque]
  */
 
-/** @typedef {FrameOptions & (InIframe | InPopup)} FrameTransportOptions */
+/**
+ * @typedef {object} AtAddress
+ * @property {string | URL} url The http(s) address of the page; a `#setup` in it is left out.
+ * @property {undefined} [handed]
+ */
+
+/**
+ * @typedef {object} Handed
+ * @property {HandedPage} handed The page itself, in place of its address.
+ * @property {true} opaque
+ * @property {undefined} [url]
+ */
+
+/** @typedef {FrameOptions & (InIframe | InPopup) & (AtAddress | Handed)} FrameTransportOptions */
 
 /**
  * A browser permission that a page asks for in its setup (draft specification of 2025-07).

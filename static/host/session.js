@@ -96,6 +96,7 @@ export class FrameTransport {
       iframe,
       popup = false,
       url,
+      handed,
       sessionId,
       sandbox,
       permissions = [],
@@ -109,13 +110,20 @@ export class FrameTransport {
       dialect = Sep, // only the bridge's page has others
     } = /** @type {any} */ (options);
     if (!iframe === !popup) throw new FrameError("StateError", "Pass either an iframe or popup: true.");
-    const address = new URL(url, document.baseURI);
-    if (address.protocol !== "http:" && address.protocol !== "https:") {
+    const address = handed ? new URL("about:srcdoc") : new URL(url, document.baseURI);
+    if (handed && !opaque) {
+      throw new FrameError(
+        "OriginError",
+        "A page that is handed over would have this page's origin: pass opaque: true.",
+      );
+    }
+    if (!handed && address.protocol !== "http:" && address.protocol !== "https:") {
       throw new FrameError("OriginError", `A framed page needs an http or https address, not ${address.protocol}//…`);
     }
     this.#place = new Place(iframe, {
       sandbox,
       colorScheme,
+      handed,
       onShown: (visible) => attempt(() => this.onvisibility?.(visible)),
     });
     if (this.#place.opaque !== opaque) {
@@ -139,6 +147,7 @@ export class FrameTransport {
       iframe,
       popup,
       url: address,
+      handed,
       timeout,
       limits,
       opaque,
@@ -167,6 +176,8 @@ export class FrameTransport {
   async setup({ signal } = {}) {
     if (this.#connection.state !== "idle")
       throw new FrameError("StateError", `No setup now: the frame is ${this.#connection.state}.`);
+    if (this.#options.handed)
+      throw new FrameError("StateError", "A page that is handed over has no address, and so no setup phase.");
     signal?.throwIfAborted();
     const wasVisible = this.visible;
     const abandon = () => this.#connection.end(signal.reason);

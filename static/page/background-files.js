@@ -13,12 +13,12 @@ export class BackgroundFiles {
 
   /**
    * @param files `files` of the boot config
-   * @param absolute makes a URL absolute
+   * @param addressOf returns the address of a file
    * @param fetchBytes fetches a file and checks its hash
    */
-  constructor(files, absolute, fetchBytes) {
+  constructor(files, addressOf, fetchBytes) {
     this.files = files;
-    this.absolute = absolute;
+    this.addressOf = addressOf;
     this.fetchBytes = fetchBytes;
   }
 
@@ -99,7 +99,7 @@ export class BackgroundFiles {
     const missing = file.apart ? [file] : together;
     this.#finish(
       missing,
-      missing.map((each) => readNow(this.absolute(each.url), each, this.FS)),
+      missing.map((each) => readNow(this.addressOf(each), each, this.FS)),
     );
   }
 
@@ -114,7 +114,7 @@ export class BackgroundFiles {
   }
 
   #fill(archives, deferredArchive) {
-    const deferred = new DeferredModules(this.absolute(this.files.deferred.url), this.files.deferred);
+    const deferred = new DeferredModules(this.addressOf(this.files.deferred), this.files.deferred);
     this.files.archives.forEach((file, index) => {
       this.FS.mkdirTree(file.to);
       if (!archives[index]) return;

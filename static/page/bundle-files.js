@@ -3,7 +3,7 @@
 import { emptyModule } from "./linking.js";
 import { page as shown } from "./page.js";
 import { verify } from "./fetch-layers.js";
-import { absolute, config, given } from "./surroundings.js";
+import { absolute, addressOf, config, given } from "./surroundings.js";
 import { workerPage } from "./worker-page.js";
 import { workerProgram } from "./worker-program.js";
 
@@ -48,7 +48,7 @@ async function requireWebAssembly() {
  * @param started a promise of its response, if it is being fetched already
  */
 export async function get(file, started = null) {
-  const url = absolute(file.url);
+  const url = addressOf(file);
   /** @type {RequestInit} */
   const options = { credentials: "same-origin" }; // as the preload links have it
   let response;
@@ -67,6 +67,7 @@ export async function get(file, started = null) {
 }
 
 async function unreachable(file, url, options, error) {
+  if (file.address) return new BootError(changed(file), String(error));
   // A script cannot tell a wrong hash from a lost connection, so it asks again without a hash.
   const again = await fetchFile(url, { ...options, method: "HEAD", cache: "no-store" }).catch(() => null);
   if (again?.ok) {
@@ -93,15 +94,25 @@ const scripts = new Map();
  * @param {string} name the global
  */
 export function script(file, name) {
-  if (!given && !scripts.has(name)) scripts.set(name, run(file));
+  if (!given && !scripts.has(name)) scripts.set(name, run(file, name));
   return Promise.resolve(scripts.get(name)).then(() => globalThis[name]);
 }
 
+const changed = ({ url }) => `${url} in this page is not the file that was built: build the page again.`;
+
 /** Runs a script of the bundle in this page. */
-function run({ url, integrity }) {
+async function run(file, name) {
+  const { url, integrity, address } = file;
   const element = document.createElement("script");
+  if (address) {
+    // The page's policy has its hash.
+    element.textContent = await (await get({ ...file, integrity: null })).text();
+    document.head.append(element);
+    if (!globalThis[name]) throw new BootError(changed(file));
+    return;
+  }
   Object.assign(element, { crossOrigin: "anonymous", integrity, src: absolute(url) });
-  return new Promise((done, failed) => {
+  await new Promise((done, failed) => {
     element.onload = done;
     element.onerror = () =>
       failed(
@@ -134,13 +145,14 @@ export async function bytesInBackground(file) {
 
 /**
  * Compiles a WebAssembly file while it downloads. The fetch does not check its hash: with an integrity check the browser
- * neither streams it nor caches the compiled code, which costs 80 ms. If it does not compile, its hash is checked.
+ * neither streams it nor caches the compiled code, which costs 80 ms. If it does not compile, its hash is checked. A blob
+ * is checked: its code is cached nowhere.
  */
 export async function compile(file) {
   const done = given && (await given.compiled).get(file.url);
   if (done) return done;
   await requireWebAssembly();
-  const unchecked = { ...file, integrity: null };
+  const unchecked = file.address ? file : { ...file, integrity: null };
   const prefetched = compiling[file.url]; // by prefetch.js
   delete compiling[file.url];
   const response = await get(unchecked, prefetched?.response);

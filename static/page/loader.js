@@ -11,7 +11,7 @@ import { fetchSnapshot } from "./fetch-layers.js";
 import { isChosen } from "./remembered.js";
 import { Snapshot, fetchForNextTime, unused } from "./restore.js";
 import { SecondFiles } from "./second-files.js";
-import { absolute, config, given, ofPage, withResolvers } from "./surroundings.js";
+import { absolute, addressOf, config, given, ofPage, withResolvers } from "./surroundings.js";
 import { settle, unpack } from "./unzip.js";
 import { Workers } from "./workers.js";
 
@@ -145,9 +145,11 @@ class Arrivals {
     const responses = new Map([
       [absolute(files.wasm.url), () => this.wasm],
       [noStdlib, () => Promise.resolve(new Response(EMPTY_ZIP))],
-      ...this.linked.map((file) => [absolute(file.url), () => linking(file)]),
+      ...this.linked.map((file) => [addressOf(file), () => linking(file)]),
     ]);
-    const urls = new Map(this.linked.map(({ path, neededAs, url }) => [neededAs ?? path, absolute(url)]));
+    const urls = new Map(
+      this.linked.map(({ path, neededAs, url, address }) => [neededAs ?? path, addressOf({ url, address })]),
+    );
     const settings = {
       createPyodideModule: async (options) => {
         const { locateFile } = options;
@@ -197,7 +199,7 @@ async function startPython(arrivals, more, begun, constructing = null) {
   page.expect([...files.archives, ...(files.deferred.atStart ? [files.deferred] : [])]);
   const archives = files.archives.map((file) => ({ ...file, zip: arrivals.watched(bytes(file)) }));
   const deferredArchive = files.deferred.atStart ? arrivals.watched(bytes(files.deferred)) : null;
-  const deferred = new DeferredModules(absolute(files.deferred.url), files.deferred);
+  const deferred = new DeferredModules(addressOf(files.deferred), files.deferred);
   if (constructing) await Promise.all([deferredArchive, ...archives.map(({ zip }) => zip)]);
   const fsInit = async (FS) => {
     performance.mark("mcpframe:wasm");
@@ -247,7 +249,7 @@ async function restorePython(more, begun) {
   workers?.give(arrivals.compiled(), copiesOf(fetched));
   page.progress("Loading");
   page.expect([...files.snapshot.layers, files.snapshot.decoder]);
-  const background = new BackgroundFiles(files, absolute, bytesInBackground);
+  const background = new BackgroundFiles(files, addressOf, bytesInBackground);
   const first = background.expect(files.snapshot.files, (file) => arrivals.watched(bytes(file)));
   if (more?._makeSnapshot) await Promise.all([arrivals.complete(), snapshot.arrived, first]);
   const pyodide = await arrivals.start({

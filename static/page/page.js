@@ -2,7 +2,7 @@
 // in a tab of its own. mcpframe.frame.boot.boot calls these functions, too; all arguments are strings.
 
 import { FILLS } from "./fitting.js";
-import { ofPage } from "./surroundings.js";
+import { addressOf, ofPage } from "./surroundings.js";
 
 const element = (id) => /** @type {any} */ (document.getElementById(`mcpframe-${id}`));
 const sizes = new Map();
@@ -274,8 +274,12 @@ export const page = {
     if (hosts.length) {
       add(about, "h2", "Embed it");
       const address = location.href.split("#")[0];
-      add(about, "p", "A page frames it:");
-      add(add(about, "pre", ""), "code", embedding(address));
+      if (location.protocol === "file:") {
+        add(about, "p", "Put this file on a web server: pages frame its address there.");
+      } else {
+        add(about, "p", "A page frames it:");
+        add(add(about, "pre", ""), "code", embedding(address));
+      }
       if (hosts.some(({ dialect, commands }) => commands && allowedIn(dialect).some((origin) => BRIDGES.has(origin)))) {
         add(about, "p", "An MCP client such as Claude Desktop runs it in a browser of its own:");
         add(add(about, "pre", ""), "code", `pip install mcpframe\nmcpframe install ${address}`);
@@ -288,7 +292,9 @@ export const page = {
         if (lists.size > 1) add(way, "p", embedders(allowedIn(dialect)));
       }
     }
-    const response = await fetch("manifest.json", { credentials: "omit" }).catch(() => null);
+    const response = await fetch(addressOf(config.manifest ?? { url: "manifest.json" }), { credentials: "omit" }).catch(
+      () => null,
+    );
     const { tools } = response?.ok ? await response.json() : {};
     if (!tools?.length) return;
     add(about, "h2", tools.length === 1 ? "Its tool" : `Its ${tools.length} tools`);

@@ -13,14 +13,15 @@ export function prefetch() {
       globalThis.mcpframeUnpacking.catch(() => {}); // reported by the loader
     } else if (isChosen(files)) {
       compiled.push(snapshot.decoder);
-      for (const { url } of snapshot.layers) {
+      for (const { url } of files.wasm.address ? [] : snapshot.layers) {
         const link = document.createElement("link");
         document.head.append(Object.assign(link, { rel: "preload", as: "fetch", crossOrigin: "anonymous", href: url }));
       }
     }
-    const compiling = {}; // see `compile` in bundle-files.js
-    for (const { url } of compiled) {
-      const response = fetch(url, { credentials: "same-origin" });
+    const compiling = {};
+    for (const { url, address, integrity } of compiled) {
+      // See `compile` in bundle-files.js: a blob's hash is checked.
+      const response = fetch(address ?? url, { credentials: "same-origin", integrity: address ? integrity : "" });
       const module = WebAssembly.compileStreaming(response);
       module.catch(() => {}); // reported by the loader
       compiling[url] = { response, module };

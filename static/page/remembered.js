@@ -5,9 +5,15 @@ const keyOf = ({ url, name }) => `mcpframe snapshot ${new URL(".", new URL(url, 
 /** The part of an archive, which is bytecode, or of a WebAssembly file that is left of it as gzip. */
 const GZIPPED = 0.29;
 
-/** Returns whether to start from the snapshot: on a slow connection, if it needs no more bytes than a start without it. */
+/**
+ * Returns whether to start from the snapshot: on a slow connection, if it needs no more bytes than a start without it.
+ * A page that was handed its files has all.
+ */
 export function isChosen(files) {
-  return Boolean(files.snapshot) && (!isSlow() || ofSnapshot(files) <= ofArchives(files, "all"));
+  return (
+    Boolean(files.snapshot) &&
+    (Boolean(files.wasm.address) || !isSlow() || ofSnapshot(files) <= ofArchives(files, "all"))
+  );
 }
 
 const bytesOf = (files) => files.reduce((sum, { bytes }) => sum + bytes, 0);

@@ -3,7 +3,7 @@
 // its file by a synchronous request, as native code cannot wait. See mcpframe/kit/bundle/wasm/split.py.
 import { fetchNow } from "./fetch-now.js";
 import { asWasm } from "./linking.js";
-import { absolute } from "./surroundings.js";
+import { addressOf } from "./surroundings.js";
 
 const SHARED = "mcpframe:"; // what the names begin with that a first file exports for its second
 const LOADER = 0; // its place in the table that both call each other through
@@ -42,7 +42,7 @@ export class SecondFiles {
 
   #loadNow(second) {
     performance.mark(`mcpframe:second file ${second.url}`, { detail: new Error("called by").stack });
-    this.#link(second, new WebAssembly.Module(fetchNow(absolute(second.url), second)));
+    this.#link(second, new WebAssembly.Module(fetchNow(addressOf(second), second)));
   }
 
   #link(second, module) {

@@ -32,6 +32,13 @@ function hasStorage() {
 /** Makes the URL of a file of the bundle absolute. */
 export const absolute = (url) => new URL(url, base).href;
 
+/**
+ * Returns where a file of the bundle is fetched: at its URL, or in a page that was handed its files (handed.js) at the
+ * address of a blob.
+ * @param {{ url: string, address?: string }} file its entry in the boot config
+ */
+export const addressOf = (file) => absolute(file.address ?? file.url);
+
 /** `Promise.withResolvers`, for older browsers. */
 export function withResolvers() {
   let resolve, reject;

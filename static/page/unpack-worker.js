@@ -52,13 +52,13 @@ export function allowsWorker() {
  * @returns {Promise<import("./fetch-layers.js").Layer[]>} the lowest first; rejected if the worker fails
  */
 export async function unpackInWorker({ layers, decoder }) {
-  const absolute = (url) => new URL(url, document.baseURI).href;
+  const absolute = ({ address, url }) => new URL(address ?? url, document.baseURI).href;
   const program = new Blob([`(${unpackAll})(${decompress}, ${contentOf});`], { type: "text/javascript" });
   const address = URL.createObjectURL(program);
   const worker = new Worker(address, { name: "mcpframe: unpacks a snapshot" });
   worker.postMessage({
-    layers: layers.map((layer) => ({ ...layer, url: absolute(layer.url), references: null })),
-    decoder: absolute(decoder.url),
+    layers: layers.map((layer) => ({ ...layer, url: absolute(layer), references: null })),
+    decoder: absolute(decoder),
   });
   const hashed = layers.map(({ integrity }) => {
     let settle;

@@ -13,7 +13,7 @@ from mcpframe.kit.base.bundled_scripts import with_record
 from mcpframe.kit.base.data import checkout_dir, page_dir, static_dir
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle.assembly.assets import integrity
-from mcpframe.kit.bundle.assembly.page_scripts import BUNDLED, BUNDLED_INBOX, BUNDLED_PREFETCH, SOURCES
+from mcpframe.kit.bundle.assembly.page_scripts import BUNDLED, BUNDLED_INLINE, SOURCES
 from mcpframe.kit.web.host_page import bundle_module
 
 VIEW_MODULE = checkout_dir() / "mcpframe" / "views" / "view_text.py"
@@ -50,7 +50,7 @@ def bundled_page_script(modules: Path, name: str = BUNDLED) -> str:
         bundle_module(str(static_dir() / SOURCES[name]), made, modules, record=record, minify=minify)
         inputs = json.loads(record.read_text("utf-8"))["inputs"]
         text = made.read_text("utf-8")
-    if name in (BUNDLED_INBOX, BUNDLED_PREFETCH):
+    if name not in (BUNDLED, BUNDLED_INLINE):
         text = f"(()=>{{{text.strip()}}})()\n"
     static = static_dir().resolve()
     sources = [(modules.parent / path).resolve().relative_to(static).as_posix() for path in inputs]

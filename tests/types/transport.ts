@@ -39,6 +39,7 @@ const options: FrameTransportOptions = {
 const transport = new FrameTransport(options);
 new FrameTransport({ popup: true, url, timeout: 1000 });
 new FrameTransport({ iframe, url, sandbox: SANDBOX.strict, opaque: true });
+new FrameTransport({ iframe, handed: { html: "<!doctype html>", files: { "a.zip": new Blob() } }, opaque: true });
 new FrameTransport({ iframe, url, sandbox: "allow-scripts allow-same-origin" });
 
 // What a host does not know may be passed as undefined.
@@ -51,6 +52,8 @@ new FrameTransport({ iframe, popup: true, url });
 new FrameTransport({ url });
 // @ts-expect-error  an address is needed
 new FrameTransport({ iframe });
+// @ts-expect-error  a page that is handed over has no origin
+new FrameTransport({ iframe, handed: { html: "" } });
 // @ts-expect-error  a popup has no sandbox
 new FrameTransport({ popup: true, url, sandbox: "strict" });
 // @ts-expect-error  no such visibility

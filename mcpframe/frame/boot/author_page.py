@@ -46,7 +46,8 @@ def author_page(storage: Storage, config: BootConfig, loader: Loader) -> Page:
     from mcpframe.frame.browser import dom
     from mcpframe.frame.page.session_page import Assets, Page
 
-    assets = Assets(config.assets.get("base", ""), frozenset(config.assets.get("files", ())))
+    given = config.assets
+    assets = Assets(given.get("base", ""), frozenset(given.get("files", ())), given.get("addresses", {}))
     return Page(dom.DomBrowser(loader), assets, storage=storage, on_error=loader.problem)
 
 

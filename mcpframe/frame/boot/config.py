@@ -31,7 +31,8 @@ class BootConfig:
         visibility: `requirement` and `message` for the setup's answer.
         options: any of `Options`' fields, and `allow_opaque`.
         lazy: for each lazy requirement, the wheels to fetch; see `load`.
-        assets: the author's files for the page: `base`, their folder, and `files`, their paths in it.
+        assets: the author's files for the page: `base`, their folder, and `files`, their paths in it; where they were
+            handed over, their `addresses`, too.
         kind: `"server"`, or `"page"` for a page with a main function.
         args: `sys.argv` of the author's code, after the program's name.
         env: its environment variables.

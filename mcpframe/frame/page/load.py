@@ -16,16 +16,20 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from mcpframe.frame.core.errors import LoadError
 
 
 class LazyFile(TypedDict):
-    """One wheel of a lazy requirement: `url` relative to the page, `sha256` of its bytes in hexadecimal digits."""
+    """One wheel of a lazy requirement: `url` relative to the page, `sha256` of its bytes in hexadecimal digits.
+
+    A page that was handed its files has the `address` of a blob, too.
+    """
 
     url: str
     sha256: str
+    address: NotRequired[str]
 
 
 Fetch = Callable[[str], Awaitable[bytes]]
@@ -104,7 +108,7 @@ class _Bundle:
 
     async def _get(self, file: LazyFile) -> bytes:
         try:
-            wheel = await self._fetch(file["url"])
+            wheel = await self._fetch(file.get("address") or file["url"])
         except OSError as error:
             raise LoadError(f"{file['url']} of this bundle could not be fetched: {error}") from error
         found = hashlib.sha256(wheel).hexdigest()

@@ -11,7 +11,7 @@ import asyncio
 import posixpath
 import re
 import traceback
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
@@ -46,10 +46,12 @@ class Assets:
     Attributes:
         base: their folder, relative to the page, with a slash at the end.
         files: their paths in it.
+        addresses: the addresses of those that are not in the folder: a page may be one file.
     """
 
     base: str = ""
     files: frozenset[str] = field(default_factory=frozenset)
+    addresses: Mapping[str, str] = field(default_factory=dict)
 
     def url(self, path: str) -> str:
         """Return the URL of an asset, relative to the page.
@@ -63,7 +65,7 @@ class Assets:
             raise PageError(
                 f"{path!r} is not an asset of this page (its assets: {listed}). Add it to assets in [tool.mcpframe]."
             )
-        return self.base + name
+        return self.addresses.get(name) or self.base + name
 
 
 class Page:

@@ -26,6 +26,7 @@ from mcpframe.kit.base.locking import locked
 from mcpframe.kit.base.progress import count
 from mcpframe.kit.bundle.assembly.assets import SHARED, Asset, gzipped, packed
 from mcpframe.kit.bundle.assembly.manifest import MANIFEST, manifest_text, read_manifests
+from mcpframe.kit.bundle.assembly.single_file import single_file
 from mcpframe.kit.bundle.pyodide.compile import cache_key, cached
 from mcpframe.kit.static_hosts.known import host_files
 
@@ -136,6 +137,34 @@ def write_bundle(out: Path, name: str, assets: Sequence[Asset], gzips: Packed, m
                 if not was_there:
                     out.rmdir()
             raise
+
+
+def read_bundle(out: Path, name: str) -> tuple[dict[str, bytes], Packed]:
+    """Return the files of a bundle and its manifest, by path below the output root, and the files as gzip."""
+    manifest = f"{name}/{MANIFEST}"
+    entries = read_manifests(out)[name]["files"]
+    files = {path: (out / path).read_bytes() for path in (*(each["path"] for each in entries), manifest)}
+    packed = {
+        path: None if each["gzip_bytes"] is None else (out / f"{path}.gz").read_bytes()
+        for each in entries
+        for path in [each["path"]]
+    }
+    return files, {**packed, manifest: None}
+
+
+def write_single_file(out: Path, name: str) -> Path:
+    """Write a built bundle as one HTML file beside its folder, and return its path.
+
+    Raises:
+        BuildError: It cannot be one file: see `single_file`.
+        WriteError: It cannot be written.
+    """
+    path = out / f"{name}.html"
+    with locked(out):
+        data = single_file(name, *read_bundle(out, name))
+        if not path.is_file() or path.read_bytes() != data:
+            write_file(path, data, public=True)
+    return path
 
 
 def _write(out: Path, target: Path, assets: Sequence[Asset], gzips: Packed, manifest: Mapping[str, Any]) -> None:

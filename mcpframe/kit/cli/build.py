@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 EXAMPLES = examples(
     "mcpframe build",
     "mcpframe build my-server --out public --json",
+    "mcpframe build my-server --single-file",
     "mcpframe build package:mcp-server-time",
     "mcpframe build package:mcp-server-fetch --set csp.connect_src=found",
 )
@@ -76,6 +77,13 @@ def build(
             help="The source of packages with native code, such as numpy; by default the project's, or Pyodide's CDN.",
         ),
     ] = None,
+    single_file: Annotated[
+        bool,
+        typer.Option(
+            "--single-file",
+            help="Write the bundle as one HTML file, too, beside its folder; it needs no other file.",
+        ),
+    ] = False,
     explain: Annotated[
         bool,
         typer.Option(
@@ -110,6 +118,12 @@ def build(
             build_sdists=build_sdists,
             progress=progress,
         )
+        page = None
+        if single_file:
+            from mcpframe.kit.bundle.output_root import write_single_file
+
+            with progress("Writing one file"):
+                page = write_single_file(result.folder.parent, result.name)
     for warning in result.warnings:
         err.print(f"[yellow]warning:[/] {escape(warning)}")
     outlook = None
@@ -119,10 +133,14 @@ def build(
     limits = packages.explained(folder) if explain else ()
     if as_json:
         code = {"code": asdict(outlook)} if outlook else {}
-        found = {"limits": [asdict(limit) for limit in limits]} if explain else {}
+        found: dict[str, object] = {"limits": [asdict(limit) for limit in limits]} if explain else {}
+        if page:
+            found["single_file"] = {"path": str(page), "bytes": page.stat().st_size}
         typer.echo(json.dumps(_described(result) | code | found, indent=2))
         return
     _print_bundle(result)
+    if page:
+        out.print(f"  in one file  {escape(str(page))}, {page.stat().st_size / 1e6:.1f} MB")
     if outlook is not None:
         packages.print_outlook(outlook, folder)
     packages.print_limits(limits)

@@ -1,4 +1,4 @@
-// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/page.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "7322579c2c86f23d533683aa3af7faf5c9cc29e24f37e572495bcf7286a08fff"}
+// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/page.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "d14333542396fdf07efecabf47fd48bb160df152ba7727a2142a16bcf4d07974"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -350,7 +350,7 @@ function contentOf(bytes2) {
 var keyOf = ({ url, name: name2 }) => `mcpframe snapshot ${new URL(".", new URL(url, document.baseURI)).pathname}${name2}`;
 var GZIPPED = 0.29;
 function isChosen(files3) {
-  return Boolean(files3.snapshot) && (!isSlow() || ofSnapshot(files3) <= ofArchives(files3, "all"));
+  return Boolean(files3.snapshot) && (Boolean(files3.wasm.address) || !isSlow() || ofSnapshot(files3) <= ofArchives(files3, "all"));
 }
 var bytesOf = (files3) => files3.reduce((sum, { bytes: bytes2 }) => sum + bytes2, 0);
 function ofSnapshot(files3) {
@@ -546,12 +546,12 @@ var BackgroundFiles = class {
   #deferred = [];
   /**
    * @param files `files` of the boot config
-   * @param absolute makes a URL absolute
+   * @param addressOf returns the address of a file
    * @param fetchBytes fetches a file and checks its hash
    */
-  constructor(files3, absolute2, fetchBytes) {
+  constructor(files3, addressOf2, fetchBytes) {
     this.files = files3;
-    this.absolute = absolute2;
+    this.addressOf = addressOf2;
     this.fetchBytes = fetchBytes;
   }
   /**
@@ -623,7 +623,7 @@ var BackgroundFiles = class {
     const missing = file.apart ? [file] : together;
     this.#finish(
       missing,
-      missing.map((each) => readNow(this.absolute(each.url), each, this.FS))
+      missing.map((each) => readNow(this.addressOf(each), each, this.FS))
     );
   }
   /** Writes archives that have arrived, except those that a synchronous request has brought meanwhile. */
@@ -636,7 +636,7 @@ var BackgroundFiles = class {
     );
   }
   #fill(archives, deferredArchive) {
-    const deferred = new DeferredModules(this.absolute(this.files.deferred.url), this.files.deferred);
+    const deferred = new DeferredModules(this.addressOf(this.files.deferred), this.files.deferred);
     this.files.archives.forEach((file, index) => {
       this.FS.mkdirTree(file.to);
       if (!archives[index]) return;
@@ -916,6 +916,7 @@ function hasStorage() {
   }
 }
 var absolute = (url) => new URL(url, base).href;
+var addressOf = (file) => absolute(file.address ?? file.url);
 function withResolvers() {
   let resolve, reject;
   const promise = new Promise((good, bad) => [resolve, reject] = [good, bad]);
@@ -1146,8 +1147,12 @@ var page = {
     if (hosts.length) {
       add(about, "h2", "Embed it");
       const address = location.href.split("#")[0];
-      add(about, "p", "A page frames it:");
-      add(add(about, "pre", ""), "code", embedding(address));
+      if (location.protocol === "file:") {
+        add(about, "p", "Put this file on a web server: pages frame its address there.");
+      } else {
+        add(about, "p", "A page frames it:");
+        add(add(about, "pre", ""), "code", embedding(address));
+      }
       if (hosts.some(({ dialect, commands }) => commands && allowedIn(dialect).some((origin) => BRIDGES.has(origin)))) {
         add(about, "p", "An MCP client such as Claude Desktop runs it in a browser of its own:");
         add(add(about, "pre", ""), "code", `pip install mcpframe
@@ -1161,7 +1166,9 @@ mcpframe install ${address}`);
         if (lists.size > 1) add(way, "p", embedders(allowedIn(dialect)));
       }
     }
-    const response = await fetch("manifest.json", { credentials: "omit" }).catch(() => null);
+    const response = await fetch(addressOf(config2.manifest ?? { url: "manifest.json" }), { credentials: "omit" }).catch(
+      () => null
+    );
     const { tools } = response?.ok ? await response.json() : {};
     if (!tools?.length) return;
     add(about, "h2", tools.length === 1 ? "Its tool" : `Its ${tools.length} tools`);
@@ -1249,13 +1256,13 @@ function allowsWorker() {
   return /worker-src[^;]* blob:/.test(meta?.getAttribute("content"));
 }
 async function unpackInWorker({ layers, decoder }) {
-  const absolute2 = (url) => new URL(url, document.baseURI).href;
+  const absolute2 = ({ address: address2, url }) => new URL(address2 ?? url, document.baseURI).href;
   const program2 = new Blob([`(${unpackAll})(${decompress}, ${contentOf});`], { type: "text/javascript" });
   const address = URL.createObjectURL(program2);
   const worker = new Worker(address, { name: "mcpframe: unpacks a snapshot" });
   worker.postMessage({
-    layers: layers.map((layer) => ({ ...layer, url: absolute2(layer.url), references: null })),
-    decoder: absolute2(decoder.url)
+    layers: layers.map((layer) => ({ ...layer, url: absolute2(layer), references: null })),
+    decoder: absolute2(decoder)
   });
   const hashed = layers.map(({ integrity }) => {
     let settle3;
@@ -1424,7 +1431,7 @@ async function requireWebAssembly() {
   }
 }
 async function get(file, started = null) {
-  const url = absolute(file.url);
+  const url = addressOf(file);
   const options = { credentials: "same-origin" };
   let response;
   try {
@@ -1441,6 +1448,7 @@ async function get(file, started = null) {
   return response;
 }
 async function unreachable(file, url, options, error) {
+  if (file.address) return new BootError(changed(file), String(error));
   const again = await fetchFile(url, { ...options, method: "HEAD", cache: "no-store" }).catch(() => null);
   if (again?.ok) {
     return new BootError(
@@ -1455,13 +1463,21 @@ async function unreachable(file, url, options, error) {
 }
 var scripts = /* @__PURE__ */ new Map();
 function script(file, name2) {
-  if (!given && !scripts.has(name2)) scripts.set(name2, run(file));
+  if (!given && !scripts.has(name2)) scripts.set(name2, run(file, name2));
   return Promise.resolve(scripts.get(name2)).then(() => globalThis[name2]);
 }
-function run({ url, integrity }) {
+var changed = ({ url }) => `${url} in this page is not the file that was built: build the page again.`;
+async function run(file, name2) {
+  const { url, integrity, address } = file;
   const element2 = document.createElement("script");
+  if (address) {
+    element2.textContent = await (await get({ ...file, integrity: null })).text();
+    document.head.append(element2);
+    if (!globalThis[name2]) throw new BootError(changed(file));
+    return;
+  }
   Object.assign(element2, { crossOrigin: "anonymous", integrity, src: absolute(url) });
-  return new Promise((done, failed2) => {
+  await new Promise((done, failed2) => {
     element2.onload = done;
     element2.onerror = () => failed2(
       new BootError(`${url} is missing or is not the file that was built: upload the whole folder again, unchanged.`)
@@ -1485,7 +1501,7 @@ async function compile(file) {
   const done = given && (await given.compiled).get(file.url);
   if (done) return done;
   await requireWebAssembly();
-  const unchecked = { ...file, integrity: null };
+  const unchecked = file.address ? file : { ...file, integrity: null };
   const prefetched = compiling[file.url];
   delete compiling[file.url];
   const response = await get(unchecked, prefetched?.response);
@@ -1602,7 +1618,7 @@ var SecondFiles = class {
   }
   #loadNow(second) {
     performance.mark(`mcpframe:second file ${second.url}`, { detail: new Error("called by").stack });
-    this.#link(second, new WebAssembly.Module(fetchNow(absolute(second.url), second)));
+    this.#link(second, new WebAssembly.Module(fetchNow(addressOf(second), second)));
   }
   #link(second, module) {
     this.#waiting.get(second)?.(module);
@@ -1891,9 +1907,11 @@ var Arrivals = class {
     const responses = new Map([
       [absolute(files2.wasm.url), () => this.wasm],
       [noStdlib, () => Promise.resolve(new Response(EMPTY_ZIP))],
-      ...this.linked.map((file) => [absolute(file.url), () => linking(file)])
+      ...this.linked.map((file) => [addressOf(file), () => linking(file)])
     ]);
-    const urls = new Map(this.linked.map(({ path, neededAs, url }) => [neededAs ?? path, absolute(url)]));
+    const urls = new Map(
+      this.linked.map(({ path, neededAs, url, address }) => [neededAs ?? path, addressOf({ url, address })])
+    );
     const settings = {
       createPyodideModule: async (options) => {
         const { locateFile } = options;
@@ -1941,7 +1959,7 @@ async function startPython(arrivals, more, begun, constructing = null) {
   page2.expect([...files2.archives, ...files2.deferred.atStart ? [files2.deferred] : []]);
   const archives = files2.archives.map((file) => ({ ...file, zip: arrivals.watched(bytes(file)) }));
   const deferredArchive = files2.deferred.atStart ? arrivals.watched(bytes(files2.deferred)) : null;
-  const deferred = new DeferredModules(absolute(files2.deferred.url), files2.deferred);
+  const deferred = new DeferredModules(addressOf(files2.deferred), files2.deferred);
   if (constructing) await Promise.all([deferredArchive, ...archives.map(({ zip }) => zip)]);
   const fsInit = async (FS) => {
     performance.mark("mcpframe:wasm");
@@ -1983,7 +2001,7 @@ async function restorePython(more, begun) {
   workers?.give(arrivals.compiled(), copiesOf(fetched));
   page2.progress("Loading");
   page2.expect([...files2.snapshot.layers, files2.snapshot.decoder]);
-  const background = new BackgroundFiles(files2, absolute, bytesInBackground);
+  const background = new BackgroundFiles(files2, addressOf, bytesInBackground);
   const first = background.expect(files2.snapshot.files, (file) => arrivals.watched(bytes(file)));
   if (more?._makeSnapshot) await Promise.all([arrivals.complete(), snapshot.arrived, first]);
   const pyodide = await arrivals.start({

@@ -5,19 +5,35 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from mcpframe.kit.base.data import page_dir
 from mcpframe.kit.bundle.assembly.assets import Asset
-from mcpframe.kit.bundle.assembly.page_scripts import inbox_script, prefetch_script
+from mcpframe.kit.bundle.assembly.page_scripts import handed_script, inbox_script, prefetch_script
 
 _DATA = rb'(<script type="application/json" id="%b">)(.*?)(</script>)'
 BOOT = re.compile(_DATA % b"mcpframe-boot", re.DOTALL)
 INBOX = re.compile(_DATA % b"mcpframe-inbox", re.DOTALL)
 """The data in a page."""
+
+
+@dataclass(frozen=True)
+class Handed:
+    """What a page has in place of addresses of files.
+
+    Attributes:
+        source: Where its files are: `document`, or `parent`, which hands them over.
+        styles: The texts of its style sheets.
+        files: Its files as text: `url`, as in the boot config, `kind`, `packed` and `text`.
+    """
+
+    source: Literal["document", "parent"]
+    styles: Sequence[str]
+    files: Sequence[Mapping[str, Any]] = ()
 
 
 def boot_of(index: bytes) -> dict[str, Any]:
@@ -44,14 +60,15 @@ def render_page(
     csp: str,
     generator: str,
     boot: Mapping[str, Any],
-    styles: Iterable[Mapping[str, Any]],
-    loader: Mapping[str, Any],
-    scripts: Iterable[Mapping[str, Any]],
-    preloads: Iterable[Mapping[str, Any]],
-    prefetch: bool,
+    styles: Iterable[Mapping[str, Any]] = (),
+    loader: Mapping[str, Any] | None = None,
+    scripts: Iterable[Mapping[str, Any]] = (),
+    preloads: Iterable[Mapping[str, Any]] = (),
+    prefetch: bool = False,
     inbox: Mapping[str, Any] | None = None,
     sandbox: Mapping[str, Any] | None = None,
     worker: bool = False,
+    handed: Handed | None = None,
 ) -> bytes:
     """Render index.html.
 
@@ -60,13 +77,14 @@ def render_page(
         csp: The page's policy.
         generator: The name and version of the building program.
         styles: The style sheets, as returned by `link`.
-        loader: The loader's script.
+        loader: The loader's script; None in a page that is handed its files.
         scripts: Scripts that the loader runs.
         preloads: Files that the loader fetches.
         prefetch: Whether the page has the inline script that fetches its snapshot.
         inbox: The data of `inbox.js`, as returned by `inbox_data`; None for a page without it.
         sandbox: The sandbox proxy for views, as returned by `link`, and its origin; None for a page without views.
         worker: Whether the server runs in a worker.
+        handed: What a page has in place of addresses of files; None for one that fetches them.
     """
     environment = Environment(
         loader=FileSystemLoader(page_dir()), autoescape=True, undefined=StrictUndefined, trim_blocks=True
@@ -82,6 +100,7 @@ def render_page(
         preloads=preloads,
         sandbox=sandbox,
         worker=worker,
+        handed=_handed(handed) if handed else None,
         prefetch=_Raw(prefetch_script()) if prefetch else None,
         inbox={"script": _Raw(inbox_script()), "data": _Raw(script_json(inbox, sort=False))} if inbox else None,
     )
@@ -93,6 +112,12 @@ def script_json(data: Mapping[str, Any], *, sort: bool = True) -> str:
     # Only these characters could end a script element; JSON reads the escapes the same.
     text = json.dumps(data, separators=(",", ":"), sort_keys=sort)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _handed(handed: Handed) -> dict[str, Any]:
+    files = [{**each, "text": _Raw(each["text"])} for each in handed.files]
+    styles = [_Raw(text) for text in handed.styles]
+    return {"source": handed.source, "script": _Raw(handed_script()), "styles": styles, "files": files}
 
 
 class _Raw(str):

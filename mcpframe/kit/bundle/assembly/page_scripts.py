@@ -1,7 +1,7 @@
 """The scripts of a framed page, from `static`: each is one file when a page loads it, as each request delays the start.
 
 `static/page/loader.js` and the modules it imports are bundled by esbuild into `static/page/bundled/loader.js`; so are
-`inbox-start.js`, `prefetch-start.js` and `inline.js`. `python3 build.py scripts` writes them; see
+`inbox-start.js`, `prefetch-start.js`, `handed-start.js` and `inline.js`. `python3 build.py scripts` writes them; see
 `kit.base.bundled_scripts`.
 """
 
@@ -18,12 +18,15 @@ BUNDLED_INBOX = "bundled/inbox.js"
 """The inline script of a server's page, which runs before all others."""
 BUNDLED_PREFETCH = "bundled/prefetch.js"
 """The inline script of a page with a snapshot, which starts its downloads."""
+BUNDLED_HANDED = "bundled/handed.js"
+"""The inline script of a page whose files are in it, or come from its parent."""
 BUNDLED_INLINE = "bundled/inline.js"
 """The script that starts a server's page in a view's own document."""
 SOURCES = {
     BUNDLED: "page/loader.js",
     BUNDLED_INBOX: "page/inbox-start.js",
     BUNDLED_PREFETCH: "page/prefetch-start.js",
+    BUNDLED_HANDED: "page/handed-start.js",
     BUNDLED_INLINE: "page/inline.js",
 }
 """The modules from which they are bundled, in `static`."""
@@ -54,6 +57,11 @@ def inbox_script() -> str:
 def prefetch_script() -> str:
     """Return the inline script of a page with a snapshot; see `loader_script`."""
     return bundled_script(f"page/{BUNDLED_PREFETCH}")
+
+
+def handed_script() -> str:
+    """Return the inline script of a page whose files are handed to it; see `loader_script`."""
+    return bundled_script(f"page/{BUNDLED_HANDED}")
 
 
 def inline_script() -> bytes:
