@@ -94,7 +94,7 @@ class One {
 
   /** Watches whether it lives, if this page can load images of blobs. */
   async #watch(life) {
-    if (this.#life || !(await loads(life, 0))) return;
+    if (this.#life || location.protocol === "file:" || !(await loads(life, 0))) return; // a file's page loads none
     this.#life = life;
     this.#look(FIRST_LOOK);
   }

@@ -106,7 +106,8 @@ def test_the_script_holds_every_module_of_the_page_except_those_that_are_inline(
     inside = set(re.findall(r"^// static/(.+\.js)$", loader_script().decode(), re.MULTILINE))
     modules = {f"page/{path.name}" for path in page_dir().glob("*.js")}
     assert inside == {*modules, "app/limits.js", "app/size.js", "host/host-json.js"} - {
-        f"page/{name}.js" for name in ("inbox", "inbox-start", "inline", "prefetch", "prefetch-start")
+        f"page/{name}.js"
+        for name in ("handed", "handed-start", "inbox", "inbox-start", "inline", "prefetch", "prefetch-start")
     }
 
 
