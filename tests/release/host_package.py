@@ -1,4 +1,4 @@
-"""The npm package `@mcpframe/host`: host.js as one file with its types, alone and with the SDK's client."""
+"""The npm package `@mcpframe/host`: host.js as one file, alone and with the SDK's client, and `<mcp-server>`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 from mcpframe.kit.base.bundled_scripts import HOST, bundled_script, with_record
@@ -14,7 +15,7 @@ from mcpframe.kit.base.node import find_node
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.web.host_page import bundle_module
 
-_EXPORTED = ("host.js", "bundled.js", "page-server.js", "page-hub.js")
+_EXPORTED = ("host.js", "bundled.js", "element.js", "page-server.js", "page-hub.js")
 """The modules that users import."""
 HUB_SCRIPTS = "hub-scripts.js"
 """The module for page-hub.js, generated from scripts of `static/hub` by `hub_scripts`."""
@@ -23,6 +24,11 @@ _PAGE_SCRIPTS = {"pageHalf": "page.js", "documentTools": "document-tools.js"}
 CLIENT = static_dir() / "host" / "bundled" / "client.js"
 """The SDK's `Client` as one file."""
 _FILES = ("README.md", "page-server.js", "page-hub.js", "hub-port.js", "host-json.js")
+ELEMENT = "element.js"
+"""The custom element `<mcp-server>`, which loads `bundled.js` beside it when a server starts."""
+ELEMENTS = "custom-elements.json"
+"""Its Custom Elements Manifest, which editors read."""
+_ANALYZER = "@custom-elements-manifest/analyzer/cem.js"
 _METADATA = "package.json"
 _LICENSE = re.compile("licen[cs]e", re.IGNORECASE)
 _PACKAGE = re.compile(r"(?:^|/)node_modules/((?:@[^/]+/)?[^/]+)/")
@@ -45,6 +51,8 @@ def stage_host_package(folder: Path, modules: Path) -> None:
     (folder / HUB_SCRIPTS).write_text(hub_scripts(), "utf-8", newline="\n")
     write_types(folder, modules)
     (folder / _METADATA).write_text(_metadata(source / _METADATA), "utf-8", newline="\n")
+    (folder / ELEMENTS).write_text(elements_manifest(modules), "utf-8", newline="\n")
+    (folder / ELEMENT).write_text(element_file(modules), "utf-8", newline="\n")
     script, inputs = _bundled("bundled.js", modules)
     (folder / "bundled.js").write_text(script, "utf-8", newline="\n")
     (folder / "bundled.licenses.txt").write_text(_licenses(inputs, modules), "utf-8", newline="\n")
@@ -77,17 +85,51 @@ def host_file(modules: Path) -> str:
     )
 
 
+def element_file(modules: Path) -> str:
+    """Return the text of the bundled element.js, which imports `bundled.js`."""
+    return _bundled(ELEMENT, modules, external=["./bundled.js"])[0]
+
+
+def bundled_file(modules: Path) -> str:
+    """Return the text of bundled.js: host.js with the SDK's client."""
+    return _bundled("bundled.js", modules)[0]
+
+
+def elements_manifest(modules: Path) -> str:
+    """Return the text of `ELEMENTS`, made by the analyzer from the comments in element.js.
+
+    Raises:
+        KitError: There is no Node.js, or the analyzer fails.
+    """
+    with scratch("elements") as folder:
+        shutil.copyfile(static_dir() / "host" / ELEMENT, folder / ELEMENT)
+        command = ("analyze", "--globs", ELEMENT, "--outdir", ".", "--quiet")
+        find_node().run(str(modules / _ANALYZER), *command, cwd=folder, timeout=300)
+        manifest = json.loads((folder / ELEMENTS).read_text("utf-8"))
+    for declaration in manifest["modules"][0]["declarations"]:
+        declaration["superclass"] = {"name": "HTMLElement"}  # which there is none of outside browsers
+        members = [member for member in declaration["members"] if member.get("privacy") != "private"]
+        declaration["members"] = [
+            member for member in members if member["name"] not in ("connectedMoveCallback", "role")
+        ]
+    return json.dumps(manifest, indent=2) + "\n"
+
+
+def _is_for_users(member: dict[str, str]) -> bool:
+    return member.get("privacy") != "private" and member["name"] not in ("connectedMoveCallback", "role")
+
+
 def client_files(modules: Path) -> tuple[str, str]:
     """Return the texts of the bundled `Client` and of its licenses."""
     script, inputs = _bundled("client.js", modules)
     return script, _licenses(inputs, modules)
 
 
-def _bundled(entry: str, modules: Path) -> tuple[str, list[str]]:
+def _bundled(entry: str, modules: Path, *, external: Sequence[str] = ()) -> tuple[str, list[str]]:
     """Return a module of `static/host` and its imports as one, and the paths of its sources."""
     with scratch("bundling") as folder:
         made, record = folder / "script.js", folder / "inputs.json"
-        bundle_module(str(static_dir() / "host" / entry), made, modules, record=record)
+        bundle_module(str(static_dir() / "host" / entry), made, modules, external=external, record=record)
         return made.read_text("utf-8"), [*json.loads(record.read_text("utf-8"))["inputs"]]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import tomllib
 from pathlib import Path
@@ -40,6 +41,7 @@ console.log(JSON.stringify({
 TYPED = """
 import { Client } from "@modelcontextprotocol/client";
 import { FrameTransport, type FrameTransportOptions } from "@mcpframe/host";
+import { McpServerElement } from "@mcpframe/host/element";
 import { embedPageServer } from "@mcpframe/host/page-server";
 import { PageHubTransport, joinHub } from "@mcpframe/host/page-hub";
 import { Client as SameClient, FrameTransport as SameTransport } from "@mcpframe/host/bundled";
@@ -57,6 +59,10 @@ export async function connected(options: FrameTransportOptions): Promise<Client>
   embedPageServer("/pi/", { dialect: "mcp_ui" });
   // @ts-expect-error: there is no such option
   embedPageServer("/pi/", { visible: true });
+  const element = document.querySelector<McpServerElement>("mcp-server");
+  if (element) await element.start().then((client: Client) => client.listTools());
+  // @ts-expect-error: it is read-only
+  if (element) element.state = "ready";
   const leave: () => void = joinHub("notes");
   leave();
   await client.connect(new PageHubTransport("notes"));
@@ -87,8 +93,8 @@ def test_the_bundled_scripts_in_the_repository_are_those_of_their_sources() -> N
 def test_it_holds_what_it_says_and_nothing_else(installed: Path) -> None:
     package = installed / "node_modules" / "@mcpframe" / "host"
     modules = {"page-server.js", "page-hub.js", "hub-port.js", "host-json.js"}
-    typed = {path.stem for path in (static_dir() / "host").glob("*.js")} - {"client", "visible"}
-    written = {"host.js", "bundled.js", *(f"{name}.d.ts" for name in typed)}
+    typed = {path.stem for path in (static_dir() / "host").glob("*.js")} - {"client"}
+    written = {"host.js", "bundled.js", "element.js", "custom-elements.json", *(f"{name}.d.ts" for name in typed)}
     assert {path.name for path in package.iterdir()} == {
         *("package.json", "README.md", "LICENSE", "bundled.licenses.txt", "hub-scripts.js"),
         *modules,
@@ -104,6 +110,37 @@ def test_it_holds_what_it_says_and_nothing_else(installed: Path) -> None:
     assert metadata["repository"]["url"] == f"git+{project['urls']['Repository']}.git"
     locked = json.loads((ROOT / "package.json").read_text())["dependencies"]["@modelcontextprotocol/client"]
     assert metadata["peerDependencies"]["@modelcontextprotocol/client"] == f"^{locked}"
+
+
+def test_the_elements_manifest_names_all_that_the_element_has(installed: Path) -> None:
+    package = installed / "node_modules" / "@mcpframe" / "host"
+    metadata = json.loads((package / "package.json").read_text())
+    manifest = json.loads((package / metadata["customElements"]).read_text())
+    [module] = manifest["modules"]
+    assert metadata["exports"]["./element"]["default"] == f"./{module['path']}"
+    [element] = module["declarations"]
+    assert (element["tagName"], element["name"]) == ("mcp-server", "McpServerElement")
+    source = "".join(path.read_text("utf-8") for path in (static_dir() / "host").glob("element*.js"))
+    code = re.sub(r"/\*\*.*?\*/", "", source, flags=re.DOTALL)
+
+    def listed(key: str) -> set[str]:
+        entries = element[key]
+        assert all(entry["description"] for entry in entries)
+        return {entry["name"] for entry in entries}
+
+    def written(pattern: str) -> set[str]:
+        return {word for match in re.findall(pattern, code) for word in match.split()}
+
+    assert listed("attributes") == written(r'this\.(?:get|has)Attribute\("([\w-]+)"\)')
+    assert listed("events") == written(r'fire\(this, "([\w-]+)"')
+    parts = r'(?:\bpart: "|part\.(?:add|toggle)\(")([\w -]+)"'
+    assert listed("cssParts") == written(parts)
+    assert listed("cssProperties") == written(r"var\((--mcp-server-[\w-]+)")
+    assert listed("cssStates") == {"idle", "loading", "ready", "failed"}
+    assert all(entry["default"] for entry in element["cssProperties"])
+    members = {member["name"] for member in element["members"]}
+    assert members >= {"src", "loading", "state", "client", "sessionId", "start", "restart", "setup", "stop", "close"}
+    assert not any(name.startswith("#") for name in members)
 
 
 def used(installed: Path, source: str, modules: Path) -> dict[str, object]:
