@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -15,7 +16,7 @@ from playwright.async_api import Page, Route, expect
 
 from mcpframe.kit.bundle.assembly import wasm_files
 from mcpframe.kit.bundle.pipeline import build
-from mcpframe.kit.bundle.wasm.profile import WasmProfile, profile_of
+from mcpframe.kit.bundle.wasm.profile import WHOLE, WasmProfile, profile_of
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.conftest import Origins, Troubles
 from tests.browser.framed import PATIENCE, Framed
@@ -71,7 +72,10 @@ LOADED = (
 )
 SECOND = "**/*.second*.wasm"
 
-pytestmark = pytest.mark.skipif(not SNAPSHOTS, reason="about pages from a snapshot")
+pytestmark = [
+    pytest.mark.skipif(not SNAPSHOTS, reason="about pages from a snapshot"),
+    pytest.mark.skipif(WHOLE in os.environ, reason="about files that are split"),
+]
 
 
 @pytest.fixture(scope="module")

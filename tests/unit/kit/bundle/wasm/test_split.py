@@ -84,7 +84,8 @@ def test_both_files_do_what_the_module_did(tmp_path, share):
     assert sorted(found["exported"]) == sorted(name for name, _, _ in read(data).exports)
 
 
-def test_nothing_of_pythons_file_is_lost():
+def test_nothing_of_pythons_file_is_lost(monkeypatch):
+    monkeypatch.delenv(WHOLE, raising=False)
     data = (ensure_runtime().folder / "pyodide.asm.wasm").read_bytes()
     profile = profile_of(sha256(data).hexdigest())
     assert profile is not None
