@@ -21,6 +21,7 @@
 
 import { Session } from "./element-session.js";
 import { View } from "./element-view.js";
+import { tools } from "./tools.js";
 import { visible } from "./visible.js";
 
 /** @import { CallToolResult, Client, Tool } from "@modelcontextprotocol/client" */
@@ -212,6 +213,13 @@ export class McpServerElement extends Base {
   }
 
   /**
+   * The server's tools as functions, as `tools()` of `@mcpframe/host/tools` returns them. A call starts the server first.
+   */
+  get tools() {
+    return tools({ callTool: async (...call) => (await this.start()).callTool(...call) });
+  }
+
+  /**
    * The id under which the server's page stores its values. To resume what was stored, set it after `src`, and before the
    * start. Another `src` forgets it. It is a secret between this page and the server's: no attribute shows it.
    */
@@ -336,13 +344,13 @@ export class McpServerElement extends Base {
   async #connect(session, earlier, setsUp) {
     try {
       if (!this.isConnected) throw new DOMException("The element is not in the document.", "InvalidStateError");
-      const tools = await session.open((Transport) => earlier?.reload() ?? new Transport(this.#options()), setsUp);
+      const listed = await session.open((Transport) => earlier?.reload() ?? new Transport(this.#options()), setsUp);
       const { client, transport, notice } = session;
       if (!this.opaque) this.#sessionId = transport.frameSessionId;
       this.#isSetUp ||= session.setUp;
-      this.#view.list(tools);
-      this.#enter("ready", notice || `Ready: ${tools.length} ${tools.length === 1 ? "tool" : "tools"}.`);
-      fire(this, "mcp-ready", { client, tools });
+      this.#view.list(listed);
+      this.#enter("ready", notice || `Ready: ${listed.length} ${listed.length === 1 ? "tool" : "tools"}.`);
+      fire(this, "mcp-ready", { client, tools: listed });
       return client;
     } catch (error) {
       if (this.#session === session) this.#fail(error);

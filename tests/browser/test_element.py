@@ -128,6 +128,9 @@ async def test_it_starts_at_a_click_and_is_used_with_the_keyboard(page: Page, te
         await page.emulate_media(color_scheme=scheme)
         assert await complaints(page) == []
 
+    called = "document.querySelector('mcp-server').tools.calculate_pi({ iterations: 1000 })"
+    assert (await page.evaluate(called))["structuredContent"]["points"] == 21000
+
     await page.evaluate("document.querySelector('mcp-server').show = 'page'")
     await expect(view).to_be_hidden()
     await page.evaluate("document.querySelector('mcp-server').show = 'tools'")
@@ -210,6 +213,15 @@ async def test_it_ends_with_its_place_and_starts_again_at_another(page: Page, ev
     await element.get_by_role("button", name="Start again").click()
     await ready(element)
     assert await page.evaluate("element.sessionId") == first
+    calls = """async () => {
+        const { tools } = element;
+        const failed = await tools.fail({ message: "no such thing" }).catch((error) => [error.name, error.message]);
+        return [(await tools.echo({ text: "typed" })).content[0].text, failed, typeof (await tools)];
+    }"""
+    text, (kind, message), awaited = await page.evaluate(calls)
+    assert (text, kind, awaited) == ("typed", "ToolError", "object")
+    assert "no such thing" in message
+
     await page.evaluate("element.remove()")
     assert await page.evaluate("[element.state, element.shadowRoot.querySelector('iframe')]") == ["idle", None]
     assert len(await events(page, "mcp-error")) == 2

@@ -15,7 +15,7 @@ from mcpframe.kit.base.node import find_node
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.web.host_page import bundle_module
 
-_EXPORTED = ("host.js", "bundled.js", "element.js", "page-server.js", "page-hub.js")
+_EXPORTED = ("host.js", "bundled.js", "element.js", "page-server.js", "page-hub.js", "tools.js")
 """The modules that users import."""
 HUB_SCRIPTS = "hub-scripts.js"
 """The module for page-hub.js, generated from scripts of `static/hub` by `hub_scripts`."""
@@ -23,11 +23,18 @@ _PAGE_SCRIPTS = {"pageHalf": "page.js", "documentTools": "document-tools.js"}
 """Its exports, and the scripts, each of which is one function."""
 CLIENT = static_dir() / "host" / "bundled" / "client.js"
 """The SDK's `Client` as one file."""
-_FILES = ("README.md", "page-server.js", "page-hub.js", "hub-port.js", "host-json.js")
+_FILES = ("README.md", "page-server.js", "page-hub.js", "hub-port.js", "host-json.js", "tools.js")
 ELEMENT = "element.js"
 """The custom element `<mcp-server>`, which loads `bundled.js` beside it when a server starts."""
 ELEMENTS = "custom-elements.json"
 """Its Custom Elements Manifest, which editors read."""
+TYPES = "types.mjs"
+"""The program of the package, which writes the types of a server's tools."""
+_REQUIRE = "import { createRequire } from 'node:module';const require = createRequire(import.meta.url);"
+"""Its libraries are CommonJS modules, which call `require` for Node's own."""
+_FOR_NODE = ("--platform=node", "--target=node22", f"--banner:js=#!/usr/bin/env node\n{_REQUIRE}")
+_UNFORMATTED = "--alias:prettier=node:util"
+"""Prettier is 8 MB, and nothing is formatted: any module does in its place."""
 _ANALYZER = "@custom-elements-manifest/analyzer/cem.js"
 _METADATA = "package.json"
 _LICENSE = re.compile("licen[cs]e", re.IGNORECASE)
@@ -53,6 +60,9 @@ def stage_host_package(folder: Path, modules: Path) -> None:
     (folder / _METADATA).write_text(_metadata(source / _METADATA), "utf-8", newline="\n")
     (folder / ELEMENTS).write_text(elements_manifest(modules), "utf-8", newline="\n")
     (folder / ELEMENT).write_text(element_file(modules), "utf-8", newline="\n")
+    script, inputs = _bundled("types-cli.mjs", modules, options=[*_FOR_NODE, _UNFORMATTED])
+    (folder / TYPES).write_text(script, "utf-8", newline="\n")
+    (folder / "types.licenses.txt").write_text(_licenses(inputs, modules), "utf-8", newline="\n")
     script, inputs = _bundled("bundled.js", modules)
     (folder / "bundled.js").write_text(script, "utf-8", newline="\n")
     (folder / "bundled.licenses.txt").write_text(_licenses(inputs, modules), "utf-8", newline="\n")
@@ -125,11 +135,14 @@ def client_files(modules: Path) -> tuple[str, str]:
     return script, _licenses(inputs, modules)
 
 
-def _bundled(entry: str, modules: Path, *, external: Sequence[str] = ()) -> tuple[str, list[str]]:
+def _bundled(
+    entry: str, modules: Path, *, external: Sequence[str] = (), options: Sequence[str] = ()
+) -> tuple[str, list[str]]:
     """Return a module of `static/host` and its imports as one, and the paths of its sources."""
     with scratch("bundling") as folder:
         made, record = folder / "script.js", folder / "inputs.json"
-        bundle_module(str(static_dir() / "host" / entry), made, modules, external=external, record=record)
+        source = str(static_dir() / "host" / entry)
+        bundle_module(source, made, modules, external=external, record=record, options=options)
         return made.read_text("utf-8"), [*json.loads(record.read_text("utf-8"))["inputs"]]
 
 

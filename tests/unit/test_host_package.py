@@ -15,6 +15,7 @@ from mcpframe.kit.base.data import checkout_dir, static_dir
 from mcpframe.kit.base.errors import ToolFailed
 from mcpframe.kit.base.node import find_node, install_locked
 from mcpframe.kit.web.host_page import bundle_module
+from mcpframe.kit.web.serve import serve_folder
 from tests.release.host_package import CLIENT, client_files, host_file, pack_host_package
 
 ROOT = checkout_dir()
@@ -92,11 +93,12 @@ def test_the_bundled_scripts_in_the_repository_are_those_of_their_sources() -> N
 
 def test_it_holds_what_it_says_and_nothing_else(installed: Path) -> None:
     package = installed / "node_modules" / "@mcpframe" / "host"
-    modules = {"page-server.js", "page-hub.js", "hub-port.js", "host-json.js"}
+    modules = {"page-server.js", "page-hub.js", "hub-port.js", "host-json.js", "tools.js"}
     typed = {path.stem for path in (static_dir() / "host").glob("*.js")} - {"client"}
     written = {"host.js", "bundled.js", "element.js", "custom-elements.json", *(f"{name}.d.ts" for name in typed)}
     assert {path.name for path in package.iterdir()} == {
         *("package.json", "README.md", "LICENSE", "bundled.licenses.txt", "hub-scripts.js"),
+        *("types.mjs", "types.licenses.txt"),
         *modules,
         *written,
     }
@@ -139,7 +141,19 @@ def test_the_elements_manifest_names_all_that_the_element_has(installed: Path) -
     assert listed("cssStates") == {"idle", "loading", "ready", "failed"}
     assert all(entry["default"] for entry in element["cssProperties"])
     members = {member["name"] for member in element["members"]}
-    assert members >= {"src", "loading", "state", "client", "sessionId", "start", "restart", "setup", "stop", "close"}
+    assert members >= {
+        "src",
+        "loading",
+        "state",
+        "client",
+        "tools",
+        "sessionId",
+        "start",
+        "restart",
+        "setup",
+        "stop",
+        "close",
+    }
     assert not any(name.startswith("#") for name in members)
 
 
@@ -185,20 +199,123 @@ def test_the_bundled_file_imports_nothing(installed: Path) -> None:
     assert find_node().run(str(alone / "use.mjs")).strip() == "function function"
 
 
-def test_typescript_finds_its_types(installed: Path, tmp_path: Path) -> None:
+@pytest.fixture
+def typed(installed: Path, tmp_path: Path) -> Path:
+    """A folder with the package and the official client, for TypeScript."""
     modules = install_locked(ROOT)
     (tmp_path / "node_modules" / "@mcpframe").mkdir(parents=True)
     shutil.copytree(installed / "node_modules" / "@mcpframe" / "host", tmp_path / "node_modules" / "@mcpframe" / "host")
     for name in ("@modelcontextprotocol", "@types", "zod", "undici-types"):
         if (modules / name).exists():
             (tmp_path / "node_modules" / name).symlink_to(modules / name, target_is_directory=True)
-    (tmp_path / "typed.ts").write_text(TYPED)
-    shutil.copy(ROOT / "docs" / "examples" / "page-hub" / "page.ts", tmp_path)
+    return tmp_path
+
+
+def compiled(folder: Path, *files: str) -> str:
+    """Compile files of a folder, and return the compiler's errors."""
     options = json.loads((ROOT / "tests" / "types" / "tsconfig.json").read_text())
     del options["compilerOptions"]["paths"]
-    (tmp_path / "tsconfig.json").write_text(json.dumps({**options, "files": ["typed.ts", "page.ts"]}))
+    (folder / "tsconfig.json").write_text(json.dumps({**options, "files": files}))
+    compiler = install_locked(ROOT) / "typescript" / "lib" / "tsc.js"
     try:
-        said = find_node().run(str(modules / "typescript" / "lib" / "tsc.js"), "--project", str(tmp_path), timeout=300)
+        return find_node().run(str(compiler), "--project", str(folder), timeout=300)
     except ToolFailed as error:
-        said = error.output
-    assert said == ""
+        return error.output
+
+
+def test_typescript_finds_its_types(typed: Path) -> None:
+    (typed / "typed.ts").write_text(TYPED)
+    shutil.copy(ROOT / "docs" / "examples" / "page-hub" / "page.ts", typed)
+    assert compiled(typed, "typed.ts", "page.ts") == ""
+
+
+SIZE = {"enum": ["small", "large"], "title": "Size", "type": "string"}
+TOOLS = [
+    {
+        "name": "calculate_pi",
+        "description": "Throw points. */ declare const evil: 1; /*",
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "iterations": {"type": "integer", "title": "Iterations"},
+                "size": {"$ref": "#/$defs/Size"},
+                "elsewhere": {"$ref": "file:///etc/hostname"},
+                "raw": {"type": "string", "tsType": "any", "default": {"$ref": "#/nowhere"}},
+                "default": {"type": "boolean"},
+            },
+            "required": ["iterations"],
+            "$defs": {"Size": SIZE},
+        },
+        "outputSchema": {"type": "object", "properties": {"pi": {"type": "number"}}, "required": ["pi"]},
+    },
+    {
+        "name": "re/set~",
+        "inputSchema": {"properties": {"to": {"$ref": "#/$defs/Tools"}}, "$defs": {"Tools": SIZE}},
+    },
+]
+RIGHT = """
+import type { Client } from "@modelcontextprotocol/client";
+import { ToolError, tools } from "@mcpframe/host/tools";
+import type { McpServerElement } from "@mcpframe/host/element";
+import type { Tools } from "./tools.js";
+
+export async function used(client: Client, element: McpServerElement): Promise<number> {
+  const server = tools<Tools>(client);
+  await server["re/set~"]();
+  await server["re/set~"]({ to: "small" }, { signal: AbortSignal.timeout(1) });
+  const untyped = tools(client);
+  await untyped.anything?.({ name: 1 });
+  await element.tools.anything?.();
+  try {
+    const answer = await server.calculate_pi({ iterations: 1000, size: "large", default: true });
+    return answer.structuredContent.pi + answer.content.length;
+  } catch (error) {
+    if (error instanceof ToolError) return error.result.content.length;
+    throw error;
+  }
+}
+"""
+WRONG = {
+    "renamed": ("iterations: 1000", "rounds: 1000", "rounds"),
+    "of another type": ("iterations: 1000", 'iterations: "1000"', "number"),
+    "no such choice": ('size: "large"', 'size: "huge"', "huge"),
+    "raw types": ("default: true", "raw: 1", "string"),
+    "no such tool": ("server.calculate_pi", "server.calculate_tau", "calculate_tau"),
+    "no such result": ("structuredContent.pi", "structuredContent.tau", "tau"),
+}
+
+
+def test_calls_are_typed_by_a_servers_schemas(typed: Path) -> None:
+    served = typed / "served" / "pi"
+    served.mkdir(parents=True)
+    (served / "manifest.json").write_text(json.dumps({"tools": TOOLS}))
+    program = str(typed / "node_modules" / "@mcpframe" / "host" / "types.mjs")
+    with serve_folder(typed / "served") as site:
+        places = (
+            str(served),
+            str(served / "manifest.json"),
+            f"{site.origin}/pi/",
+            f"{site.origin}/pi/index.html#setup",
+        )
+        written = {find_node().run(program, "types", place) for place in places}
+        with pytest.raises(ToolFailed) as failed:
+            find_node().run(program, "types", f"{site.origin}/other/")
+        assert "404" in failed.value.output
+    [declarations] = written
+    (typed / "tools.ts").write_text(declarations)  # not .d.ts, which would be left unchecked
+    (typed / "right.ts").write_text(RIGHT)
+    shutil.copy(ROOT / "docs" / "examples" / "typed-calls" / "host.ts", typed)
+    for name, (part, mistake, _) in WRONG.items():
+        (typed / f"{name}.ts").write_text(RIGHT.replace(part, mistake))
+    errors = compiled(typed, "right.ts", "host.ts", *(f"{name}.ts" for name in WRONG)).splitlines()
+    for name, (_, _, said) in WRONG.items():
+        assert any(f"/{name}.ts(" in line and said in line for line in errors), (name, errors)
+    assert not any(re.search(r"/(right|host|tools)\.ts\(", line) for line in errors), errors
+
+    for wrong in ("{", '{"tools": null}', "[]"):
+        (served / "manifest.json").write_text(wrong)
+        with pytest.raises(ToolFailed) as failed:
+            find_node().run(program, "types", str(served))
+        assert failed.value.output.startswith("There are no types for")
+    with pytest.raises(ToolFailed, match="Usage"):
+        find_node().run(program)

@@ -57,6 +57,7 @@ def bundle_module(
     external: Sequence[str] = (),
     record: Path | None = None,
     minify: bool = True,
+    options: Sequence[str] = (),
 ) -> None:
     """Bundle a module and its imports as one ES module.
 
@@ -67,6 +68,7 @@ def bundle_module(
         external: Imports to leave unchanged.
         record: A file for esbuild's metadata, which lists the inputs.
         minify: Whether to minify it; otherwise only most comments are removed.
+        options: Further options of esbuild, which override these.
 
     Raises:
         ToolMissing: esbuild has no program for this machine in `modules`.
@@ -80,13 +82,13 @@ def bundle_module(
         raise ToolMissing(
             f"esbuild has no program for this machine in {modules}: run `npm ci` there without --omit=optional."
         )
-    options = ["--bundle", "--platform=browser", "--target=es2022", "--log-level=warning", "--format=esm"]
-    options.append("--minify" if minify else "--charset=utf8")
-    options += [f"--external:{name}" for name in external]
-    options += [f"--metafile={record}"] if record else []
+    usual = ["--bundle", "--platform=browser", "--target=es2022", "--log-level=warning", "--format=esm"]
+    usual.append("--minify" if minify else "--charset=utf8")
+    usual += [f"--external:{name}" for name in external]
+    usual += [f"--metafile={record}"] if record else []
     # So that imports of packages in `modules` resolve from any folder.
     environment = {**os.environ, "NODE_PATH": str(modules)}
-    command = [str(program), entry, *options, f"--outfile={target}"]
+    command = [str(program), entry, *usual, *options, f"--outfile={target}"]
     run_tool(command, "esbuild", cwd=modules.parent, timeout=120, environment=environment)
 
 
