@@ -234,6 +234,25 @@ async def test_it_ends_with_its_place_and_starts_again_at_another(page: Page, ev
     assert await page.evaluate("element.sessionId") != first
 
 
+async def test_a_page_without_an_origin_gets_no_session_id(page: Page, everything: Bundle) -> None:
+    element = await start(page, everything.url, opaque="", show="tools")
+    await expect(element.locator("iframe")).to_have_attribute("sandbox", "allow-scripts")
+    await expect(await call(tool(element, "echo"), Text="here")).to_contain_text("here")
+    assert await page.evaluate("document.querySelector('mcp-server').sessionId") is None
+
+
+@pytest.mark.extended
+async def test_a_server_that_hangs_is_started_again(page: Page, bundle_of: BundleOf) -> None:
+    element = await start(page, bundle_of("everything", at="bundle").url, show="tools")
+    session = await page.evaluate("document.querySelector('mcp-server').sessionId")
+    await call(tool(element, "compute"), Seconds="600")
+    await expect(element.get_by_role("status")).to_have_text("The server does not answer.")
+    await element.get_by_role("button", name="Start again").click()
+    await ready(element)
+    assert await page.evaluate("document.querySelector('mcp-server').sessionId") == session
+    await expect(await call(tool(element, "echo"), Text="again")).to_contain_text("again")
+
+
 async def test_a_server_is_set_up_where_it_asks_for_it(page: Page, bundle_of: BundleOf, troubles: Troubles) -> None:
     troubles.expect("The setup was cancelled.")
     authored = bundle_of("authored", at="neighbour.host")
