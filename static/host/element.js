@@ -294,8 +294,9 @@ export class McpServerElement extends Base {
   attributeChangedCallback(name, before, now) {
     if (before === now) return;
     if (name === "src") {
-      this.sessionId = undefined; // of the page at the other address
       this.#end();
+      this.#sessionId = undefined; // of the page at the other address
+      this.#isSetUp = false;
     }
     if (name === "show") this.#showParts();
     this.#rename();
@@ -344,10 +345,10 @@ export class McpServerElement extends Base {
   async #connect(session, earlier, setsUp) {
     try {
       if (!this.isConnected) throw new DOMException("The element is not in the document.", "InvalidStateError");
+      if (!this.src) throw new DOMException("The element has no src.", "InvalidStateError"); // else its own page's address
       const listed = await session.open((Transport) => earlier?.reload() ?? new Transport(this.#options()), setsUp);
-      const { client, transport, notice } = session;
-      if (!this.opaque) this.#sessionId = transport.frameSessionId;
-      this.#isSetUp ||= session.setUp;
+      const { client, notice } = session;
+      this.#remember();
       this.#view.list(listed);
       this.#enter("ready", notice || `Ready: ${listed.length} ${listed.length === 1 ? "tool" : "tools"}.`);
       fire(this, "mcp-ready", { client, tools: listed });
@@ -377,8 +378,16 @@ export class McpServerElement extends Base {
     fire(this, "mcp-error", { error });
   }
 
+  /** Keep what the next session of the same page needs. */
+  #remember() {
+    const { transport, setUp } = this.#session ?? {};
+    if (transport && !this.opaque) this.#sessionId = transport.frameSessionId;
+    this.#isSetUp ||= setUp ?? false;
+  }
+
   /** End the session; its page stays. */
   #leave() {
+    this.#remember();
     this.#view.stop();
     this.#session?.end();
     this.#opening = null;

@@ -188,8 +188,10 @@ async def test_results_are_text_and_calls_are_stopped(page: Page, everything: Bu
 
 
 async def test_it_ends_with_its_place_and_starts_again_at_another(page: Page, everything: Bundle) -> None:
-    element = await add(page, "javascript:alert(1)")
+    element = await add(page, "")
     await page.evaluate("void (window.element = document.querySelector('mcp-server'))")
+    assert "no src" in await page.evaluate("element.start().catch(({ message }) => message)")
+    await page.evaluate("element.close(); events.length = 0; element.src = 'javascript:alert(1)'")
     assert await page.evaluate("element.start().then(() => 'ready', ({ message }) => message)") != "ready"
     assert await page.evaluate("element.matches(':state(failed)') && element.client === null")
     [failed] = await events(page, "mcp-error")
