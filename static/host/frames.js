@@ -19,6 +19,7 @@ export const SANDBOX = {
 /** How a page asks for its files, and gets them: see `static/page/handed.js`. */
 const FILES_WANTED = "mcpframe-files-wanted";
 const FILES = "mcpframe-files";
+const PROBLEM = "mcpframe-problem";
 
 const POPUP_SIZE = [800, 600];
 /** The interval of checks whether a popup was closed, in milliseconds: its opener gets no event. */
@@ -39,7 +40,9 @@ export class Place {
   };
   #removals = new MutationObserver(this.#look);
   #handOver = ({ source, origin, data }) => {
-    if (source !== this.window || origin !== "null" || data?.type !== FILES_WANTED) return;
+    if (source !== this.window || origin !== "null") return;
+    if (data?.type === PROBLEM) this.#handed.onproblem?.(`${data.title}`, `${data.detail}`, data.ended === true);
+    if (data?.type !== FILES_WANTED) return;
     this.window.postMessage({ type: FILES, files: this.#handed.files }, "*"); // an opaque origin has no name
   };
 

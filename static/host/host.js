@@ -87,6 +87,9 @@ export { FrameTransport } from "./session.js";
  * @property {string} html Its text, such as that of `mcpframe build --single-file`.
  * @property {Readonly<Record<string, Blob | ArrayBuffer>> | undefined} [files] The files that it asks for, by URL, if they
  *   are not in the text.
+ * @property {((title: string, detail: string, ended: boolean) => void) | undefined} [onproblem] Called with each error that
+ *   the page shows its user, such as a traceback, and whether it has ended the page. The text is the page's. Only of pages
+ *   that ask for their files.
  */
 
 /**

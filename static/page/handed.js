@@ -6,6 +6,7 @@ import { prefetch } from "./prefetch.js";
 
 const WANTED = "mcpframe-files-wanted";
 const FILES = "mcpframe-files";
+const PROBLEM = "mcpframe-problem";
 const WASM = "application/wasm"; // the type without which nothing compiles while it arrives
 
 /** Starts the page once its files are there. */
@@ -26,13 +27,15 @@ export async function start() {
   }
 }
 
-/** Returns the files that the parent hands over, by URL: blobs, or buffers. */
+/** Returns the files that the parent hands over, by URL. From then on the parent gets the errors of this page, too. */
 function fromParent() {
   const arrived = new Promise((resolve) => {
     const take = (event) => {
       if (event.source !== parent || event.data?.type !== FILES) return;
       event.stopImmediatePropagation(); // no message of MCP
       removeEventListener("message", take);
+      globalThis.mcpframeReport = (title, detail, ended) =>
+        parent.postMessage({ type: PROBLEM, title, detail, ended }, event.origin);
       const blobs = Object.entries(event.data.files).map(([url, data]) => [url, typed(url, data)]);
       resolve(ready().then(() => Object.fromEntries(blobs)));
     };

@@ -221,6 +221,7 @@ export const page = {
     if (stopped) return; // the first error is the cause of all later ones
     stopped = true;
     sayLastWords();
+    globalThis.mcpframeReport?.(title, detail ?? "", true); // to a parent that has handed over the files
     element("status").textContent = "Stopped";
     offerRestart();
     showError(title, detail);
@@ -229,6 +230,7 @@ export const page = {
 
   /** Shows an error that does not stop the server. */
   problem(title, detail) {
+    globalThis.mcpframeReport?.(title, detail ?? "", false);
     showError(title, detail);
   },
 

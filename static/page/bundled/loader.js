@@ -1,4 +1,4 @@
-// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/page.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "9ec48d9513eb8e607827a244e172932347ecf805b22c1fdd9d7ff16ab9228a7b"}
+// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/page.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "4ad9b7fdfc0a59bf7956494e2a93928993ff909383065abe11c1795a318c7f45"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -1100,6 +1100,7 @@ var page = {
     if (stopped) return;
     stopped = true;
     sayLastWords();
+    globalThis.mcpframeReport?.(title, detail ?? "", true);
     element("status").textContent = "Stopped";
     offerRestart();
     showError(title, detail);
@@ -1107,6 +1108,7 @@ var page = {
   },
   /** Shows an error that does not stop the server. */
   problem(title, detail) {
+    globalThis.mcpframeReport?.(title, detail ?? "", false);
     showError(title, detail);
   },
   /** Sets the function that stops the server's tools while they compute in a worker. */

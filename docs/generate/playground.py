@@ -1,0 +1,115 @@
+"""Builds the playground: a static page with an editor, in which servers run from a bundle that is built here.
+
+The bundle (`static/playground/donor`) lends its runtime and the SDK's snapshot. Each run makes its page in the browser:
+see `static/playground/server-page.js`.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tomllib
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from mcpframe.kit.base.data import static_dir, templates_dir
+from mcpframe.kit.base.errors import BuildError
+from mcpframe.kit.base.node import install_locked
+from mcpframe.kit.base.progress import Progress, silent
+from mcpframe.kit.base.scratch import scratch
+from mcpframe.kit.bundle.assembly.assets import integrity
+from mcpframe.kit.bundle.assembly.page_scripts import handed_script, inbox_script
+from mcpframe.kit.bundle.assembly.single_file import framed_page
+from mcpframe.kit.bundle.output_root import read_bundle
+from mcpframe.kit.bundle.pipeline import build
+from mcpframe.kit.project.template_files import template_names
+from mcpframe.kit.web.host_page import bundle_module
+
+SOURCES = static_dir() / "playground"
+DONOR = "playground"
+_LEFT_OUT = ("tests/", "mcpframe.lock", ".gitignore", ".github/")
+
+
+def build_playground(root: Path, target: Path, *, snapshot: bool | None = None, progress: Progress = silent) -> None:
+    """Write the playground.
+
+    Args:
+        root: The repository, whose npm packages the editor is made of.
+        target: The folder to write; files that are there stay if they are equal.
+        snapshot: As for `build`.
+        progress: Called with a description of each step.
+
+    Raises:
+        KitError: The bundle cannot be built, or esbuild fails.
+    """
+    target.mkdir(parents=True, exist_ok=True)
+    with scratch("playground") as folder:
+        donor = folder / "donor"
+        shutil.copytree(SOURCES / "donor", donor)
+        shutil.copy(templates_dir() / "minimal" / "mcpframe.lock", donor)
+        # A draft's snapshot has the SDK and not the server, which is another one in each run.
+        build(donor, target / "bundle", draft=True, snapshot=snapshot, progress=progress)
+    files, _ = read_bundle(target / "bundle", DONOR)
+    page, names = framed_page(DONOR, files)
+    (target / "framed.html").write_bytes(page)
+    versions = json.loads(files[f"{DONOR}/manifest.json"])["versions"]["packages"]
+    listed = {"files": {url: f"bundle/{path}" for url, path in names.items()}, "packages": sorted(versions)}
+    (target / "files.json").write_text(json.dumps(listed), "utf-8")
+    (target / "templates.json").write_text(json.dumps(_templates(set(versions))), "utf-8")
+    with progress("Bundling the editor"):
+        bundle_module(str(SOURCES / "main.js"), target / "playground.js", install_locked(root))
+    shutil.copy(SOURCES / "playground.css", target)
+    text = (SOURCES / "index.html").read_text("utf-8")
+    (target / "index.html").write_text(text.replace("POLICY", escape(_policy(page))), "utf-8")
+
+
+def _templates(packages: set[str]) -> list[dict[str, Any]]:
+    """Return the templates that run in the playground: their names, titles and files, the smallest first."""
+    found = []
+    for name in template_names():
+        folder = templates_dir() / name
+        config = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))
+        own, needed = config["tool"]["mcpframe"], config["project"]["dependencies"]
+        lacking = {canonicalize_name(Requirement(each).name) for each in (*needed, *own.get("lazy", ()))}
+        if own.get("kind") == "page" or own.get("npm") or lacking - packages - {"mcpframe"}:
+            continue
+        files = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()}
+        try:
+            texts = {
+                path: file.read_text("utf-8")
+                for path, file in files.items()
+                if not path.startswith(_LEFT_OUT) and "__pycache__" not in path
+            }
+        except UnicodeDecodeError:
+            continue
+        found.append({"name": name, "title": own.get("title", name), "files": texts})
+    return sorted(found, key=lambda each: sum(map(len, each["files"].values())))
+
+
+def _policy(page: bytes) -> str:
+    """Return the policy of the playground, which its servers' frames have besides their own."""
+    marker = b'id="mcpframe-boot" data-files="parent">'
+    start = page.find(marker)
+    if start < 0:
+        raise BuildError("The page of the playground's servers has no boot config.")
+    boot = json.loads(page[start + len(marker) : page.index(b"</script>", start)])
+    hashes = [integrity(text.encode()) for text in (inbox_script(), handed_script())]
+    hashes += [boot["files"][each]["integrity"] for each in ("loader", "pyodide", "asm")]
+    directives = {
+        "default-src": ["'none'"],
+        "script-src": ["'self'", "'wasm-unsafe-eval'", "blob:", *(f"'{each}'" for each in hashes)],
+        "style-src": ["'self'", "'unsafe-inline'"],  # the editor's, and those of servers' pages
+        "connect-src": ["'self'", "blob:"],
+        "img-src": ["'self'", "data:", "blob:"],
+        "font-src": ["'self'", "blob:"],
+        "media-src": ["data:", "blob:"],
+        "worker-src": ["blob:"],
+        "base-uri": ["'none'"],
+        "form-action": ["'none'"],
+        "frame-src": ["'none'"],
+    }
+    return "; ".join(f"{name} {' '.join(sources)}" for name, sources in directives.items())

@@ -1,0 +1,84 @@
+// Links to projects: `#1.` and the project as JSON, deflate-raw, base64url; or `#template=NAME`. The text of a fragment
+// reaches no server. A link is a stranger's: its content is inflated up to a limit and checked.
+import { checkFiles, MOST_BYTES, ProjectError } from "./project-files.js";
+
+const VERSION = "1.";
+export const LONG_LINK = 8_000; // characters that chats may cut: the file is the better way then
+export const LONGEST_LINK = 32_000;
+const DAMAGED = "This link is damaged or cut: ask for it again, or for the file.";
+
+/** Returns the fragment of a project's link. @param {{ name: string, files: Record<string, string> }} project */
+export async function linkOf({ name, files }) {
+  const json = new TextEncoder().encode(JSON.stringify({ name, files }));
+  const packed = await readAll(new Blob([json]).stream().pipeThrough(new CompressionStream("deflate-raw")), Infinity);
+  let binary = "";
+  for (const byte of packed) binary += String.fromCharCode(byte);
+  return `#${VERSION}${btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
+}
+
+/**
+ * Reads a fragment.
+ * @param {string} fragment
+ * @returns {Promise<{ template: string } | { name: string, files: Record<string, string> } | null>} null if it names nothing
+ * @throws {ProjectError}
+ */
+export async function readLink(fragment) {
+  const text = fragment.replace(/^#/, "");
+  if (!text) return null;
+  const template = /^template=([a-z0-9-]{1,64})$/.exec(text);
+  if (template) return { template: template[1] };
+  if (!text.startsWith(VERSION))
+    throw new ProjectError("This link is none of this playground, or of a later version of it.");
+  const { name, files } = parsed(await inflated(text.slice(VERSION.length)));
+  return { name: nameOf(name), files: checkFiles(files) };
+}
+
+function parsed(text) {
+  try {
+    const value = JSON.parse(text);
+    if (typeof value === "object" && value !== null) return value;
+  } catch {
+    // as below
+  }
+  throw new ProjectError(DAMAGED);
+}
+
+/** Returns a project's name: of a stranger's, what can be part of a file's name. */
+export function nameOf(name) {
+  const short = String(name ?? "")
+    .replace(/[^\p{L}\p{N} ._-]/gu, "")
+    .trim()
+    .slice(0, 60);
+  return short || "untitled";
+}
+
+async function inflated(text) {
+  if (!/^[A-Za-z0-9_-]+$/.test(text)) throw new ProjectError(DAMAGED);
+  let stream;
+  try {
+    const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+    const bytes = Uint8Array.from(binary, (one) => one.charCodeAt(0));
+    stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+    // JSON escapes at most six characters for one byte.
+    return new TextDecoder("utf-8", { fatal: true }).decode(await readAll(stream, MOST_BYTES * 2));
+  } catch (error) {
+    throw error instanceof ProjectError ? error : new ProjectError(DAMAGED);
+  }
+}
+
+/** Returns all bytes of a stream; throws, and reads no further, if they are more than `most`. */
+async function readAll(stream, most) {
+  const parts = [];
+  let size = 0;
+  for (const reader = stream.getReader(); ; ) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    size += value.length;
+    if (size > most) {
+      await reader.cancel();
+      throw new ProjectError("The project in this link is too large.");
+    }
+    parts.push(value);
+  }
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
+}

@@ -1,0 +1,90 @@
+// One run of a project's server: its frame, the client, and the end of both.
+import { Client } from "@modelcontextprotocol/client";
+import { FrameTransport } from "../host/host.js";
+
+const SANDBOX = "allow-scripts allow-forms";
+const STARTING = 60_000; // milliseconds
+const STOPPING = 5_000; // milliseconds from a stop until the frame is removed; a worker's grace is a second
+
+export class Run {
+  #transport = null;
+  #client = null;
+  #iframe;
+  #ended = false;
+
+  /**
+   * @param {HTMLElement} place where its frame goes
+   * @param {object} on
+   * @param {(level: string, text: string) => void} on.log is called with what the server prints and logs
+   * @param {(title: string, detail: string) => void} on.problem is called with each error that its page shows
+   * @param {() => void} on.closed is called once, if its page has ended by itself
+   * @param {() => void} on.changed is called if its list of tools has changed
+   */
+  constructor(place, on) {
+    this.on = on;
+    this.#iframe = document.createElement("iframe");
+    this.#iframe.sandbox.value = SANDBOX;
+    this.#iframe.title = "The page of the server";
+    place.replaceChildren(this.#iframe);
+  }
+
+  /**
+   * Starts the server. Rejected if it does not start.
+   * @param {{ html: string, files: Record<string, Blob> }} page
+   */
+  async start({ html, files }) {
+    let fail;
+    const failing = new Promise((_, reject) => (fail = reject));
+    const onproblem = (title, detail, ended) => {
+      this.on.problem(title, detail);
+      if (ended) fail(new Error(title));
+    };
+    this.#transport = new FrameTransport({
+      iframe: this.#iframe,
+      handed: { html, files, onproblem },
+      opaque: true,
+      sandbox: SANDBOX,
+      timeout: STARTING,
+      visibility: "optional",
+    });
+    this.#client = new Client({ name: "mcpframe playground", version: "1" });
+    this.#client.setNotificationHandler("notifications/message", ({ params }) =>
+      this.on.log(params.level, typeof params.data === "string" ? params.data : JSON.stringify(params.data)),
+    );
+    this.#client.setNotificationHandler("notifications/tools/list_changed", () => this.on.changed());
+    await Promise.race([this.#client.connect(this.#transport), failing]);
+    this.#client.onclose = () => this.#ended || this.on.closed();
+    await this.#client.setLoggingLevel("debug").catch(() => {}); // a server without logging
+  }
+
+  /** Returns the server's tools. */
+  async tools() {
+    return (await this.#client.listTools()).tools;
+  }
+
+  /** Calls a tool. @param {string} name @param {Record<string, unknown>} args */
+  call(name, args) {
+    return this.#client.callTool({ name, arguments: args }, { timeout: 2 ** 31 - 1 });
+  }
+
+  /**
+   * Stops the calls. A server in its page cannot be stopped while it computes: then its frame is removed.
+   * @param {() => boolean} isBusy whether a call still waits
+   */
+  stop(isBusy) {
+    this.#transport?.stop("Stopped in the playground.");
+    return new Promise((resolve) => {
+      setTimeout(() => {
+        if (isBusy()) this.end();
+        resolve(undefined);
+      }, STOPPING);
+    });
+  }
+
+  /** Ends the run, and removes its frame. */
+  end() {
+    this.#ended = true;
+    this.#iframe.remove();
+    this.#client?.close().catch(() => {});
+  }
+}

@@ -1,0 +1,155 @@
+// The page of a project's server: that of a bundle which the site's build has made (`donor`), with the project's files in
+// place of its own. Nothing of the project runs here; it is data in the page.
+import { parse } from "smol-toml";
+import { ProjectError } from "./project-files.js";
+import { zipOf } from "./zip.js";
+
+const BOOT = /(<script type="application\/json" id="mcpframe-boot" data-files="parent">)(.*?)(<\/script>)/s;
+const STAND_IN = "https://playground.invalid"; // in the donor, for the origin of this page
+const SERVER = "server.zip";
+const ASSETS = "assets/";
+const NOT_ASSETS = /(^|\/)(pyproject\.toml|readme\.md|.*\.py|.*\.lock|tests\/.*)$/i;
+/** The server draws, or uses its page: it cannot run in a worker. As the build finds it, but by text alone. */
+const USES_PAGE = /\.ui\b|\bsession\.(page|host)\b|\bimport js\b|\bfrom js\b|\.setup\b/;
+/** Imports for which a server gets the environment of a process: `_OF_PROCESSES` in kit/bundle/assembly/features.py. */
+const OF_PROCESSES = /^\s*(?:import|from)\s+(?:_thread|concurrent|multiprocessing|queue|resource|threading)\b/m;
+const ALWAYS = ["mcpframe"];
+
+/** The donor, fetched once for all runs. */
+export class Donor {
+  #fetched = null;
+
+  /** @param {string} base the address of the folder with its page and its list of files */
+  constructor(base) {
+    this.base = base;
+  }
+
+  /** Fetches everything, unless that has begun. @returns {Promise<{ html: string, files: Record<string, Blob>, packages: string[] }>} */
+  fetch() {
+    this.#fetched ??= this.#fetch().catch((error) => {
+      this.#fetched = null; // the next run tries again
+      throw error;
+    });
+    return this.#fetched;
+  }
+
+  async #fetch() {
+    const get = async (path) => {
+      const response = await fetch(new URL(path, this.base));
+      if (!response.ok) throw new ProjectError(`${path} of this site is missing (${response.status}).`);
+      return response;
+    };
+    const [html, { files, packages }] = await Promise.all([
+      get("framed.html").then((response) => response.text()),
+      get("files.json").then((response) => response.json()),
+    ]);
+    const blobs = Object.entries(files).map(async ([url, path]) => [url, await (await get(path)).blob()]);
+    return { html, files: Object.fromEntries(await Promise.all(blobs)), packages };
+  }
+}
+
+/**
+ * Reads a project's configuration.
+ * @param {Record<string, string>} files
+ * @param {readonly string[]} packages what the donor has
+ * @throws {ProjectError} it cannot run here
+ */
+export function settingsOf(files, packages) {
+  let toml = {};
+  try {
+    toml = /** @type {any} */ (parse(files["pyproject.toml"] ?? ""));
+  } catch (error) {
+    throw new ProjectError(`pyproject.toml: ${error.message.split("\n")[0]}`);
+  }
+  const own = toml.tool?.mcpframe ?? {};
+  const needed = [toml.project?.dependencies, own.lazy].filter(Array.isArray).flat().map(String);
+  const lacking = needed.filter((each) => ![...ALWAYS, ...packages].includes(packageOf(each)));
+  if (lacking.length) {
+    throw new ProjectError(
+      `The playground has no ${lacking.join(", ")}: remove it from dependencies, or download the project and run it with ` +
+        "mcpframe dev.",
+    );
+  }
+  if (own.kind === "page") throw new ProjectError("The playground runs servers; this project is a page.");
+  const entry = typeof own.entry === "string" ? own.entry : "server:server";
+  if (!files[`${entry.split(":")[0].replaceAll(".", "/")}.py`]) {
+    throw new ProjectError(`The project has no file for its entry ${entry}.`);
+  }
+  const styles = (Array.isArray(own.styles) ? own.styles : []).filter((path) => typeof files[path] === "string");
+  return {
+    entry,
+    styles,
+    title: String(own.title ?? toml.project?.name ?? "Server"),
+    name: String(toml.project?.name ?? "server"),
+  };
+}
+
+const packageOf = (requirement) => /^[A-Za-z0-9._-]*/.exec(requirement.trim())[0].toLowerCase().replace(/[._]+/g, "-");
+
+/**
+ * Returns the page of a project's server and its files, for `handed` of host.js, and whether it runs in a worker.
+ * @param {{ html: string, files: Record<string, Blob>, packages: string[] }} donor
+ * @param {Record<string, string>} project its files
+ */
+export async function serverPage(donor, project) {
+  const { entry, styles, title, name } = settingsOf(project, donor.packages);
+  const paths = Object.keys(project);
+  const code = Object.fromEntries(paths.filter((path) => path.endsWith(".py")).map((path) => [path, project[path]]));
+  const source = Object.values(code).join("\n");
+  const inWorker = !USES_PAGE.test(source);
+  const server = zipOf(code);
+  const assets = paths.filter((path) => !NOT_ASSETS.test(path));
+  const boot = JSON.parse(BOOT.exec(donor.html)[2]);
+  const archive = boot.files.archives.find(({ to }) => to === boot.files.server_path);
+  const replaced = archive.url;
+  Object.assign(archive, { url: SERVER, bytes: server.size, integrity: await integrity(await server.arrayBuffer()) });
+  if (boot.files.snapshot) boot.files.snapshot.files = "own"; // others are read when they are imported
+  Object.assign(boot, { entry, name, title, about: { ...boot.about, name, title } });
+  boot.assets = { base: ASSETS, files: assets };
+  boot.world = OF_PROCESSES.test(source);
+  delete boot.manifest;
+  if (!inWorker) for (const key of ["runs_in", "tool_timeout", "grace", "setup_hash"]) delete boot[key];
+  const files = { ...donor.files, [SERVER]: server };
+  delete files[replaced];
+  for (const path of assets) files[ASSETS + path] = new Blob([project[path]], { type: typeOf(path) });
+  let html = donor.html.replace(BOOT, (_, head, __, tail) => head + scriptJson(boot) + tail);
+  html = await withStyles(
+    html,
+    styles.map((path) => project[path]),
+  );
+  if (assets.some((path) => /\.m?js$/.test(path))) html = html.replace("script-src ", "script-src blob: ");
+  return { html: html.replaceAll(STAND_IN, location.origin), files, inWorker };
+}
+
+const TYPES = {
+  css: "text/css",
+  html: "text/html",
+  js: "text/javascript",
+  json: "application/json",
+  mjs: "text/javascript",
+  svg: "image/svg+xml",
+};
+const typeOf = (path) => TYPES[path.split(".").at(-1).toLowerCase()] ?? "text/plain";
+
+async function integrity(data) {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
+  return `sha256-${btoa(String.fromCharCode(...digest))}`;
+}
+
+/** Adds style sheets, and their hashes to the page's policy. */
+async function withStyles(html, styles) {
+  let made = html;
+  for (const style of styles) {
+    const text = style.replaceAll("</", "<\\/").replaceAll("\r\n", "\n");
+    const hash = await integrity(new TextEncoder().encode(text));
+    made = made.replace("style-src ", () => `style-src &#39;${hash}&#39; `);
+    made = made.replace("</head>", () => `<style>${text}</style>\n</head>`);
+  }
+  return made;
+}
+
+/** As `script_json` in kit/bundle/assembly/index_page.py: nothing can end the script element. */
+function scriptJson(value) {
+  const codes = { "<": "\\u003c", ">": "\\u003e", "&": "\\u0026" };
+  return JSON.stringify(value).replace(/[<>&]/g, (character) => codes[character]);
+}

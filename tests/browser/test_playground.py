@@ -1,0 +1,187 @@
+"""The playground as a person uses it: write, run, call, break, mend, stop, keep, share, and open elsewhere."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from docs.generate.playground import build_playground
+from mcpframe.kit.base.data import checkout_dir
+from mcpframe.kit.web.serve import serve_folder
+from tests.browser.conftest import Troubles, new_context
+from tests.support.built import SNAPSHOTS
+
+SERVER = '''
+import threading
+import words
+from mcpframe import FrameServer
+
+server = FrameServer("shouting")
+
+@server.tool()
+def shout(text: str, times: int = 1) -> str:
+    """Shout it."""
+    print("asked for", text)
+    return words.loud(text) * times
+
+@server.tool()
+def forever() -> None:
+    while True:
+        pass
+'''
+WORDS = "def loud(text):\n    return text.upper() + '!'\n"
+DRAWING = """
+from mcpframe import FrameServer
+
+server = FrameServer("drawing")
+
+@server.ui
+async def ui(session):
+    await session.page.show("page.html")
+    module = await session.page.import_module("page.js")
+    session.page.element("main p").text = module.greeting()
+
+@server.tool()
+async def nothing() -> str:
+    return "nothing"
+"""
+STARTING = 60_000
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("site")
+    build_playground(checkout_dir(), folder / "playground", snapshot=SNAPSHOTS)
+    (folder / "frame.html").write_text('<!doctype html><iframe src="playground/"></iframe>')
+    with serve_folder(folder) as site:
+        yield f"http://localhost:{site.port}/"
+
+
+async def write(page: Page, text: str) -> None:
+    """Replace the text of the file that is shown, as a paste does."""
+    await page.locator(".cm-content").focus()
+    await page.keyboard.press("Control+a")
+    await page.keyboard.insert_text(text)
+
+
+async def add(page: Page, path: str, text: str) -> None:
+    page.once("dialog", lambda dialog: dialog.accept(path))
+    await page.get_by_role("button", name="Add a file").click()
+    await write(page, text)
+
+
+async def run(page: Page) -> None:
+    await page.get_by_role("button", name="Run").click()
+    await expect(page.locator("#status")).to_have_text("Running", timeout=STARTING)
+
+
+async def test_write_run_call_break_mend_stop_keep_share_open(
+    browser: Browser, page: Page, troubles: Troubles, address: str
+) -> None:
+    troubles.expect("NameError")  # the server's own
+    await page.goto(f"{address}playground/")
+    await expect(page.locator(".cm-content")).to_contain_text("def add(")
+    await expect(page.locator("iframe")).to_have_count(0)
+    await write(page, SERVER)
+    await add(page, "words.py", WORDS)
+    await run(page)
+
+    shout = page.locator("form.tool", has_text="shout")
+    await shout.get_by_label("text").fill("hello")
+    await shout.get_by_label("times").fill("2")
+    await shout.get_by_role("button", name="Call").click()
+    await expect(shout.locator("output")).to_have_text("HELLO!HELLO!")
+    await expect(page.get_by_role("log", name="Console")).to_contain_text("asked for hello")
+
+    await write(page, WORDS.replace("'!'", "mark") + "loud('') if mark else 0\n")
+    await page.get_by_role("button", name="Run").click()
+    await expect(page.locator("#status")).to_have_text("Stopped", timeout=STARTING)
+    await expect(page.get_by_role("log", name="Console")).to_contain_text("NameError")
+    await expect(page.get_by_role("tab", name="words.py")).to_have_attribute("aria-selected", "true")
+    await expect(page.locator(".cm-lint-marker-error")).to_have_count(1)
+    await write(page, WORDS)
+    await run(page)
+    await expect(shout.get_by_label("text")).to_have_value("hello")
+
+    forever = page.locator("form.tool", has_text="forever")
+    await forever.get_by_role("button", name="Call").click()
+    await expect(forever.locator("output")).to_have_text("Running …")
+    await page.get_by_role("button", name="Stop").click()
+    await expect(forever.locator("output")).to_contain_text("Stopped in the playground", timeout=STARTING)
+    await shout.get_by_role("button", name="Call").click()
+    await expect(shout.locator("output")).to_have_text("HELLO!HELLO!", timeout=STARTING)
+
+    await expect(page.locator("#saved")).to_have_text("Saved in this browser")
+    other = await page.context.new_page()
+    await other.goto(f"{address}playground/")
+    await expect(other.locator("#notice")).to_contain_text("read-only")
+    await other.close()
+    await page.reload()
+    await expect(page.locator(".cm-content")).to_contain_text('FrameServer("shouting")')
+
+    async with page.expect_download() as download:
+        await page.get_by_role("button", name="Download").click()
+    with zipfile.ZipFile(await (await download.value).path()) as archive:
+        assert archive.testzip() is None
+        assert archive.read("words.py").decode() == WORDS
+    await page.get_by_role("button", name="Share").click()
+    link = await page.get_by_label("Link").input_value()
+    assert "#1." in link
+    async with new_context(browser) as (elsewhere, _):
+        reader = await elsewhere.new_page()
+        await reader.goto(link)
+        await expect(reader.locator("#notice")).to_contain_text("Read it before you run it")
+        await expect(reader.locator("iframe")).to_have_count(0)
+        assert "#" not in reader.url
+        await run(reader)
+        await expect(reader.locator("form.tool")).to_have_count(2)
+
+
+async def test_a_server_with_a_page_of_its_own(page: Page, address: str) -> None:
+    await page.goto(f"{address}playground/#template=minimal")
+    await expect(page.locator(".cm-content")).to_contain_text("def add(")
+    await write(page, DRAWING)
+    await add(page, "page.html", "<p></p>")
+    await add(page, "page.js", "export const greeting = () => 'Drawn.';")
+    await run(page)
+    await expect(page.frame_locator("iframe").locator("main p")).to_have_text("Drawn.")
+
+
+async def test_hostile_links_are_shown_and_marked_or_refused_and_nothing_runs_in_a_frame(
+    page: Page, troubles: Troubles, address: str
+) -> None:
+    await page.goto(f"{address}playground/")
+    made = await page.evaluate(
+        """async () => {
+          const pack = async (value) => {
+            const json = new Blob([typeof value === "string" ? value : JSON.stringify(value)]);
+            const stream = json.stream().pipeThrough(new CompressionStream("deflate-raw"));
+            const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+            let text = "";
+            for (const byte of bytes) text += String.fromCharCode(byte);
+            return "#1." + btoa(text).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+          };
+          const name = "<img src=x onerror=alert(1)>";
+          return {
+            marked: await pack({ name, files: { "server.py": "# \\u202e<script>x</script>\\nimport \\u200bos\\n" } }),
+            outside: await pack({ name, files: { "../server.py": "" } }),
+            bomb: await pack("[" + " ".repeat(50_000_000) + "]"),
+            damaged: "#1.AAAA",
+          };
+        }"""
+    )
+    await page.goto(f"{address}playground/{made['marked']}")
+    await expect(page.locator("#hidden-warning")).to_contain_text("server.py, line 1, 2")
+    await expect(page.locator(".cm-specialChar")).to_have_count(2)
+    for name, reason in (("outside", "leaves the folder"), ("bomb", "too large"), ("damaged", "damaged")):
+        await page.goto("about:blank")
+        await page.goto(f"{address}playground/{made[name]}")
+        await expect(page.locator("#notice")).to_contain_text(reason)
+    await page.goto(f"{address}frame.html")
+    framed = page.frame_locator("iframe")
+    await framed.get_by_role("button", name="Run").click()
+    await expect(framed.locator("#notice")).to_contain_text("in another page's frame")
+    await expect(framed.locator("iframe")).to_have_count(0)

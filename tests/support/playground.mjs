@@ -1,0 +1,18 @@
+// Runs the playground's pure functions in Node: an array of [name, argument] as JSON in argv[3]; the results as JSON.
+const static_ = process.argv[2];
+const { checkFiles, checkPath, hiddenLines } = await import(`${static_}/playground/project-files.js`);
+const { linkOf, nameOf, readLink } = await import(`${static_}/playground/link.js`);
+const { zipOf } = await import(`${static_}/playground/zip.js`);
+
+const zip = async (files) => Buffer.from(await zipOf(files).arrayBuffer()).toString("base64");
+const there = async (project) => readLink(await linkOf(project));
+const functions = { checkFiles, checkPath, hiddenLines, linkOf, nameOf, readLink, there, zip };
+const results = [];
+for (const [name, argument] of JSON.parse(process.argv[3])) {
+  try {
+    results.push({ value: (await functions[name](argument)) ?? null });
+  } catch (error) {
+    results.push({ error: error.message });
+  }
+}
+console.log(JSON.stringify(results));

@@ -1,0 +1,114 @@
+"""The playground's links, paths and archives, in Node. Whole: tests/browser/test_playground.py."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import zipfile
+import zlib
+from typing import Any
+
+import pytest
+
+from mcpframe.kit.base.data import checkout_dir, static_dir, templates_dir
+from mcpframe.kit.base.node import find_node
+
+DRIVER = checkout_dir() / "tests" / "support" / "playground.mjs"
+PROJECT = {"name": "A projéct_1", "files": {"server.py": "print('é \U0001f40d')\n", "data/a.json": "[1]"}}
+
+
+def results(*calls: tuple[str, Any]) -> list[dict[str, Any]]:
+    """Call functions, and return the value or the error of each."""
+    text = find_node().run(str(DRIVER), static_dir().as_uri(), json.dumps(calls), timeout=60)
+    found: list[dict[str, Any]] = json.loads(text)
+    return found
+
+
+def packed(value: Any) -> str:
+    text = value if isinstance(value, bytes) else json.dumps(value).encode()
+    compressor = zlib.compressobj(9, wbits=-15)
+    data = compressor.compress(text) + compressor.flush()
+    return "#1." + base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def test_a_project_comes_out_of_its_link_as_it_was() -> None:
+    source = (templates_dir() / "sqlite-analyst" / "server.py").read_text("utf-8")  # of 230 lines
+    back, link, template, nothing = results(
+        ("there", PROJECT),
+        ("linkOf", {"name": "a", "files": {"server.py": source}}),
+        ("readLink", "#template=shop"),
+        ("readLink", "#"),
+    )
+    assert back == {"value": PROJECT}
+    assert len(link["value"]) < 5_500
+    assert template == {"value": {"template": "shop"}}
+    assert nothing == {"value": None}
+
+
+@pytest.mark.parametrize(
+    ("fragment", "reason"),
+    [
+        ("#2.AAAA", "later version"),
+        ("#1.", "damaged"),
+        ("#1.A+/=", "damaged"),
+        ("#1.AAAA", "damaged"),
+        (packed(PROJECT)[:-9], "damaged"),
+        (packed(b"\xff\xfe"), "damaged"),
+        (packed("text"), "damaged"),
+        (packed({"name": "x"}), "no project"),
+        (packed({"name": "x", "files": []}), "no project"),
+        (packed({"name": "x", "files": {}}), "no files"),
+        (packed({"name": "x", "files": {"a.py": 1}}), "has no text"),
+        (packed({"name": "x", "files": {"a.py": "", "A.py": ""}}), "twice"),
+        (packed({"name": "x", "files": {"a": "", "a/b": ""}}), "both a file and a folder"),
+        (packed({"name": "x", "files": {f"{number}.py": "" for number in range(101)}}), "more than 100 files"),
+        (packed({"name": "x", "files": {"a.py": "x" * 1_000_000}}), "larger than 1 MB"),
+        (packed(b" " * 100_000_000), "too large"),
+    ],
+)
+def test_other_links_are_refused(fragment: str, reason: str) -> None:
+    [found] = results(("readLink", fragment))
+    assert reason in found["error"]
+
+
+def test_paths_stay_in_their_folder_and_can_be_read() -> None:
+    good = ["server.py", "a/b/c.txt", ".env", "Ünïcode.py", "a-b_c.d"]
+    bad = [
+        "",
+        "/a",
+        "a/",
+        "a//b",
+        ".",
+        "..",
+        "a/../b",
+        "a\\b",
+        "c:a",
+        "a\0b",
+        "a\nb",
+        "\u202ea.py",
+        "a\u200b.py",
+        "a ",
+        "a.",
+    ]
+    bad += ["_mcpframe/x", "mcpframe.py", "aux.py", "x" * 201, 'a"b', "a<b"]
+    found = results(*(("checkPath", path) for path in [*good, *bad]), ("checkPath", None))
+    assert [each.get("error") for each in found[: len(good)]] == [None] * len(good)
+    assert [path for path, each in zip(bad, found[len(good) :], strict=False) if "error" not in each] == []
+    assert "error" in found[-1]
+
+
+def test_hidden_characters_are_found_by_line() -> None:
+    assert results(("hiddenLines", "a\r\n\tb\nc\u202ed\né\u200b\n")) == [{"value": [3, 4]}]
+
+
+def test_names_can_be_names_of_files() -> None:
+    names = [each["value"] for each in results(("nameOf", "<img>/../é x"), ("nameOf", None), ("nameOf", "a" * 99))]
+    assert names == ["img..é x", "untitled", "a" * 60]
+
+
+def test_a_zip_is_one() -> None:
+    [made] = results(("zip", PROJECT["files"]))
+    archive = zipfile.ZipFile(io.BytesIO(base64.b64decode(made["value"])))
+    assert archive.testzip() is None
+    assert {name: archive.read(name).decode() for name in archive.namelist()} == PROJECT["files"]
