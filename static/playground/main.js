@@ -10,9 +10,11 @@ import { element, toolForm } from "./tool-form.js";
 import { zipOf } from "./zip.js";
 
 const AUTOSAVE = 400; // milliseconds after the last change
-const MOST_LINES = 1_000; // of the console
+const MOST_ENTRIES = 1_000; // of the console
+const LONGEST_ENTRY = 20_000; // characters
 const IN_SERVER = /File "\/mcpframe\/server\/([^"]+)", line (\d+)/g;
 const FIRST = "minimal";
+const MAIN = "server.py";
 
 const $ = (id) => /** @type {any} */ (document.getElementById(id));
 const donor = new Donor(document.baseURI);
@@ -41,7 +43,7 @@ async function open(opened, { isNew = false, note = "" } = {}) {
   if (isNew && !readOnly) await saveProject(project);
   kept.clear();
   editor.open(project.files, readOnly);
-  show(project.files["server.py"] === undefined ? Object.keys(project.files)[0] : "server.py");
+  show(inOrder(Object.keys(project.files))[0]);
   notice(readOnly ? "Another tab edits this project: it is read-only here." : note);
   status("Not running");
   $("tools").replaceChildren();
@@ -107,9 +109,12 @@ function show(path) {
   listFiles();
 }
 
+/** Returns paths, the server's module first. */
+const inOrder = (paths) => paths.sort((one, other) => Number(other === MAIN) - Number(one === MAIN));
+
 function listFiles() {
   $("files").replaceChildren(
-    ...Object.keys(project.files).map((path) => {
+    ...inOrder(Object.keys(project.files)).map((path) => {
       const tab = element("button", {
         type: "button",
         role: "tab",
@@ -120,6 +125,7 @@ function listFiles() {
       return tab;
     }),
   );
+  $("files").querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest", inline: "nearest" });
   $("delete-file").disabled = readOnly || Object.keys(project.files).length === 1;
 }
 
@@ -186,7 +192,7 @@ async function listTools(mine) {
 /** Shows an error of the server's page, at its line if it has one. */
 function problem(title, detail) {
   write(detail ? `${title}\n${detail}` : title, "error");
-  const places = [...detail.matchAll(IN_SERVER)].filter(([, path]) => project.files[path] !== undefined);
+  const places = [...detail.matchAll(IN_SERVER)].filter(([, path]) => Object.hasOwn(project.files, path));
   const [, path, line] = places.at(-1) ?? [];
   if (!path) return;
   show(path);
@@ -209,13 +215,10 @@ async function stop() {
     return status("Stopped");
   }
   status("Stopping …", "busy");
-  await mine?.stop(() => mine === running && calls > 0);
+  const goesOn = await mine.stop();
   if (mine !== running) return;
-  if (calls) {
-    end();
-    return status("Stopped");
-  }
-  status("Running", "good");
+  if (!goesOn) end();
+  status(goesOn ? "Running" : "Stopped", goesOn ? "good" : "");
 }
 
 function end() {
@@ -236,8 +239,8 @@ function status(text, kind = "") {
 
 function write(text, level) {
   const list = $("console");
-  list.append(element("pre", { textContent: visible(text), className: level }));
-  while (list.children.length > MOST_LINES) list.firstChild.remove();
+  list.append(element("pre", { textContent: visible(text.slice(0, LONGEST_ENTRY)), className: level }));
+  while (list.children.length > MOST_ENTRIES) list.firstChild.remove();
   list.scrollTop = list.scrollHeight;
 }
 
@@ -253,7 +256,6 @@ async function share() {
   const link = `${location.origin}${location.pathname}${fragment}`;
   if (link.length > LONGEST_LINK)
     return notice("The project is too large for a link: download it, and share the file.");
-  history.replaceState(null, "", fragment);
   $("link").value = link;
   $("link-note").textContent =
     link.length > LONG_LINK
@@ -316,7 +318,7 @@ function wire() {
     const path = prompt("Path of the new file, such as helpers.py");
     if (path === null || readOnly) return;
     checkPath(path);
-    if (project.files[path] === undefined) {
+    if (!Object.hasOwn(project.files, path)) {
       checkFiles({ ...project.files, [path]: "" });
       changed(path, "");
     }

@@ -4,7 +4,7 @@ import { FrameTransport } from "../host/host.js";
 
 const SANDBOX = "allow-scripts allow-forms";
 const STARTING = 60_000; // milliseconds
-const STOPPING = 5_000; // milliseconds from a stop until the frame is removed; a worker's grace is a second
+const STOPPING = 5_000; // milliseconds from a stop until a frame that does not answer is removed
 
 export class Run {
   #transport = null;
@@ -68,17 +68,18 @@ export class Run {
   }
 
   /**
-   * Stops the calls. A server in its page cannot be stopped while it computes: then its frame is removed.
-   * @param {() => boolean} isBusy whether a call still waits
+   * Stops the calls. A server that computes in its page answers nothing then: its run is ended.
+   * @returns {Promise<boolean>} whether the server goes on
    */
-  stop(isBusy) {
+  async stop() {
     this.#transport?.stop("Stopped in the playground.");
-    return new Promise((resolve) => {
-      setTimeout(() => {
-        if (isBusy()) this.end();
-        resolve(undefined);
-      }, STOPPING);
-    });
+    try {
+      await this.#client.ping({ timeout: STOPPING });
+      return !this.#ended;
+    } catch {
+      this.end();
+      return false;
+    }
   }
 
   /** Ends the run, and removes its frame. */
