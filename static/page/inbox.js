@@ -8,8 +8,10 @@ import { allowsWebAssembly, dress, read, standIn } from "../app/stand-in.js";
 const PARTIAL = "ui/notifications/tool-input-partial";
 const INPUTS = [PARTIAL, "ui/notifications/tool-input"];
 
-/** Returns whether the list of a view's hosts has an origin. */
-export const allows = (hosts, origin) => hosts.includes(origin) || (hosts.includes("*") && origin !== "null");
+/** Returns whether a list of hosts has an origin. */
+export const allows = (hosts, origin) =>
+  hosts.includes(origin) ||
+  (origin !== "null" && (hosts.includes("*") || (hosts.includes("self") && origin === self.origin)));
 
 /**
  * @param {object} before messages of the page's window so far

@@ -109,7 +109,8 @@ function allowedIn(dialect) {
 /** Says which pages these are. */
 function embedders(origins) {
   if (origins.includes("*")) return "Allowed: any page.";
-  const named = origins.map((origin) => (origin === "null" ? "sandboxed frames and files" : origin));
+  const words = { null: "sandboxed frames and files", self: "pages of this site" };
+  const named = origins.map((origin) => words[origin] ?? origin);
   return `Allowed: ${[...new Set(named)].join(", ")}.`;
 }
 

@@ -161,7 +161,7 @@ async def _run(config: BootConfig, loader: Loader) -> None:
             elif offering:
                 await offering.ended()
         return
-    allowed = config.origins(target)
+    allowed = config.origins(target, window.own_origin())
     if allowed.anyone:
         log.warning("Any page may embed this server: its allowed_origins has '*'.")
     loader.ready(json.dumps({"state": "waiting"}))

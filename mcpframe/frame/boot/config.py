@@ -98,8 +98,12 @@ class BootConfig:
         patience = {"handshake_timeout": SERVER_HANDSHAKE_SECONDS} if self.kind == "server" else {}
         return Options(**{**patience, **given})
 
-    def origins(self, server: object) -> OriginLists:
+    def origins(self, server: object, own_origin: str) -> OriginLists:
         """Return the allow-lists of the offered dialects: the config's, or else those of the `FrameServer`.
+
+        Args:
+            server: what serves.
+            own_origin: the page's origin, which is `"self"` in a list.
 
         Raises:
             OriginError: if neither allows any origin.
@@ -108,7 +112,8 @@ class BootConfig:
         entries = OriginEntries(common, {name: tuple(origins) for name, origins in own.items()})
         if not entries and isinstance(server, Framed):
             entries = OriginEntries(server.allowed_origins or (), server.dialect_origins)
-        return entries.parse(opaque=bool(self.options.get("allow_opaque", False))).without(withheld(self.dialects))
+        opaque = bool(self.options.get("allow_opaque", False))
+        return entries.with_own(own_origin).parse(opaque=opaque).without(withheld(self.dialects))
 
     @property
     def setup_result(self) -> SetupResult:

@@ -64,11 +64,12 @@ def offered(
     from mcpframe.frame.browser import window
 
     framed = window.host_window() is not None
-    allowed = _allowed(spoken, config, target)
+    own_origin = window.own_origin()
+    allowed = _allowed(spoken, config, target, own_origin)
     if framed and (allowed is None or config.program):
         return nullcontext()
     servers = server_module(config.program, target)
-    session: Any = DocumentSession(spoken, window.own_origin())
+    session: Any = DocumentSession(spoken, own_origin)
 
     async def serve(read: Any, write: Any) -> None:
         with running_for(target, session, "transport", config, loader):
@@ -79,8 +80,8 @@ def offered(
     return offering
 
 
-def _allowed(spoken: Dialect, config: BootConfig, target: ServerObject) -> AllowedOrigins | None:
+def _allowed(spoken: Dialect, config: BootConfig, target: ServerObject, own_origin: str) -> AllowedOrigins | None:
     try:
-        return config.origins(target).of(spoken.name)
+        return config.origins(target, own_origin).of(spoken.name)
     except OriginError:
         return None  # in a tab: a frame has ended by then

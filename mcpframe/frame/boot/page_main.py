@@ -22,9 +22,11 @@ BUNDLED_WITH = ("page",)
 
 async def run_page(main: Callable[[Page], Any], config: BootConfig, loader: Loader) -> None:
     """Run it until it ends."""
+    from mcpframe.frame.browser import window
+
     options = config.options
     named = bool(config.allowed_origins or any(config.dialect_origins.values()) or options.get("allow_opaque"))
-    allowed = config.origins(None) if named else None
+    allowed = config.origins(None, window.own_origin()) if named else None
 
     def note_session(begun: SessionBegun | None) -> None:
         loader.at_end(last_words_to_post(begun) if begun else "null")

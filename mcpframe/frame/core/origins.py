@@ -17,6 +17,8 @@ from mcpframe.frame.core.errors import OriginError
 
 ANY = "*"
 OPAQUE = "null"
+SELF = "self"
+"""An entry of `allowed_origins`: the origin that the page turns out to have, wherever it is published."""
 MADE_UP_ADDRESS = "192.0.43.8"
 """The address of every public name for code in a page, which cannot look names up: one of ICANN's own. Those of the
 ranges that are set aside for special purposes count as private for some servers, even where they are global."""
@@ -115,8 +117,28 @@ class OriginEntries:
         """Return the entries of a dialect."""
         return self.own.get(dialect, self.common)
 
+    def and_also(self, origin: str) -> OriginEntries:
+        """Return the entries with one more in the common list, and in each dialect's own that allows anybody."""
+        own = {name: tuple(dict.fromkeys((*each, origin))) if each else each for name, each in self.own.items()}
+        return OriginEntries(tuple(dict.fromkeys((*self.common, origin))), own)
+
+    def with_own(self, origin: str) -> OriginEntries:
+        """Return the entries with the page's own origin in place of `"self"`.
+
+        It stays as it is, and matches nothing, if the page has an opaque origin: every sandboxed frame has that.
+        """
+        if origin == OPAQUE:
+            return self
+
+        def known(entries: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(origin if entry == SELF else entry for entry in entries)
+
+        return OriginEntries(known(self.common), {name: known(entries) for name, entries in self.own.items()})
+
     def parse(self, *, opaque: bool = False) -> OriginLists:
         """Check them. In a dialect's own list, `"null"` needs no further opt-in.
+
+        `"self"` is kept, and matches nothing: see `with_own`.
 
         Args:
             opaque: whether `"null"` is allowed in every dialect.
@@ -126,12 +148,17 @@ class OriginEntries:
         """
         if not self and not opaque:
             parse_allowed_origins(())
-        lists = {
-            name: parse_allowed_origins(entries, opaque=opaque or OPAQUE in entries) if entries or opaque else None
-            for name, entries in self.own.items()
-        }
-        common = parse_allowed_origins(self.common, opaque=opaque) if self.common or opaque else None
-        return OriginLists(common, lists)
+        lists = {name: _parsed(entries, opaque or OPAQUE in entries) for name, entries in self.own.items()}
+        return OriginLists(_parsed(self.common, opaque), lists)
+
+
+def _parsed(entries: tuple[str, ...], opaque: bool) -> AllowedOrigins | None:
+    """Return the allow-list of a dialect; None if it allows no peer."""
+    if not (entries or opaque):
+        return None
+    named = [entry for entry in entries if entry != SELF]
+    parsed = parse_allowed_origins(named, opaque=opaque) if named or opaque else AllowedOrigins(frozenset())
+    return replace(parsed, exact=parsed.exact | {SELF}) if SELF in entries else parsed
 
 
 def parse_origin(value: object) -> str:

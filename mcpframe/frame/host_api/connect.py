@@ -91,7 +91,9 @@ async def connect_to_host(
     from mcpframe.frame.browser import window
 
     named = _defaults.allowed_origins if allowed_origins is None else None
-    allowed = (named or entries_of(allowed_origins).parse()).without(withheld(_defaults.dialects))
+    allowed = (named or entries_of(allowed_origins).with_own(window.own_origin()).parse()).without(
+        withheld(_defaults.dialects)
+    )
     candidates = client_candidates(allowed, dialect)
     host = window.host_window()
     if host is None:

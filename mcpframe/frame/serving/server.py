@@ -75,7 +75,8 @@ class FrameServer(Framed, MCPServer[LifespanT]):
     Args:
         name: The server's name, as the client sees it.
         allowed_origins: The origins of the pages that may embed this server, exact (`"https://chat.example"`);
-            `"*"` for all. A table has a list for each dialect: `{"sep": [...], "mcp_apps": ["*"]}`. None: those of
+            `"*"` for all, `"self"` for the bundle's own. A table has a list for each dialect:
+            `{"sep": [...], "mcp_apps": ["*"]}`. None: those of
             `[tool.mcpframe]` in pyproject.toml, which also takes precedence over this list.
         browser: The capability `browser` for MCP-B clients, such as `{"cacheSupported": True}`.
         request_state_security: See `MCPServer`; None keeps the state in the frame (`sdk.HandleCodec`).

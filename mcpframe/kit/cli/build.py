@@ -13,6 +13,7 @@ import typer
 from mcpframe.kit.cli import common_options as options
 from mcpframe.kit.cli import package as packages
 from mcpframe.kit.cli.examples import examples
+from mcpframe.kit.cli.gallery import build_gallery
 from mcpframe.kit.cli.output import err, escape, out, silently, some_of, step
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ EXAMPLES = examples(
     "mcpframe build my-server --single-file",
     "mcpframe build package:mcp-server-time",
     "mcpframe build package:mcp-server-fetch --set csp.connect_src=found",
+    "mcpframe build --gallery servers --out public",
 )
 _MENTIONED = 0.1  # MB
 
@@ -84,6 +86,14 @@ def build(
             help="Write the bundle as one HTML file, too, beside its folder; it needs no other file.",
         ),
     ] = False,
+    gallery: Annotated[
+        bool,
+        typer.Option(
+            "--gallery",
+            help="Build the servers of all folders in the given one, and a page on which each can be tried. The "
+            "gallery's pages may embed them, too.",
+        ),
+    ] = False,
     explain: Annotated[
         bool,
         typer.Option(
@@ -97,9 +107,29 @@ def build(
 
     Somebody else's package becomes a project in ./NAME first, which can be edited.
     """
+    progress = silently if as_json else step
+    if gallery:
+        build_gallery(
+            path,
+            output,
+            upgrade=upgrade,
+            snapshot=snapshot,
+            allow_origin=allow_origin,
+            distribution=distribution,
+            as_json=as_json,
+            for_one_server={
+                "--url": url,
+                "--set": settings,
+                "--build-sdists": build_sdists,
+                "--max-unpacked": max_unpacked,
+                "--single-file": single_file,
+                "--explain": explain,
+            },
+            progress=progress,
+        )
+        return
     from mcpframe.kit.bundle.pipeline import build as build_bundle  # a slow import
 
-    progress = silently if as_json else step
     with ExitStack() as stack:
         package, folder = _project(
             stack, str(path), settings, upgrade=upgrade, build_sdists=build_sdists, progress=progress

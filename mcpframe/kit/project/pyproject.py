@@ -139,9 +139,9 @@ class McpframeConfig(_Section):
         kind: `server`, or `page` for a page that is not a server: a host, or the client of an inverted architecture.
         name: The bundle's folder; by default the project's name.
         title: The name shown to people; by default the server's own.
-        allowed_origins: Origins of the pages that may embed the server, in full; `*` for all. A table has a list for
-            each dialect, such as `{ sep = ["https://chat.example"], mcp_apps = ["*"] }`; dialects that it does not name
-            are not spoken.
+        allowed_origins: Origins of the pages that may embed the server, in full; `*` for all, `self` for that of
+            the bundle, wherever it is. A table has a list for each dialect, such as
+            `{ sep = ["https://chat.example"], mcp_apps = ["*"] }`; dialects that it does not name are not spoken.
         dialects: The dialects that the bundle offers: some of `sep`, `mcp_apps`, `mcp_ui`, `mcp_b` and `webmcp`; by
             default all.
         visibility: Whether the page must be visible while it serves.

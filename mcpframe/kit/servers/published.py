@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urljoin
 
-from mcpframe.frame.core.origins import ANY, OPAQUE
+from mcpframe.frame.core.origins import ANY, OPAQUE, SELF
 from mcpframe.frame.core.places import parse_address
 from mcpframe.frame.dialects.available import dialect, offered_names, offers
 from mcpframe.kit.base.errors import NoFramedServer
@@ -118,7 +118,7 @@ def not_offered(manifest: Mapping[str, Any] | None, name: str | None = None) -> 
 
 def host_for(manifest: dict[str, Any] | None) -> str:
     """Return an origin that may frame the bundle of this manifest."""
-    return next((origin for origin in _allowed(manifest or {}) if origin not in (ANY, OPAQUE)), _ANY_HOST)
+    return next((origin for origin in _allowed(manifest or {}) if origin not in (ANY, OPAQUE, SELF)), _ANY_HOST)
 
 
 def allows(manifest: Mapping[str, Any], origin: str) -> bool:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from mcpframe.frame.core.origins import ANY, OPAQUE
+from mcpframe.frame.core.origins import ANY, OPAQUE, SELF
 from mcpframe.frame.dialects.available import view_dialects
 from mcpframe.kit.base.cache import cache_dir
 from mcpframe.kit.base.errors import ConfigError
@@ -233,7 +233,7 @@ def build_for_tests(
 
 def _host(allowed: Iterable[str]) -> str:
     """Return the first origin of a list, or any origin if the list has none."""
-    return next((origin for origin in allowed if origin not in (ANY, OPAQUE)), _ANY_HOST)
+    return next((origin for origin in allowed if origin not in (ANY, OPAQUE, SELF)), _ANY_HOST)
 
 
 async def _running_loop() -> asyncio.AbstractEventLoop:

@@ -1,4 +1,4 @@
-// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/page.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "4ad9b7fdfc0a59bf7956494e2a93928993ff909383065abe11c1795a318c7f45"}
+// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/page.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "158c3e417d40cb1bb8ed3fb21b8c5eb4e941e090b494593e73ff60e1fe75d33d"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -1010,7 +1010,8 @@ function allowedIn(dialect) {
 }
 function embedders(origins) {
   if (origins.includes("*")) return "Allowed: any page.";
-  const named = origins.map((origin) => origin === "null" ? "sandboxed frames and files" : origin);
+  const words = { null: "sandboxed frames and files", self: "pages of this site" };
+  const named = origins.map((origin) => words[origin] ?? origin);
   return `Allowed: ${[...new Set(named)].join(", ")}.`;
 }
 function inThisTab(ways) {

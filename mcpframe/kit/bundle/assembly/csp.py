@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mcpframe.frame.core.origins import ANY, OPAQUE
+from mcpframe.frame.core.origins import ANY, OPAQUE, SELF
 from mcpframe.kit.bundle.assembly.assets import integrity
 from mcpframe.kit.project.pyproject import CspConfig
 from mcpframe.views.csp import Sources, page_directives, policy_text
@@ -72,5 +72,5 @@ def header_policy(policy: str, origins: Iterable[str], *, opaque: bool) -> str:
     # schemes only (Content Security Policy, level 3, 6.7.2.8), which the pages of editors on the desktop do not have.
     if ANY in listed or OPAQUE in listed or opaque:
         return policy
-    ancestors = " ".join(["'self'", *sorted(listed)])
+    ancestors = " ".join(["'self'", *sorted(entry for entry in listed if entry != SELF)])
     return f"{policy}; frame-ancestors {ancestors}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mcpframe.frame.core.origins import OriginEntries, OriginLists
+from mcpframe.frame.core.origins import SELF, OriginEntries, OriginLists
 from mcpframe.frame.dialects.available import (
     dialect,
     dialects,
@@ -76,7 +76,12 @@ def check_origins_early(project: Project, author: Mapping[str, bytes]) -> None:
         ConfigError: No page may embed the server.
     """
     config = project.config
-    named = entries_of(config.allowed_origins) or config.options.allow_opaque or not needs_hosts(config.dialects)
+    named = (
+        project.in_gallery
+        or entries_of(config.allowed_origins)
+        or config.options.allow_opaque
+        or not needs_hosts(config.dialects)
+    )
     if config.kind == "server" and not named:
         if not config.import_server:
             raise ConfigError(_no_origins(project, " (FrameServer's are not known, as import_server is false)"))
@@ -85,13 +90,16 @@ def check_origins_early(project: Project, author: Mapping[str, bytes]) -> None:
 
 
 def origins_for(project: Project, of_server: OriginEntries) -> OriginEntries:
-    """Return the origins that may embed a server: the project's `allowed_origins`, or else the server's own.
+    """Return the origins that may embed a server: the project's `allowed_origins`, or else the server's own; and its
+    site's, for a server of a gallery.
 
     Raises:
         ConfigError: No page may embed it.
     """
     config = project.config
     origins = entries_of(config.allowed_origins) or of_server
+    if project.in_gallery:
+        origins = origins.and_also(SELF)
     if config.kind == "server" and needs_hosts(config.dialects) and not config.options.allow_opaque:
         if not origins:
             raise ConfigError(_no_origins(project, ""))

@@ -159,7 +159,7 @@ async def _serve(server: Any, script: tuple[tuple[str, dict[str, Any]], ...]) ->
 
     config = BootConfig("probe:server", "probe", "probe", [HOST])
     host, page = _Host(script), _Nobody()
-    candidates = inner_candidates(TRANSPORT, config.origins(server))
+    candidates = inner_candidates(TRANSPORT, config.origins(server, PAGE))
     serving = asyncio.create_task(serve_host(server, candidates, host, config, page, on_event=Reporter(page)))
     waiting = asyncio.create_task(host.over.wait())
     await asyncio.wait([serving, waiting], return_when=asyncio.FIRST_COMPLETED)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from mcpframe.frame.core.origins import ANY, OPAQUE
+from mcpframe.frame.core.origins import ANY, OPAQUE, SELF
 from mcpframe.kit.bundle.assembly.manifest import origins_of
 from mcpframe.kit.bundle.assembly.offered import embedders, without_use
 from mcpframe.kit.publish.bundle_checks.findings import HEADERS, Finding, error, warning
@@ -103,7 +103,7 @@ def check_origins(allowed: Sequence[str], *, published: bool, dialect: str = "")
     if OPAQUE in allowed:
         yield warning(subject, "Any sandboxed frame may embed the server.", f"Name the hosts {where}.")
     for origin in allowed:
-        if origin in (ANY, OPAQUE):
+        if origin in (ANY, OPAQUE, SELF):
             continue
         host = urlsplit(origin).hostname or ""
         if _is_loopback(host):
@@ -146,7 +146,7 @@ def _policy(policy: str | None, allowed: Sequence[str], *, opaque: bool) -> Iter
         yield warning(subject, "It does not restrict who may frame the page.", f"Add frame-ancestors: {HEADERS}.")
     elif ANY not in ancestors:
         for origin in allowed:
-            if origin not in (ANY, OPAQUE) and origin not in ancestors:
+            if origin not in (ANY, OPAQUE) and (f"'{SELF}'" if origin == SELF else origin) not in ancestors:
                 yield error(
                     subject,
                     f"Its frame-ancestors keep {origin} from framing the page, although allowed_origins has it.",

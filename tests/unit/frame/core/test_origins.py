@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mcpframe.frame.core.errors import OriginError
-from mcpframe.frame.core.origins import OriginEntries, origin_entries, parse_allowed_origins, parse_origin
+from mcpframe.frame.core.origins import SELF, OriginEntries, origin_entries, parse_allowed_origins, parse_origin
 
 GOOD = [
     "https://chat.example",
@@ -188,3 +188,33 @@ def test_a_table_that_names_nobody_is_refused(table: Any) -> None:
 def test_a_table_that_cannot_be_used(table: Any, said: str) -> None:
     with pytest.raises(OriginError, match=said):
         origin_entries(table, DIALECTS).parse()
+
+
+HERE, CHAT = "https://here.example", "https://chat.example"
+
+
+def test_self_is_the_pages_own_origin() -> None:
+    entries = OriginEntries((SELF, CHAT), {"mcp_apps": (SELF,), "mcp_ui": (CHAT,)})
+    lists = entries.with_own(HERE).parse()
+    assert {name: list(lists.of(name) or ()) for name in ("sep", "mcp_apps", "mcp_ui")} == {
+        "sep": [CHAT, HERE],
+        "mcp_apps": [HERE],
+        "mcp_ui": [CHAT],
+    }
+
+
+@pytest.mark.parametrize("opaque", [False, True])
+def test_in_a_page_of_opaque_origin_self_allows_nobody_else(opaque: bool) -> None:
+    allowed = OriginEntries((SELF,)).with_own("null").parse(opaque=opaque).common
+    assert allowed is not None
+    assert ("null" in allowed) is opaque
+    assert HERE not in allowed
+
+
+def test_before_the_page_is_anywhere_self_allows_nobody() -> None:
+    allowed = OriginEntries((SELF,)).parse().common
+    assert allowed is not None
+    assert HERE not in allowed
+    assert list(allowed) == [SELF]
+    with pytest.raises(OriginError):
+        parse_origin(SELF)

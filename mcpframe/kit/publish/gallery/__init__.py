@@ -1,0 +1,1 @@
+"""A gallery: bundles of many servers, and one page on which each can be tried."""

@@ -1,0 +1,142 @@
+"""Build all servers of a folder into one site, with a page on which each can be started, inspected and taken home."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mcpframe.kit.base.cache import make_public_folder, write_file
+from mcpframe.kit.base.data import static_dir
+from mcpframe.kit.base.errors import BuildError, KitError
+from mcpframe.kit.base.locking import locked
+from mcpframe.kit.base.progress import Progress, labelled, silent
+from mcpframe.kit.bundle.output_root import BuildResult
+from mcpframe.kit.bundle.pipeline import build
+from mcpframe.kit.bundle.snapshot.camera import camera
+from mcpframe.kit.project.project import Project, find_project
+from mcpframe.kit.publish.gallery.cards import gallery_page
+from mcpframe.kit.publish.gallery.files import ASSETS, gallery_assets
+from mcpframe.kit.publish.gallery.index import INDEX, PICTURES, Entry, entry_of, index_text, read_index
+
+INSPECTOR = "inspector"
+_PYPROJECT = "pyproject.toml"
+_TAKEN = frozenset({INSPECTOR, ASSETS})
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """A built gallery.
+
+    Attributes:
+        folder: The output root, with `index.html` and `index.json`.
+        entries: The servers, in the order of their titles.
+        results: Their bundles.
+        failures: By project folder, why a server is missing. The rest of the gallery is complete.
+    """
+
+    folder: Path
+    entries: tuple[Entry, ...]
+    results: tuple[BuildResult, ...]
+    failures: dict[Path, KitError]
+
+
+def projects_of(folder: Path) -> list[Project]:
+    """Return the projects of servers in the folders of a folder, by name.
+
+    Raises:
+        BuildError: There is none, two have the same name, or one has a name that the gallery needs.
+        ConfigError: The configuration of one is invalid.
+    """
+    found = [find_project(each.parent) for each in sorted(folder.glob(f"*/{_PYPROJECT}"))]
+    servers = {project.root: project for project in found if project.config.kind == "server"}
+    if not servers:
+        raise BuildError(f"{folder} has no folder with the {_PYPROJECT} of a server: a gallery is of several projects.")
+    by_name: dict[str, Project] = {}
+    for project in servers.values():
+        if project.name in _TAKEN:
+            raise BuildError(
+                f"{project.file}: a gallery has a folder {project.name!r} of its own: choose another name."
+            )
+        other = by_name.setdefault(project.name, project)
+        if other is not project:
+            raise BuildError(f"{project.file} and {other.file} have the same name, {project.name!r}: rename one.")
+    return list(by_name.values())
+
+
+def build_gallery(
+    folder: Path,
+    out: Path,
+    *,
+    title: str = "",
+    upgrade: bool = False,
+    snapshot: bool | None = None,
+    allowed_origins: Sequence[str] | None = None,
+    distribution: str | None = None,
+    progress: Progress = silent,
+) -> Gallery:
+    """Build the servers of a folder's projects, the inspector, and the page of all.
+
+    A server that cannot be built is left out, and an earlier build of it remains.
+
+    Args:
+        folder: The folder with the projects' folders.
+        out: The output root.
+        title: The page's title; by default from the folder's name.
+        upgrade: As for `build`.
+        snapshot: As for `build`.
+        allowed_origins: As for `build`. The gallery's own pages may embed its servers in any case.
+        distribution: As for `build`.
+        progress: Reports long steps.
+
+    Raises:
+        BuildError: There is no server, or none can be built.
+        KitError: Something the build needs is missing or fails.
+    """
+    projects = projects_of(folder)
+    results: dict[Path, BuildResult] = {}
+    failures: dict[Path, KitError] = {}
+    with camera(reused=True) as taking:
+        for project in projects:
+            try:
+                results[project.root] = build(
+                    project.root,
+                    out,
+                    upgrade=upgrade,
+                    snapshot=snapshot,
+                    allowed_origins=allowed_origins,
+                    distribution=distribution,
+                    in_gallery=True,
+                    taking=taking,
+                    progress=labelled(project.name, progress),
+                )
+            except KitError as error:
+                failures[project.root] = error
+        if not results:
+            raise next(iter(failures.values()))
+        build(static_dir() / INSPECTOR, out, taking=taking, progress=labelled("The inspector", progress))
+    entries = _write(folder, out, title or folder.resolve().name.replace("-", " ").capitalize(), results)
+    return Gallery(out, entries, tuple(results.values()), failures)
+
+
+def _write(folder: Path, out: Path, title: str, results: dict[Path, BuildResult]) -> tuple[Entry, ...]:
+    """Write the page, its files and the index; return the servers."""
+    files = gallery_assets()
+    with locked(out):
+        earlier = read_index(out)
+        entries: list[Entry] = []
+        for root, result in results.items():
+            picture = next((path for name in PICTURES if (path := root / name).is_file()), None)
+            if picture is not None:
+                files[f"{ASSETS}/{result.name}{picture.suffix}"] = picture.read_bytes()
+            described = find_project(root)
+            entries.append(entry_of(described, result, picture, earlier))
+        entries.sort(key=lambda entry: entry.title.casefold())
+        offered = {"servers": [{"title": each.title, "url": f"../{each.url}"} for each in entries]}
+        files[f"{INSPECTOR}/examples.json"] = json.dumps(offered).encode()
+        files |= {"index.html": gallery_page(title, entries).encode(), INDEX: index_text(title, entries).encode()}
+        for name, data in files.items():
+            make_public_folder((out / name).parent)
+            write_file(out / name, data, public=True)
+    return tuple(entries)
