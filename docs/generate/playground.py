@@ -67,6 +67,11 @@ def build_playground(root: Path, target: Path, *, snapshot: bool | None = None, 
     (target / "index.html").write_text(text.replace("POLICY", escape(_policy(page))), "utf-8")
 
 
+def runnable(playground: Path) -> list[str]:
+    """Return the names of the templates that a built playground runs."""
+    return [each["name"] for each in json.loads((playground / "templates.json").read_text("utf-8"))]
+
+
 def _templates(packages: set[str]) -> list[dict[str, Any]]:
     """Return the templates that run in the playground: their names, titles and files, the smallest first."""
     found = []

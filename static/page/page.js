@@ -269,6 +269,11 @@ export const page = {
     const hosts = offered.filter((way) => way.hosts && allowedIn(way.dialect).length);
     const serves = hosts.length ? "the page that embeds it" : "this tab";
     element("status").textContent = `This page is an MCP server: it serves ${serves}.`;
+    if (config.inspector && hosts.length) {
+      const inspector = new URL(config.inspector, document.baseURI);
+      inspector.hash = new URLSearchParams({ add: location.href.split("#")[0] }).toString();
+      add(add(about, "p", ""), "a", "Try it in the inspector", { href: inspector.href });
+    }
     const here = inThisTab(offered);
     if (here) {
       add(about, "h2", "In this tab");

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 from playwright.async_api import BrowserContext, Locator, Page, expect
 
+from mcpframe.kit.base.bundled_scripts import ELEMENT_SCRIPT, bundled_script
 from mcpframe.kit.base.data import checkout_dir, static_dir
 from mcpframe.kit.base.node import install_locked
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Bundle, BundleOf, Origins, TemplateSite, Troubles
 from tests.browser.test_accessibility import SCHEMES, complaints
 from tests.contract.playing import POLL
-from tests.release.host_package import bundled_file, element_file
+from tests.release.host_package import bundled_file
 
 HOSTILE = "<img src=x onerror=alert(1)>\u202e"
 
@@ -27,7 +28,7 @@ def packed(site: Path) -> None:
     modules = install_locked(checkout_dir())
     for module in (static_dir() / "host").glob("element-*.js"):
         shutil.copy(module, site)
-    (site / "element.js").write_text(element_file(modules), "utf-8")
+    (site / "element.js").write_text(bundled_script(ELEMENT_SCRIPT), "utf-8")
     (site / "bundled.js").write_text(bundled_file(modules), "utf-8")
 
 

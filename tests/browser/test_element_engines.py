@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from mcpframe.kit.base.bundled_scripts import ELEMENT_SCRIPT, bundled_script
 from mcpframe.kit.base.data import checkout_dir, templates_dir
 from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.conftest import PAGES
 from tests.browser.engines import Engine, until
-from tests.release.host_package import bundled_file, element_file
+from tests.release.host_package import bundled_file
 from tests.support.built import build_plain
 
 SHADOW = "document.querySelector('mcp-server').shadowRoot"
@@ -27,7 +28,7 @@ def test_it_starts_and_a_form_calls_a_tool(engine: Engine, tmp_path: Path) -> No
     bundles.mkdir()
     for name in ("element.html", "element.css", "element_page.js"):
         shutil.copy(PAGES / name, pages)
-    (pages / "element.js").write_text(element_file(modules), "utf-8")
+    (pages / "element.js").write_text(bundled_script(ELEMENT_SCRIPT), "utf-8")
     (pages / "bundled.js").write_text(bundled_file(modules), "utf-8")
     with serve_folder(pages) as page, serve_folder(bundles) as frame:
         path = build_plain(templates_dir() / "pi-calculator", bundles, allowed_origins=[page.origin]).url_path

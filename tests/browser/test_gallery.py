@@ -18,6 +18,7 @@ from tests.browser.conftest import Troubles
 from tests.browser.test_accessibility import SCHEMES, complaints
 from tests.bundle.conftest import write_project
 
+EDITS = {"notes": "https://playground.example/#template=notes"}
 HOSTILE = "<img src=x onerror=alert(1)>"
 ADDER = f'''
 from mcpframe import FrameServer
@@ -50,7 +51,7 @@ def gallery(tmp_path_factory: pytest.TempPathFactory) -> Gallery:
     write_project(servers / "notes", "", NOTES, name="notes")
     write_project(servers / "broken", 'allowed_origins = ["https://chat.example"]', "server = 1 / 0", name="broken")
     (servers / "adder" / "gallery.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 3"/>')
-    return build_gallery(servers, tmp_path_factory.mktemp("public") / "below" / "tools", snapshot=False)
+    return build_gallery(servers, tmp_path_factory.mktemp("public") / "below" / "tools", edits=EDITS, snapshot=False)
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +78,7 @@ def test_the_index_keeps_earlier_versions(gallery: Gallery) -> None:
     )
     adder["versions"][0]["inputs"] = "0" * 8
     (gallery.folder / "index.json").write_text(json.dumps(index))
-    again = build_gallery(next(iter(gallery.failures)).parent, gallery.folder, snapshot=False)
+    again = build_gallery(next(iter(gallery.failures)).parent, gallery.folder, edits=EDITS, snapshot=False)
     assert [each.inputs for each in again.entries[0].versions][1:] == ["0" * 8]
     assert len(again.entries[1].versions) == 1
     assert all(result.unchanged for result in again.results)
@@ -109,6 +110,15 @@ async def test_a_server_is_opened_in_the_inspector(context: BrowserContext, trou
     await expect(page.get_by_text("Keep a note.").first).to_be_visible(timeout=BOOT_PATIENCE * 1000)
 
 
+async def test_a_servers_own_page_leads_to_the_inspector(
+    context: BrowserContext, troubles: Troubles, address: str
+) -> None:
+    page = await context.new_page()
+    await page.goto(f"{address}adder/")
+    await page.get_by_role("link", name="Try it in the inspector").click(timeout=BOOT_PATIENCE * 1000)
+    await expect(page.get_by_text("Add two numbers.").first).to_be_visible(timeout=BOOT_PATIENCE * 1000)
+
+
 @pytest.mark.parametrize("scheme", SCHEMES)
 async def test_the_page_is_for_everybody(
     context: BrowserContext, troubles: Troubles, address: str, scheme: str
@@ -120,6 +130,8 @@ async def test_the_page_is_for_everybody(
         await summary.click()
     await expect(page.get_by_text("mcpframe.hosts").first).to_be_visible()
     assert f'FrameTransport("{address}notes/")' in await page.locator("#notes").inner_text()
+    assert await page.locator("#notes").get_by_role("link", name="Edit it").get_attribute("href") == EDITS["notes"]
+    await expect(page.get_by_role("link", name="Edit it")).to_have_count(1)
     assert await complaints(page) == []
 
 

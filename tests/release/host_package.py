@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-from mcpframe.kit.base.bundled_scripts import HOST, bundled_script, with_record
+from mcpframe.kit.base.bundled_scripts import ELEMENT_SCRIPT, HOST, bundled_script, with_record
 from mcpframe.kit.base.data import checkout_dir, static_dir
 from mcpframe.kit.base.node import find_node
 from mcpframe.kit.base.scratch import scratch
@@ -59,7 +59,7 @@ def stage_host_package(folder: Path, modules: Path) -> None:
     write_types(folder, modules)
     (folder / _METADATA).write_text(_metadata(source / _METADATA), "utf-8", newline="\n")
     (folder / ELEMENTS).write_text(elements_manifest(modules), "utf-8", newline="\n")
-    (folder / ELEMENT).write_text(element_file(modules), "utf-8", newline="\n")
+    (folder / ELEMENT).write_text(bundled_script(ELEMENT_SCRIPT), "utf-8", newline="\n")
     script, inputs = _bundled("types-cli.mjs", modules, options=[*_FOR_NODE, _UNFORMATTED])
     (folder / TYPES).write_text(script, "utf-8", newline="\n")
     (folder / "types.licenses.txt").write_text(_licenses(inputs, modules), "utf-8", newline="\n")
@@ -69,7 +69,8 @@ def stage_host_package(folder: Path, modules: Path) -> None:
 
 
 def write_host_scripts(modules: Path) -> list[Path]:
-    """Write host.js and the SDK's `Client`, each as one file, into `static/host/bundled`, and the client's licenses.
+    """Write host.js, element.js and the SDK's `Client`, each as one file, into `static/host/bundled`, and the client's
+    licenses.
 
     They are in the repository, and in the wheel, for a host without a bundler.
 
@@ -79,25 +80,25 @@ def write_host_scripts(modules: Path) -> list[Path]:
     Raises:
         KitError: esbuild is missing or fails.
     """
-    script, licenses = client_files(modules)
-    texts = {CLIENT: script, CLIENT.with_name("client.licenses.txt"): licenses, static_dir() / HOST: host_file(modules)}
+    texts = host_scripts(modules)
     CLIENT.parent.mkdir(exist_ok=True)
     for path, text in texts.items():
         path.write_text(text, "utf-8", newline="\n")
     return [*texts]
 
 
-def host_file(modules: Path) -> str:
-    """Return the text of the bundled host.js."""
-    script, inputs = _bundled("host.js", modules)
-    return with_record(
-        script, [(modules.parent / path).resolve().relative_to(static_dir()).as_posix() for path in inputs]
-    )
-
-
-def element_file(modules: Path) -> str:
-    """Return the text of the bundled element.js, which imports `bundled.js`."""
-    return _bundled(ELEMENT, modules, external=["./bundled.js"])[0]
+def host_scripts(modules: Path) -> dict[Path, str]:
+    """Return the texts of those files, by path."""
+    script, licenses = client_files(modules)
+    texts = {CLIENT: script, CLIENT.with_name("client.licenses.txt"): licenses}
+    of_ours = {
+        HOST: _bundled("host.js", modules),
+        ELEMENT_SCRIPT: _bundled(ELEMENT, modules, external=["./bundled.js"]),
+    }
+    for name, (text, inputs) in of_ours.items():
+        sources = [(modules.parent / path).resolve().relative_to(static_dir()).as_posix() for path in inputs]
+        texts[static_dir() / name] = with_record(text, sources)
+    return texts
 
 
 def bundled_file(modules: Path) -> str:

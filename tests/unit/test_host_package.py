@@ -16,7 +16,7 @@ from mcpframe.kit.base.errors import ToolFailed
 from mcpframe.kit.base.node import find_node, install_locked
 from mcpframe.kit.web.host_page import bundle_module
 from mcpframe.kit.web.serve import serve_folder
-from tests.release.host_package import CLIENT, client_files, host_file, pack_host_package
+from tests.release.host_package import host_scripts, pack_host_package
 
 ROOT = checkout_dir()
 
@@ -85,10 +85,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_bundled_scripts_in_the_repository_are_those_of_their_sources() -> None:
     modules = install_locked(ROOT)
-    script, licenses = client_files(modules)
-    assert CLIENT.read_text("utf-8") == script, "run `python3 build.py scripts`"
-    assert CLIENT.with_name("client.licenses.txt").read_text("utf-8") == licenses
-    assert (static_dir() / HOST).read_text("utf-8") == host_file(modules), "run `python3 build.py scripts`"
+    for path, text in host_scripts(modules).items():
+        assert path.read_text("utf-8") == text, "run `python3 build.py scripts`"
 
 
 def test_it_holds_what_it_says_and_nothing_else(installed: Path) -> None:

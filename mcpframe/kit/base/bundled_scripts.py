@@ -14,6 +14,8 @@ from mcpframe.kit.base.errors import KitError
 
 HOST = "host/bundled/host.js"
 """The script for hosts in JavaScript."""
+ELEMENT_SCRIPT = "host/bundled/element.js"
+"""The element `<mcp-server>`, which imports `bundled.js` when a server starts."""
 
 
 def bundled_script(name: str) -> str:

@@ -94,7 +94,7 @@ def build(
     runtime: Path | None = None,
     distribution: str | None = None,
     build_sdists: bool = False,
-    in_gallery: bool = False,
+    beside_inspector: bool = False,
     taking: Camera | None = None,
 ) -> BuildResult:
     """Build a bundle.
@@ -115,7 +115,7 @@ def build(
         runtime: A folder with the Pyodide runtime; by default see `ensure_runtime`.
         distribution: The source of packages with native code, in place of the project's; see `PyodidePackages`.
         build_sdists: Whether packages that have only sources may be built, if the project does not allow it.
-        in_gallery: Whether pages of the bundle's own site may embed it, too.
+        beside_inspector: Whether the inspector is beside the bundle: see `Project`.
         taking: The camera for the snapshot, which further builds reuse; by default one of its own.
 
     Raises:
@@ -135,7 +135,7 @@ def build(
         project = with_distribution(project, distribution)
     if build_sdists:
         project = with_build_sdists(project)
-    project = replace(project, in_gallery=in_gallery)
+    project = replace(project, beside_inspector=beside_inspector)
     limit = project.config.max_unpacked if max_unpacked is None else max_unpacked
     with unpacking(limit):
         author = author_files(project, out)
@@ -391,7 +391,7 @@ class Build:
             version("mcpframe"),
             repr(self.lock),
             repr((project.name, project.entry, project.requirements, project.lazy, project.config)),
-            repr((self.earlier is not None, self.draft, self.snapshot, project.in_gallery)),
+            repr((self.earlier is not None, self.draft, self.snapshot, project.beside_inspector)),
             self.first_paint,
             *profiled(),
         ]

@@ -86,6 +86,14 @@ def build(
             help="Write the bundle as one HTML file, too, beside its folder; it needs no other file.",
         ),
     ] = False,
+    inspector: Annotated[
+        bool,
+        typer.Option(
+            "--inspector",
+            help="Build the inspector beside it, too: the server's own page leads there, and pages of its site may "
+            "embed it.",
+        ),
+    ] = False,
     gallery: Annotated[
         bool,
         typer.Option(
@@ -146,8 +154,13 @@ def build(
             max_unpacked=max_unpacked,
             distribution=distribution,
             build_sdists=build_sdists,
+            beside_inspector=inspector,
             progress=progress,
         )
+        if inspector:
+            from mcpframe.kit.publish.inspector import build_inspector
+
+            build_inspector(output, [result], progress=progress)
         page = None
         if single_file:
             from mcpframe.kit.bundle.output_root import write_single_file

@@ -48,7 +48,8 @@ class Project:
         package_env: Environment variables that its packages need; those of the configuration take precedence.
         at_home: Whether its working directory is the home folder, as the bundle has no files of the project.
         absent: The packages that it lacks, if not written for mcpframe: see `compat.third_party_placeholders`.
-        in_gallery: Whether pages of the bundle's own site may embed it, besides those of its allowed origins.
+        beside_inspector: Whether the inspector is beside the bundle: pages of the bundle's own site may embed it,
+            besides those of its allowed origins, and its own page leads to the inspector.
     """
 
     root: Path
@@ -66,7 +67,7 @@ class Project:
     package_env: Mapping[str, str] = field(default_factory=dict)
     at_home: bool = False
     absent: Mapping[str, Any] = field(default_factory=dict)
-    in_gallery: bool = False
+    beside_inspector: bool = False
 
     @property
     def lock_path(self) -> Path:

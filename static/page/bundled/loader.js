@@ -1,4 +1,4 @@
-// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/page.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "158c3e417d40cb1bb8ed3fb21b8c5eb4e941e090b494593e73ff60e1fe75d33d"}
+// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/page.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "0c49897db92039a83d386fbd053ffef52f198bd5d345c209fe135033d92c82f7"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -1142,6 +1142,11 @@ var page = {
     const hosts = offered.filter((way) => way.hosts && allowedIn(way.dialect).length);
     const serves = hosts.length ? "the page that embeds it" : "this tab";
     element("status").textContent = `This page is an MCP server: it serves ${serves}.`;
+    if (config2.inspector && hosts.length) {
+      const inspector = new URL(config2.inspector, document.baseURI);
+      inspector.hash = new URLSearchParams({ add: location.href.split("#")[0] }).toString();
+      add(add(about, "p", ""), "a", "Try it in the inspector", { href: inspector.href });
+    }
     const here = inThisTab(offered);
     if (here) {
       add(about, "h2", "In this tab");

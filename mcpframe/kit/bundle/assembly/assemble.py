@@ -15,7 +15,7 @@ from mcpframe.frame.core.origins import OriginLists
 from mcpframe.frame.dialects.available import dialects, view_dialects
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.bundle.assembly.archives import Archives, archives_of, files_config
-from mcpframe.kit.bundle.assembly.assets import SHARED, Asset, asset, content_hash, hashed
+from mcpframe.kit.bundle.assembly.assets import INSPECTOR, SHARED, Asset, asset, content_hash, hashed
 from mcpframe.kit.bundle.assembly.author_files import style_paths
 from mcpframe.kit.bundle.assembly.csp import page_policy
 from mcpframe.kit.bundle.assembly.inbox import inbox_data
@@ -112,6 +112,7 @@ def _boot_config(inputs: Inputs, lists: OriginLists) -> dict[str, Any]:
         **({"dialect_origins": {name: list(entries) for name, entries in origins.own.items()}} if origins.own else {}),
         **({"dialects": offers} if offers else {}),
         **({"ways": ways(offers)} if offers and config.kind == "server" else {}),
+        **({"inspector": f"../{INSPECTOR}/"} if project.beside_inspector else {}),
         "visibility": {**config.visibility.model_dump(), "requirement": config.visibility.requirement or usual},
         "options": config.options.model_dump(exclude_none=True),
         "boot_timeout": config.boot_timeout,

@@ -77,7 +77,7 @@ def check_origins_early(project: Project, author: Mapping[str, bytes]) -> None:
     """
     config = project.config
     named = (
-        project.in_gallery
+        project.beside_inspector
         or entries_of(config.allowed_origins)
         or config.options.allow_opaque
         or not needs_hosts(config.dialects)
@@ -91,14 +91,14 @@ def check_origins_early(project: Project, author: Mapping[str, bytes]) -> None:
 
 def origins_for(project: Project, of_server: OriginEntries) -> OriginEntries:
     """Return the origins that may embed a server: the project's `allowed_origins`, or else the server's own; and its
-    site's, for a server of a gallery.
+    site's, if the inspector is beside it.
 
     Raises:
         ConfigError: No page may embed it.
     """
     config = project.config
     origins = entries_of(config.allowed_origins) or of_server
-    if project.in_gallery:
+    if project.beside_inspector:
         origins = origins.and_also(SELF)
     if config.kind == "server" and needs_hosts(config.dialects) and not config.options.allow_opaque:
         if not origins:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from mcpframe.kit.base.cache import make_public_folder, write_file
-from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import BuildError, KitError
 from mcpframe.kit.base.locking import locked
 from mcpframe.kit.base.progress import Progress, labelled, silent
+from mcpframe.kit.bundle.assembly.assets import INSPECTOR
 from mcpframe.kit.bundle.output_root import BuildResult
 from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.bundle.snapshot.camera import camera
@@ -19,8 +18,8 @@ from mcpframe.kit.project.project import Project, find_project
 from mcpframe.kit.publish.gallery.cards import gallery_page
 from mcpframe.kit.publish.gallery.files import ASSETS, gallery_assets
 from mcpframe.kit.publish.gallery.index import INDEX, PICTURES, Entry, entry_of, index_text, read_index
+from mcpframe.kit.publish.inspector import build_inspector
 
-INSPECTOR = "inspector"
 _PYPROJECT = "pyproject.toml"
 _TAKEN = frozenset({INSPECTOR, ASSETS})
 
@@ -70,6 +69,7 @@ def build_gallery(
     out: Path,
     *,
     title: str = "",
+    edits: Mapping[str, str] | None = None,
     upgrade: bool = False,
     snapshot: bool | None = None,
     allowed_origins: Sequence[str] | None = None,
@@ -84,6 +84,7 @@ def build_gallery(
         folder: The folder with the projects' folders.
         out: The output root.
         title: The page's title; by default from the folder's name.
+        edits: By a project's folder name, the address where the project can be edited.
         upgrade: As for `build`.
         snapshot: As for `build`.
         allowed_origins: As for `build`. The gallery's own pages may embed its servers in any case.
@@ -107,7 +108,7 @@ def build_gallery(
                     snapshot=snapshot,
                     allowed_origins=allowed_origins,
                     distribution=distribution,
-                    in_gallery=True,
+                    beside_inspector=True,
                     taking=taking,
                     progress=labelled(project.name, progress),
                 )
@@ -115,12 +116,13 @@ def build_gallery(
                 failures[project.root] = error
         if not results:
             raise next(iter(failures.values()))
-        build(static_dir() / INSPECTOR, out, taking=taking, progress=labelled("The inspector", progress))
-    entries = _write(folder, out, title or folder.resolve().name.replace("-", " ").capitalize(), results)
+        shown = sorted(results.values(), key=lambda result: str(result.manifest["title"]).casefold())
+        build_inspector(out, shown, taking=taking, progress=progress)
+    entries = _write(out, title or folder.resolve().name.replace("-", " ").capitalize(), results, edits or {})
     return Gallery(out, entries, tuple(results.values()), failures)
 
 
-def _write(folder: Path, out: Path, title: str, results: dict[Path, BuildResult]) -> tuple[Entry, ...]:
+def _write(out: Path, title: str, results: Mapping[Path, BuildResult], edits: Mapping[str, str]) -> tuple[Entry, ...]:
     """Write the page, its files and the index; return the servers."""
     files = gallery_assets()
     with locked(out):
@@ -130,11 +132,8 @@ def _write(folder: Path, out: Path, title: str, results: dict[Path, BuildResult]
             picture = next((path for name in PICTURES if (path := root / name).is_file()), None)
             if picture is not None:
                 files[f"{ASSETS}/{result.name}{picture.suffix}"] = picture.read_bytes()
-            described = find_project(root)
-            entries.append(entry_of(described, result, picture, earlier))
+            entries.append(entry_of(find_project(root), result, picture, edits.get(root.name), earlier))
         entries.sort(key=lambda entry: entry.title.casefold())
-        offered = {"servers": [{"title": each.title, "url": f"../{each.url}"} for each in entries]}
-        files[f"{INSPECTOR}/examples.json"] = json.dumps(offered).encode()
         files |= {"index.html": gallery_page(title, entries).encode(), INDEX: index_text(title, entries).encode()}
         for name, data in files.items():
             make_public_folder((out / name).parent)

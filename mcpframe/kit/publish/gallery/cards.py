@@ -8,6 +8,7 @@ from importlib.metadata import version
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from mcpframe.kit.base.data import static_dir
+from mcpframe.kit.bundle.assembly.assets import INSPECTOR
 from mcpframe.kit.publish.gallery.files import ASSETS
 from mcpframe.kit.publish.gallery.index import Entry
 
@@ -40,5 +41,5 @@ def gallery_page(title: str, entries: Sequence[Entry]) -> str:
         policy=_POLICY,
         generator=f"mcpframe {version('mcpframe')}",
         assets=ASSETS,
-        inspector="inspector/",
+        inspector=f"{INSPECTOR}/",
     )

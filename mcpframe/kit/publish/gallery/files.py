@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from mcpframe.kit.base.bundled_scripts import HOST, bundled_script
+from mcpframe.kit.base.bundled_scripts import ELEMENT_SCRIPT, HOST, bundled_script
 from mcpframe.kit.base.data import static_dir
 
 ASSETS = "_gallery"
 """The folder of the page's files. Unlike `_mcpframe`, their names stay."""
-_OF_ELEMENT = ("element*.js", "visible.js")
 _BUNDLED = 'export * from "./host.js";\nexport { Client } from "./client.js";\n'
 """In place of the module that the npm package bundles."""
 
@@ -15,9 +14,9 @@ _BUNDLED = 'export * from "./host.js";\nexport { Client } from "./client.js";\n'
 def gallery_assets() -> dict[str, bytes]:
     """Return the files, by path below the output root."""
     host, own = static_dir() / "host", static_dir() / "gallery"
-    modules = [path for pattern in _OF_ELEMENT for path in sorted(host.glob(pattern))]
-    files = {path.name: path.read_bytes() for path in (*modules, *own.glob("*.js"), *own.glob("*.css"))}
+    files = {path.name: path.read_bytes() for path in (*own.glob("*.js"), *own.glob("*.css"))}
     files |= {
+        "element.js": bundled_script(ELEMENT_SCRIPT).encode(),
         "host.js": bundled_script(HOST).encode(),
         "client.js": (host / "bundled" / "client.js").read_bytes(),
         "client.licenses.txt": (host / "bundled" / "client.licenses.txt").read_bytes(),

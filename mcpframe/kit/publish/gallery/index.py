@@ -49,6 +49,7 @@ class Entry:
         url: Its page, relative to the gallery, as all addresses.
         manifest: Its manifest.
         picture: A picture of it; None for none.
+        edit: Where its project can be edited; None for nowhere.
         tools: Its tools, each with `name` and `description`.
         dialects: The dialects that it offers.
         hosts: The origins that may embed it, besides the gallery's own.
@@ -64,6 +65,7 @@ class Entry:
     url: str
     manifest: str
     picture: str | None
+    edit: str | None
     tools: tuple[Mapping[str, str], ...]
     dialects: tuple[str, ...]
     hosts: tuple[str, ...]
@@ -77,13 +79,16 @@ class Entry:
         return f"{self.first_visit / 1e6:.1f}"
 
 
-def entry_of(project: Project, result: BuildResult, picture: Path | None, earlier: Mapping[str, Any]) -> Entry:
+def entry_of(
+    project: Project, result: BuildResult, picture: Path | None, edit: str | None, earlier: Mapping[str, Any]
+) -> Entry:
     """Return the entry of a server.
 
     Args:
         project: Its project.
         result: Its bundle.
         picture: The file of its picture; None for none.
+        edit: Where its project can be edited; None for nowhere.
         earlier: The gallery's index so far, by server: see `read_index`.
     """
     manifest = result.manifest
@@ -97,6 +102,7 @@ def entry_of(project: Project, result: BuildResult, picture: Path | None, earlie
         url=result.url_path,
         manifest=f"{result.url_path}{MANIFEST}",
         picture=None if picture is None else f"{ASSETS}/{result.name}{picture.suffix}",
+        edit=edit,
         tools=tuple(
             {"name": tool["name"], "description": _first_lines(tool.get("description") or "")}
             for tool in result.tools or ()

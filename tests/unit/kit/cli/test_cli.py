@@ -232,6 +232,16 @@ def test_a_missing_browser_is_said_before_a_build(
     assert not built
 
 
+@pytest.mark.parametrize("option", ["--explain", "--single-file", "--build-sdists", "--url=https://a.example/b/"])
+def test_a_gallery_takes_no_option_of_one_server(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    assert run(monkeypatch, "build", "--gallery", option) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert option.partition("=")[0] in said
+    assert "is for one server" in said
+
+
 def test_serving_what_is_not_there(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(monkeypatch, "serve", "no-such-folder") == 1
     assert "There is nothing at" in capsys.readouterr().err
