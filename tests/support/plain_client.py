@@ -114,6 +114,7 @@ async def framed(page: Any, window: ModuleType, entry: str, **config: Any) -> As
     """
     outer, inner = FakeWindow.pair(HOST, FRAME)
     window.host_window = lambda: inner  # type: ignore[attr-defined]
+    window.own_origin = lambda: FRAME  # type: ignore[attr-defined]
     window.fragment = lambda: ""  # type: ignore[attr-defined]
     window.query = lambda: ""  # type: ignore[attr-defined]
     window.takes_tools = lambda name: False  # type: ignore[attr-defined]
