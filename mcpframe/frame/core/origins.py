@@ -19,6 +19,8 @@ ANY = "*"
 OPAQUE = "null"
 SELF = "self"
 """An entry of `allowed_origins`: the origin that the page turns out to have, wherever it is published."""
+NOT_EXACT = (ANY, OPAQUE, SELF)
+"""The entries of `allowed_origins` that are not written as an origin."""
 MADE_UP_ADDRESS = "192.0.43.8"
 """The address of every public name for code in a page, which cannot look names up: one of ICANN's own. Those of the
 ranges that are set aside for special purposes count as private for some servers, even where they are global."""

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Discriminator, Tag
 
 from mcpframe.frame.core.errors import OriginError
-from mcpframe.frame.core.origins import ANY, OPAQUE, SELF, parse_origin
+from mcpframe.frame.core.origins import NOT_EXACT, parse_origin
 from mcpframe.frame.dialects.available import entries_of, offered_names
 from mcpframe.views.html import url_origin
 
@@ -79,7 +79,7 @@ def _form(value: object) -> str:
 def _origins(values: Origins) -> Origins:
     try:
         for value in entries_of(values).all:
-            if value not in (ANY, OPAQUE, SELF):
+            if value not in NOT_EXACT:
                 parse_origin(value)
     except OriginError as error:
         raise ValueError(str(error)) from None

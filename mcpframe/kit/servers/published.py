@@ -7,12 +7,12 @@ import json
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urljoin
 
-from mcpframe.frame.core.origins import ANY, OPAQUE, SELF
+from mcpframe.frame.core.origins import ANY, NOT_EXACT
 from mcpframe.frame.core.places import parse_address
 from mcpframe.frame.dialects.available import dialect, offered_names, offers
 from mcpframe.kit.base.errors import NoFramedServer
@@ -118,7 +118,12 @@ def not_offered(manifest: Mapping[str, Any] | None, name: str | None = None) -> 
 
 def host_for(manifest: dict[str, Any] | None) -> str:
     """Return an origin that may frame the bundle of this manifest."""
-    return next((origin for origin in _allowed(manifest or {}) if origin not in (ANY, OPAQUE, SELF)), _ANY_HOST)
+    return host_in(_allowed(manifest or {}))
+
+
+def host_in(allowed: Iterable[str]) -> str:
+    """Return the first origin of a list, or any origin if the list has none."""
+    return next((origin for origin in allowed if origin not in NOT_EXACT), _ANY_HOST)
 
 
 def allows(manifest: Mapping[str, Any], origin: str) -> bool:

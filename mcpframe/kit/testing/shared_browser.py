@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from mcpframe.frame.core.origins import ANY, OPAQUE, SELF
+from mcpframe.frame.core.origins import OPAQUE
 from mcpframe.frame.dialects.available import view_dialects
 from mcpframe.kit.base.cache import cache_dir
 from mcpframe.kit.base.errors import ConfigError
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from mcpframe.kit.bundle.output_root import BuildResult
 
 _PATIENCE = 10_000  # milliseconds for clicks and inputs
-_ANY_HOST = "https://host.example"
 KEEPER = "/mcpframe-keeper"
 """The path of host pages that belong to no test: see `SharedBrowser._keep`."""
 _FRAME = """url => new Promise(loaded => {
@@ -135,6 +134,7 @@ class SharedBrowser:
             KitError: It cannot be built.
         """
         from mcpframe.kit.bundle.assembly.manifest import origins_of
+        from mcpframe.kit.servers.published import host_in
         from mcpframe.kit.web.serve import serve_app
         from mcpframe.kit.web.site import Site
 
@@ -142,8 +142,8 @@ class SharedBrowser:
         if key not in self._served:
             built, folder = build_for_tests(project, snapshot=snapshot, progress=progress)
             origins = origins_of(built.manifest)
-            host, (view,) = _host(origins.common), view_dialects()
-            app_host = _host(origins.own.get(view, origins.common))
+            host, (view,) = host_in(origins.common), view_dialects()
+            app_host = host_in(origins.own.get(view, origins.common))
             # For a page of opaque origin even its own files are cross-origin.
             readers = [OPAQUE] if OPAQUE in origins.all else []
             served = self._stack.enter_context(serve_app(Site(folder, readers=readers)))
@@ -229,11 +229,6 @@ def build_for_tests(
     name = hashlib.sha256(f"{project.resolve()}\n{snapshot}{url or ''}".encode()).hexdigest()[:16]
     folder = cache_dir() / "testing" / name
     return build(project, folder, snapshot=snapshot, url=url, progress=progress), folder
-
-
-def _host(allowed: Iterable[str]) -> str:
-    """Return the first origin of a list, or any origin if the list has none."""
-    return next((origin for origin in allowed if origin not in (ANY, OPAQUE, SELF)), _ANY_HOST)
 
 
 async def _running_loop() -> asyncio.AbstractEventLoop:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from mcpframe.frame.core.origins import ANY, OPAQUE, SELF
+from mcpframe.frame.core.origins import ANY, NOT_EXACT, OPAQUE, SELF
 from mcpframe.kit.bundle.assembly.manifest import origins_of
 from mcpframe.kit.bundle.assembly.offered import embedders, without_use
 from mcpframe.kit.publish.bundle_checks.findings import HEADERS, Finding, error, warning
@@ -103,7 +103,7 @@ def check_origins(allowed: Sequence[str], *, published: bool, dialect: str = "")
     if OPAQUE in allowed:
         yield warning(subject, "Any sandboxed frame may embed the server.", f"Name the hosts {where}.")
     for origin in allowed:
-        if origin in (ANY, OPAQUE, SELF):
+        if origin in NOT_EXACT:
             continue
         host = urlsplit(origin).hostname or ""
         if _is_loopback(host):
