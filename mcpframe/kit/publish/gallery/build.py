@@ -31,7 +31,7 @@ class Gallery:
     Attributes:
         folder: The output root, with `index.html` and `index.json`.
         entries: The servers, in the order of their titles.
-        results: Their bundles.
+        results: Their bundles, in the same order.
         failures: By project folder, why a server is missing. The rest of the gallery is complete.
     """
 
@@ -95,13 +95,12 @@ def build_gallery(
         BuildError: There is no server, or none can be built.
         KitError: Something the build needs is missing or fails.
     """
-    projects = projects_of(folder)
-    results: dict[Path, BuildResult] = {}
+    built: list[tuple[Project, BuildResult]] = []
     failures: dict[Path, KitError] = {}
     with camera(reused=True) as taking:
-        for project in projects:
+        for project in projects_of(folder):
             try:
-                results[project.root] = build(
+                result = build(
                     project.root,
                     out,
                     upgrade=upgrade,
@@ -114,26 +113,30 @@ def build_gallery(
                 )
             except KitError as error:
                 failures[project.root] = error
-        if not results:
+            else:
+                built.append((project, result))
+        if not built:
             raise next(iter(failures.values()))
-        shown = sorted(results.values(), key=lambda result: str(result.manifest["title"]).casefold())
-        build_inspector(out, shown, taking=taking, progress=progress)
-    entries = _write(out, title or folder.resolve().name.replace("-", " ").capitalize(), results, edits or {})
-    return Gallery(out, entries, tuple(results.values()), failures)
+        built.sort(key=lambda each: str(each[1].manifest["title"]).casefold())
+        results = tuple(result for _, result in built)
+        build_inspector(out, results, taking=taking, progress=progress)
+    entries = _write(out, title or folder.resolve().name.replace("-", " ").capitalize(), built, edits or {})
+    return Gallery(out, entries, results, failures)
 
 
-def _write(out: Path, title: str, results: Mapping[Path, BuildResult], edits: Mapping[str, str]) -> tuple[Entry, ...]:
+def _write(
+    out: Path, title: str, built: Sequence[tuple[Project, BuildResult]], edits: Mapping[str, str]
+) -> tuple[Entry, ...]:
     """Write the page, its files and the index; return the servers."""
     files = gallery_assets()
     with locked(out):
         earlier = read_index(out)
         entries: list[Entry] = []
-        for root, result in results.items():
-            picture = next((path for name in PICTURES if (path := root / name).is_file()), None)
+        for project, result in built:
+            picture = next((path for name in PICTURES if (path := project.root / name).is_file()), None)
             if picture is not None:
                 files[f"{ASSETS}/{result.name}{picture.suffix}"] = picture.read_bytes()
-            entries.append(entry_of(find_project(root), result, picture, edits.get(root.name), earlier))
-        entries.sort(key=lambda entry: entry.title.casefold())
+            entries.append(entry_of(project, result, picture, edits.get(project.root.name), earlier))
         files |= {"index.html": gallery_page(title, entries).encode(), INDEX: index_text(title, entries).encode()}
         for name, data in files.items():
             make_public_folder((out / name).parent)
