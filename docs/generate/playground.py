@@ -17,13 +17,12 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from mcpframe.kit.base.data import static_dir, templates_dir
-from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import scratch
-from mcpframe.kit.bundle.assembly.assets import integrity
+from mcpframe.kit.bundle.assembly.index_page import boot_of
 from mcpframe.kit.bundle.assembly.page_scripts import handed_script, inbox_script
-from mcpframe.kit.bundle.assembly.single_file import framed_page
+from mcpframe.kit.bundle.assembly.single_file import framed_page, script_hashes
 from mcpframe.kit.bundle.output_root import read_bundle
 from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.project.template_files import template_names
@@ -97,16 +96,10 @@ def _templates(packages: set[str]) -> list[dict[str, Any]]:
 
 def _policy(page: bytes) -> str:
     """Return the policy of the playground, which its servers' frames have besides their own."""
-    marker = b'id="mcpframe-boot" data-files="parent">'
-    start = page.find(marker)
-    if start < 0:
-        raise BuildError("The page of the playground's servers has no boot config.")
-    boot = json.loads(page[start + len(marker) : page.index(b"</script>", start)])
-    hashes = [integrity(text.encode()) for text in (inbox_script(), handed_script())]
-    hashes += [boot["files"][each]["integrity"] for each in ("loader", "pyodide", "asm")]
+    hashes = script_hashes(boot_of(page), [inbox_script(), handed_script()])
     directives = {
         "default-src": ["'none'"],
-        "script-src": ["'self'", "'wasm-unsafe-eval'", "blob:", *(f"'{each}'" for each in hashes)],
+        "script-src": ["'self'", "'wasm-unsafe-eval'", "blob:", *hashes],
         "style-src": ["'self'", "'unsafe-inline'"],  # the editor's, and those of servers' pages
         "connect-src": ["'self'", "blob:"],
         "img-src": ["'self'", "data:", "blob:"],

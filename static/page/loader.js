@@ -147,9 +147,7 @@ class Arrivals {
       [noStdlib, () => Promise.resolve(new Response(EMPTY_ZIP))],
       ...this.linked.map((file) => [addressOf(file), () => linking(file)]),
     ]);
-    const urls = new Map(
-      this.linked.map(({ path, neededAs, url, address }) => [neededAs ?? path, addressOf({ url, address })]),
-    );
+    const urls = new Map(this.linked.map((file) => [file.neededAs ?? file.path, addressOf(file)]));
     const settings = {
       createPyodideModule: async (options) => {
         const { locateFile } = options;

@@ -145,9 +145,8 @@ def read_bundle(out: Path, name: str) -> tuple[dict[str, bytes], Packed]:
     entries = read_manifests(out)[name]["files"]
     files = {path: (out / path).read_bytes() for path in (*(each["path"] for each in entries), manifest)}
     packed = {
-        path: None if each["gzip_bytes"] is None else (out / f"{path}.gz").read_bytes()
+        each["path"]: None if each["gzip_bytes"] is None else (out / f"{each['path']}.gz").read_bytes()
         for each in entries
-        for path in [each["path"]]
     }
     return files, {**packed, manifest: None}
 

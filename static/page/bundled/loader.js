@@ -1,4 +1,4 @@
-// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/page.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "0c49897db92039a83d386fbd053ffef52f198bd5d345c209fe135033d92c82f7"}
+// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/page.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "2127a51ddd0d6b7c3252772d784322acf9bee879a68ba072862a0d840b611bfd"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -1917,9 +1917,7 @@ var Arrivals = class {
       [noStdlib, () => Promise.resolve(new Response(EMPTY_ZIP))],
       ...this.linked.map((file) => [addressOf(file), () => linking(file)])
     ]);
-    const urls = new Map(
-      this.linked.map(({ path, neededAs, url, address }) => [neededAs ?? path, addressOf({ url, address })])
-    );
+    const urls = new Map(this.linked.map((file) => [file.neededAs ?? file.path, addressOf(file)]));
     const settings = {
       createPyodideModule: async (options) => {
         const { locateFile } = options;

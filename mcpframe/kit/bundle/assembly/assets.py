@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 SHARED = "_mcpframe"
+"""The folder of the output root that all its bundles share."""
 INSPECTOR = "inspector"
 """The folder of the inspector beside the bundles of a site."""
-"""The folder of the output root that all its bundles share."""
 _HASH_LENGTH = 16  # 64 bits: no two versions of a file share a name by chance
 # Compressed already: a .gz file would save nothing.
 _DENSE = (".whl", ".bin", ".png", ".jpg", ".webp", ".woff2", ".gz")

@@ -15,7 +15,7 @@ from mcpframe.kit.base.data import page_dir
 from mcpframe.kit.bundle.assembly.assets import Asset
 from mcpframe.kit.bundle.assembly.page_scripts import handed_script, inbox_script, prefetch_script
 
-_DATA = rb'(<script type="application/json" id="%b">)(.*?)(</script>)'
+_DATA = rb'(<script type="application/json" id="%b"(?: data-files="[a-z]+")?>)(.*?)(</script>)'
 BOOT = re.compile(_DATA % b"mcpframe-boot", re.DOTALL)
 INBOX = re.compile(_DATA % b"mcpframe-inbox", re.DOTALL)
 """The data in a page."""

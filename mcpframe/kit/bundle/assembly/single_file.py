@@ -84,6 +84,17 @@ def framed_page(name: str, files: Files) -> tuple[bytes, dict[str, str]]:
     return page.render(Handed("parent", page.styles)), page.handed
 
 
+def script_hashes(boot: Mapping[str, Any], inline: Iterable[str]) -> list[str]:
+    """Return the sources of a policy for the scripts of such a page.
+
+    Args:
+        boot: Its boot config.
+        inline: The texts of its inline scripts.
+    """
+    files = (boot["files"][name]["integrity"] for name in ("loader", "pyodide", "asm"))
+    return [f"'{each}'" for each in (*(integrity(text.encode()) for text in inline), *files)]
+
+
 @dataclass(frozen=True)
 class _Page:
     """The page of a built bundle.
@@ -155,11 +166,9 @@ class _Page:
         directives = {name: sources for name, *sources in (part.split() for part in unescape(found[1]).split(";"))}
         scripts = directives["script-src"]
         own = set(scripts[: scripts.index(_FIRST_OTHER)])
-        hashed = [f"'{integrity(text.encode())}'" for text in inline]
-        hashed += [f"'{self._boot['files'][each]['integrity']}'" for each in ("loader", "pyodide", "asm")]
         blobs = ["blob:"] if any(path.endswith(_MODULES) for path in self._assets) else []
         others = [each for each in scripts if each not in own and not each.startswith("'sha256-")]
-        directives["script-src"] = [*others, *hashed, *blobs]
+        directives["script-src"] = [*others, *script_hashes(self._boot, inline), *blobs]
         for name in ("style-src", *_OWN_FILES):
             directives[name] = [each for each in directives[name] if each not in own and each != "'none'"]
         for name in _OWN_FILES:
