@@ -12,7 +12,7 @@
     python3 build.py soak [ARGUMENTS]    call the bridge, the hub and framed servers by the thousand
     python3 build.py survey [NAMES]      build public packages by their names, and call a tool of each
     python3 build.py docs [--check]      write the generated parts of docs/ (or only compare them), and build its site
-    python3 build.py site                build the public site into dist/site: front page, playground, documentation
+    python3 build.py site                build the public site into dist/site: front page, playground, gallery, docs
     python3 build.py screenshots [NAMES] renew the documentation's pictures
     python3 build.py scripts             bundle the scripts of static/page, static/app and static/host, after a change
     python3 build.py host                pack the npm package @mcpframe/host into dist/
@@ -74,7 +74,7 @@ def main(arguments: Sequence[str]) -> int:
     verbs.add_parser("check", help="lint and type checks")
     docs_options = verbs.add_parser("docs", help="the documentation's generated parts, and its site in site/")
     docs_options.add_argument("--check", action="store_true", help="only complain where a generated part is stale")
-    verbs.add_parser("site", help="the public site in dist/site: front page, playground, documentation")
+    verbs.add_parser("site", help="the public site in dist/site: front page, playground, gallery, docs")
     verbs.add_parser("scripts", help="bundle the scripts of static/page, static/app and static/host, after a change")
     verbs.add_parser("host", help="pack the npm package @mcpframe/host into dist/")
     verbs.add_parser("fixtures", help="build the bundles that tests serve, once")

@@ -119,10 +119,7 @@ def elements_manifest(modules: Path) -> str:
         manifest = json.loads((folder / ELEMENTS).read_text("utf-8"))
     for declaration in manifest["modules"][0]["declarations"]:
         declaration["superclass"] = {"name": "HTMLElement"}  # which there is none of outside browsers
-        members = [member for member in declaration["members"] if member.get("privacy") != "private"]
-        declaration["members"] = [
-            member for member in members if member["name"] not in ("connectedMoveCallback", "role")
-        ]
+        declaration["members"] = [*filter(_is_for_users, declaration["members"])]
     return json.dumps(manifest, indent=2) + "\n"
 
 
