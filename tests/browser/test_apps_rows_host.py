@@ -146,7 +146,17 @@ async def test_pings(shown: Shown) -> None:
     assert (await shown.inside("() => view.raw('no/such', {})"))["error"]["code"] == -32601
 
 
+RESIZED = """() => new Promise((done) => {
+  const look = () => innerWidth === 300 ? requestAnimationFrame(() => requestAnimationFrame(() => done(true)))
+    : requestAnimationFrame(look);
+  look();
+})"""
+
+
 async def test_the_size(shown: Shown) -> None:
+    # After a change of its width the view reports its own size: now, not between the two looks below.
+    await call(shown, "sendSizeChanged", {"width": 300, "height": 100})
+    assert await shown.inside(RESIZED)
     await call(shown, "sendSizeChanged", {"width": 300, "height": 432})
     script = "() => document.querySelector('iframe').clientHeight === 432"
     await shown.page.wait_for_function(script)
