@@ -3,7 +3,8 @@
 A page has one thread: while a tool computes, messages wait in the browser. If each request were handed over as it is
 read, the next one would begin before its cancellation, or a `ping` behind it, has been read. So a request waits for a
 turn of the event loop without further messages, and requests are handed over one at a time: by then the tool of the
-previous one has begun, and messages that arrived while it computed are read before the next one.
+previous one has begun, and messages that arrived while it computed are read before the next one. Between requests that
+take no time, only one in a few milliseconds waits for a turn: it costs as much as a short call.
 A message's `timeStamp` would not tell whether it waited: in a frame of another site it is the time of delivery.
 
 - A request that is cancelled while it waits is dropped, with its cancellation.
@@ -23,6 +24,8 @@ from mcpframe.frame.core import jsonrpc
 
 _STEPS: Final = 30
 """The most rounds of callbacks until a request has reached its tool; the SDKs take about ten."""
+_UNREAD: Final = 0.004
+"""The longest that messages may have waited unread when a request is handed over, in seconds."""
 _MOST_TURNS: Final = 20
 """The most turns that a request waits, for a peer that posts without a pause."""
 
@@ -42,6 +45,7 @@ class ReadAhead:
         self._in_turn = False
         self._came = False  # in this turn
         self._turns = 0
+        self._turned = 0.0  # when the last turn was over
 
     def take(self, message: Mapping[str, Any]) -> None:
         """Queue a message of the peer."""
@@ -69,14 +73,20 @@ class ReadAhead:
                 self._hand_over(message)
 
     def _turn_over(self) -> None:
+        self._turned = self._loop.time()
         self._turns += 1
-        if not (self._came and self._waiting and self._turns < _MOST_TURNS):
+        if self._came and self._waiting and self._turns < _MOST_TURNS:
+            self._came = False
+            call_after_turn(self._loop, self._turn_over)
+        else:
             self._turns = 0
-            if not self._hand_over_next():
-                self._in_turn = False
-                return
+            self._next()
+
+    def _next(self) -> None:
         self._came = False
-        call_when_idle(self._loop, self._rested, _STEPS)
+        self._in_turn = self._hand_over_next()
+        if self._in_turn:
+            call_when_idle(self._loop, self._rested, _STEPS)
 
     def _hand_over_next(self) -> bool:
         """Hand over the next request and the messages before it; return whether there was one."""
@@ -88,4 +98,7 @@ class ReadAhead:
         return False
 
     def _rested(self) -> None:
-        call_after_turn(self._loop, self._turn_over)
+        if self._came or self._loop.time() - self._turned > _UNREAD:
+            call_after_turn(self._loop, self._turn_over)
+        else:
+            self._next()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import anyio.lowlevel
@@ -14,6 +15,7 @@ from mcpframe.frame.core.connection import parse_allowed_origins
 from mcpframe.frame.core.events import Inbox
 from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.serving.server import serve
+from mcpframe.frame.session import read_ahead
 from mcpframe.frame.session.read_ahead import ReadAhead
 from mcpframe.frame.session.session import open_session
 from tests.support.fake_window import FakeWindow, inbound
@@ -86,6 +88,36 @@ async def test_what_comes_while_a_request_computes_is_read_before_the_next() -> 
     reading = Reading()
     reading.busy = {1: [cancel(2), PING]}
     assert await reading.read(request(1), request(2), request(3)) == [request(1), PING, request(3)]
+
+
+@pytest.mark.parametrize(("seconds", "turns"), [(0.0005, 2), (0.01, 9)], ids=["short", "long"])
+async def test_only_requests_that_take_time_are_each_behind_a_turn_of_the_browser(
+    seconds: float, turns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop = asyncio.get_running_loop()
+    now, waited, taken = loop.time(), list[float](), list[Json]()
+
+    def hand_over(message: Json) -> None:
+        nonlocal now
+        now += seconds
+        taken.append(message)
+
+    def after_turn(loop: asyncio.AbstractEventLoop, callback: Callable[[], object]) -> None:
+        if callback == ahead._turn_over:  # not another test's, whose queue ends in this loop
+            waited.append(now)
+        loop.call_soon(callback)
+
+    monkeypatch.setattr(read_ahead, "call_after_turn", after_turn)
+    monkeypatch.setattr(loop, "time", lambda: now)
+    ahead = ReadAhead(hand_over)
+    requests = [request(number) for number in range(7)]
+    for each in requests:
+        ahead.take(each)
+    for _ in range(300):
+        await asyncio.sleep(0)
+    assert (taken, len(waited)) == (requests, turns)
+    ahead.take(request(8))  # after the pause, too, what is behind it is read first
+    assert taken == requests
 
 
 async def test_a_peer_that_never_pauses_delays_a_request_but_does_not_hold_it_back() -> None:
