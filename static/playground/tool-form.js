@@ -1,12 +1,6 @@
 // A tool as a form: a field for each argument of its JSON Schema. Names, descriptions and results are a stranger's text.
 import { visible } from "../host/visible.js";
-
-/** Creates an element. @param {string} tag @param {Record<string, any>} [properties] @param {(Node | string)[]} children */
-export function element(tag, properties = {}, ...children) {
-  const made = Object.assign(document.createElement(tag), properties);
-  made.append(...children);
-  return made;
-}
+import { element } from "./page.js";
 
 /**
  * Returns the form of a tool.

@@ -1,0 +1,35 @@
+// What every part of the playground needs of its page: elements, notices, and errors that become notices.
+import { ProjectError } from "./project-files.js";
+
+/** Returns an element of index.html. @param {string} id @returns {any} */
+export const $ = (id) => document.getElementById(id);
+
+/** Creates an element. @param {string} tag @param {Record<string, any>} [properties] @param {(Node | string)[]} children */
+export function element(tag, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(tag), properties);
+  made.append(...children);
+  return made;
+}
+
+/** Shows a text above the editor; none hides it. @param {string} text */
+export function notice(text) {
+  $("notice").textContent = text;
+  $("notice").hidden = !text;
+}
+
+/** Returns a function whose errors are shown; those that are not for the user are thrown, too. */
+export function guarded(act) {
+  return async (...args) => {
+    try {
+      await act(...args);
+    } catch (error) {
+      notice(error.message);
+      if (!(error instanceof ProjectError)) throw error;
+    }
+  };
+}
+
+/** Listens to an element of index.html. @param {string} id @param {(event: Event) => unknown} act */
+export function on(id, act, event = "click") {
+  $(id).addEventListener(event, guarded(act));
+}

@@ -1,0 +1,146 @@
+// The run beside the editor: start and stop, the forms of the tools, the console, and errors at their lines.
+import { visible } from "../host/visible.js";
+import { $, element, notice } from "./page.js";
+import { checkFiles } from "./project-files.js";
+import { Run } from "./running.js";
+import { serverPage } from "./server-page.js";
+import { toolForm } from "./tool-form.js";
+
+const MOST_ENTRIES = 1_000; // of the console
+const LONGEST_ENTRY = 20_000; // characters
+const IN_SERVER = /File "\/mcpframe\/server\/([^"]+)", line (\d+)/g;
+
+export class ServerPanel {
+  #kept = new Map(); // the texts of forms
+  /** @type {Run} */
+  #running = null;
+  #latest = null; // the last run: its page shows why it has ended, until the next one
+  #calls = 0;
+
+  /**
+   * @param {import("./workspace.js").Workspace} workspace
+   * @param {import("./files.js").Files} files
+   * @param {import("./editor.js").Editor} editor
+   * @param {import("./server-page.js").Donor} donor
+   */
+  constructor(workspace, files, editor, donor) {
+    this.workspace = workspace;
+    this.files = files;
+    this.editor = editor;
+    this.donor = donor;
+  }
+
+  /** Shows nothing of the project before. */
+  clear() {
+    this.#kept.clear();
+    this.#status("Not running");
+    $("tools").replaceChildren();
+    $("console").replaceChildren();
+  }
+
+  /** Runs the project, in place of the run before. */
+  async run() {
+    if (top !== self)
+      return notice("This page is in another page's frame, where the playground runs nothing: open it in a tab.");
+    this.end();
+    await this.workspace.flush();
+    this.editor.mark();
+    $("tools").replaceChildren();
+    $("console").replaceChildren();
+    this.files.warnOfHidden();
+    this.#status("Starting …", "busy");
+    const mine = new Run($("place"), {
+      log: (level, text) => mine === this.#running && this.#write(text, level),
+      problem: (title, detail) => mine === this.#latest && this.#problem(title, detail),
+      closed: () => mine === this.#running && this.#failed("The server's page has ended."),
+      changed: () => mine === this.#running && this.#listTools(mine),
+    });
+    this.#running = this.#latest = mine;
+    this.#enable();
+    try {
+      const page = await serverPage(await this.donor.fetch(), checkFiles(this.workspace.project.files));
+      if (mine !== this.#running) return;
+      await mine.start(page);
+      if (mine !== this.#running) return;
+      await this.#listTools(mine);
+      this.#status("Running", "good");
+    } catch (error) {
+      if (mine === this.#running) this.#failed(error.message);
+    }
+  }
+
+  /** Stops the calls that run; the server goes on if it can, and ends if nothing runs. */
+  async stop() {
+    const mine = this.#running;
+    if (!this.#calls) {
+      this.end();
+      return this.#status("Stopped");
+    }
+    this.#status("Stopping …", "busy");
+    const goesOn = await mine.stop();
+    if (mine !== this.#running) return;
+    if (!goesOn) this.end();
+    this.#status(goesOn ? "Running" : "Stopped", goesOn ? "good" : "");
+  }
+
+  /** Ends the run. */
+  end() {
+    this.#latest?.end();
+    this.#running = this.#latest = null;
+    this.#calls = 0;
+    this.#enable();
+  }
+
+  async #listTools(mine) {
+    const tools = await mine.tools();
+    const forms = tools.map((tool) =>
+      toolForm(tool, this.#kept, async (args) => {
+        this.#calls += 1;
+        try {
+          return await mine.call(tool.name, args);
+        } finally {
+          this.#calls -= 1;
+        }
+      }),
+    );
+    $("tools").replaceChildren(
+      ...(forms.length ? forms : [element("p", { textContent: "This server has no tools." })]),
+    );
+  }
+
+  /** Shows an error of the server's page, at its line if it has one. */
+  #problem(title, detail) {
+    const { files } = this.workspace.project;
+    this.#write(detail ? `${title}\n${detail}` : title, "error");
+    const places = [...detail.matchAll(IN_SERVER)].filter(([, path]) => Object.hasOwn(files, path));
+    const [, path, line] = places.at(-1) ?? [];
+    if (!path) return;
+    this.files.show(path);
+    this.editor.mark(Number(line), detail.trim().split("\n").at(-1));
+  }
+
+  #failed(reason) {
+    this.#running = null;
+    this.#calls = 0;
+    this.#enable();
+    this.#status("Stopped", "bad");
+    $("tools").replaceChildren();
+    this.#write(reason, "error");
+  }
+
+  #enable() {
+    $("stop").disabled = !this.#running;
+  }
+
+  #status(text, kind = "") {
+    $("status").textContent = text;
+    $("status").dataset.kind = kind;
+  }
+
+  #write(text, level) {
+    const list = $("console");
+    list.append(element("pre", { textContent: visible(text.slice(0, LONGEST_ENTRY)), className: level }));
+    while (list.children.length > MOST_ENTRIES) list.firstChild.remove();
+    list.scrollTop = list.scrollHeight;
+  }
+}

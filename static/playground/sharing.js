@@ -1,0 +1,49 @@
+// Links and downloads of the project that is open, and the project of the page's own address.
+import { LONG_LINK, LONGEST_LINK, linkOf, readLink } from "./link.js";
+import { $, element, notice } from "./page.js";
+import { checkFiles } from "./project-files.js";
+import { fromTemplate, newProject } from "./projects.js";
+import { zipOf } from "./zip.js";
+
+/** Shows the link of a project. @param {import("./store.js").Project} project */
+export async function share({ name, files }) {
+  const fragment = await linkOf({ name, files: checkFiles(files) });
+  const link = `${location.origin}${location.pathname}${fragment}`;
+  if (link.length > LONGEST_LINK)
+    return notice("The project is too large for a link: download it, and share the file.");
+  $("link").value = link;
+  $("link-note").textContent =
+    link.length > LONG_LINK
+      ? `${link.length} characters: some programs cut such a link; the file is safer.`
+      : `${link.length} characters. The project is in the link, and on no server.`;
+  $("share-dialog").showModal();
+  $("link").select();
+}
+
+/** Copies the link that is shown. */
+export async function copyLink() {
+  await navigator.clipboard.writeText($("link").value);
+  $("link-note").textContent = "Copied.";
+}
+
+/** Saves a project as a zip. @param {import("./store.js").Project} project */
+export function download({ name, files }) {
+  const url = URL.createObjectURL(zipOf(checkFiles(files)));
+  element("a", { href: url, download: `${name}.zip` }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
+/**
+ * Opens the project of the address as a new one, which is only shown.
+ * @param {import("./workspace.js").Workspace} workspace
+ * @returns {Promise<boolean>} whether the address names one
+ */
+export async function openLink(workspace) {
+  const found = await readLink(location.hash);
+  if (!found) return false;
+  const opened = "template" in found ? await fromTemplate(found.template) : newProject(found.name, found.files);
+  const note =
+    "template" in found ? "" : "This project is from a link. Read it before you run it: its code is somebody else's.";
+  await workspace.open(opened, { isNew: true, note });
+  return true;
+}
