@@ -19,6 +19,9 @@ interface Navigator {
   readonly connection?: any;
 }
 
+declare const OWN_FILES: any;
+declare const HASHED_NAME: string;
+
 declare module "*/mcp-client.js" {
   export const Client: any;
 }

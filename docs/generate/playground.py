@@ -16,6 +16,7 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from docs.generate.offline import write_offline_worker
 from mcpframe.kit.base.data import static_dir, templates_dir
 from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.base.progress import Progress, silent
@@ -64,6 +65,8 @@ def build_playground(root: Path, target: Path, *, snapshot: bool | None = None, 
     shutil.copy(SOURCES / "playground.css", target)
     text = (SOURCES / "index.html").read_text("utf-8")
     (target / "index.html").write_text(text.replace("POLICY", escape(_policy(page))), "utf-8")
+    own = ["index.html", "playground.css", "playground.js", "framed.html", "files.json", "templates.json"]
+    write_offline_worker(root, target, {target / name for name in [*own, *listed["files"].values()]})
 
 
 def runnable(playground: Path) -> list[str]:
@@ -105,7 +108,7 @@ def _policy(page: bytes) -> str:
         "img-src": ["'self'", "data:", "blob:"],
         "font-src": ["'self'", "blob:"],
         "media-src": ["data:", "blob:"],
-        "worker-src": ["blob:"],
+        "worker-src": ["'self'", "blob:"],
         "base-uri": ["'none'"],
         "form-action": ["'none'"],
         "frame-src": ["'none'"],

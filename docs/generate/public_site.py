@@ -6,16 +6,56 @@ import shutil
 import sys
 from pathlib import Path
 
-from docs.generate.playground import SOURCES, build_playground, runnable
+from docs.generate.offline import write_offline_worker
+from docs.generate.playground import build_playground, runnable
 from docs.generate.site import build_site
-from mcpframe.kit.base.data import templates_dir
+from mcpframe.kit.base.data import static_dir, templates_dir
 from mcpframe.kit.base.errors import KitError
-from mcpframe.kit.base.progress import step
+from mcpframe.kit.base.progress import Progress, silent, step
 from mcpframe.kit.bridge.chromium.bridge_page import HOST_ORIGIN
 from mcpframe.kit.publish.gallery.build import build_gallery
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "dist" / "site"
+_FRONT = ("index.html", "front.css")
+
+
+def build_public_site(
+    site: Path, *, docs: Path, servers: Path, snapshot: bool | None = None, progress: Progress = silent
+) -> list[str]:
+    """Write the site into an empty folder.
+
+    Args:
+        site: The folder.
+        docs: The documentation's pages.
+        servers: The folder of the gallery's projects; one of them is pi-calculator, which the front page runs.
+        snapshot: As for `build`.
+        progress: Called with a description of each step.
+
+    Returns:
+        A line for each server that could not be built, and is left out.
+
+    Raises:
+        KitError: Something else could not be built.
+    """
+    site.mkdir(parents=True, exist_ok=True)
+    front = [Path(shutil.copy(static_dir() / "site" / name, site)) for name in _FRONT]
+    shutil.copytree(docs, site / "docs")
+    build_playground(ROOT, site / "playground", snapshot=snapshot, progress=progress)
+    edits = {name: f"../playground/#template={name}" for name in runnable(site / "playground")}
+    # Clients of the bridge may use them, too; other pages build their own.
+    gallery = build_gallery(
+        servers,
+        site / "gallery",
+        title="Servers to try",
+        edits=edits,
+        allowed_origins=[HOST_ORIGIN],
+        snapshot=snapshot,
+        progress=progress,
+    )
+    write_offline_worker(ROOT, site, [*front, site / "gallery" / "_gallery" / "element.js"])
+    (site / ".nojekyll").write_bytes(b"")  # GitHub Pages leaves out _mcpframe without it
+    return [f"{root.name} is left out: {error}" for root, error in gallery.failures.items()]
 
 
 def main() -> int:
@@ -24,22 +64,8 @@ def main() -> int:
         with step("Building the documentation"):
             build_site(ROOT)
         shutil.rmtree(SITE, ignore_errors=True)
-        shutil.copytree(SOURCES / "front", SITE)
-        shutil.copytree(ROOT / "site", SITE / "docs")
-        build_playground(ROOT, SITE / "playground", progress=step)
-        edits = {name: f"../playground/#template={name}" for name in runnable(SITE / "playground")}
-        # Clients of the bridge may use them, too; other pages build their own.
-        gallery = build_gallery(
-            templates_dir(),
-            SITE / "gallery",
-            title="Servers to try",
-            edits=edits,
-            allowed_origins=[HOST_ORIGIN],
-            progress=step,
-        )
-        for root, error in gallery.failures.items():
-            print(f"{root.name} is left out: {error}", file=sys.stderr)
-        (SITE / ".nojekyll").write_bytes(b"")  # GitHub Pages leaves out _mcpframe without it
+        for line in build_public_site(SITE, docs=ROOT / "site", servers=templates_dir(), progress=step):
+            print(line, file=sys.stderr)
     except KitError as error:
         print(f"build.py: {error}", file=sys.stderr)
         return 1

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+import shutil
 import zipfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from docs.generate.playground import build_playground
-from mcpframe.kit.base.data import checkout_dir
+from docs.generate.public_site import build_public_site
+from mcpframe.kit.base.data import templates_dir
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.conftest import Troubles, new_context
 from tests.browser.test_accessibility import SCHEMES, complaints
@@ -54,14 +56,23 @@ STARTING = 60_000
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("site")
-    build_playground(checkout_dir(), folder / "playground", snapshot=SNAPSHOTS)
+def public_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The public site, with one server and a page of documentation."""
+    folder = tmp_path_factory.mktemp("public") / "below" / "site"
+    docs, servers = tmp_path_factory.mktemp("docs"), tmp_path_factory.mktemp("servers")
+    (docs / "index.html").write_text("<!doctype html><link rel=icon href='data:,'><h1>Documentation</h1>")
+    shutil.copytree(templates_dir() / "pi-calculator", servers / "pi-calculator")
+    assert build_public_site(folder, docs=docs, servers=servers, snapshot=SNAPSHOTS) == []
     (folder / "frame.html").write_text(
         '<!doctype html><link rel="icon" href="data:,"><iframe src="playground/"></iframe>'
     )
-    with serve_folder(folder) as site:
-        yield f"http://localhost:{site.port}/"
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address(public_site: Path) -> Iterator[str]:
+    with serve_folder(public_site.parents[1]) as served:
+        yield f"http://localhost:{served.port}/below/site/"
 
 
 async def write(page: Page, text: str) -> None:
@@ -145,6 +156,45 @@ async def test_write_run_call_break_mend_stop_keep_share_open(
         assert "#" not in reader.url
         await run(reader)
         await expect(reader.locator("form.tool")).to_have_count(2)
+
+
+async def test_the_site_works_again_without_its_server(page: Page, troubles: Troubles, public_site: Path) -> None:
+    """After one visit: the front page with its server, the playground with a run, and a page of the documentation."""
+    kept = "() => navigator.serviceWorker.ready.then(({ active }) => active.state)"
+    with serve_folder(public_site.parents[1]) as served:
+        address = f"http://localhost:{served.port}/below/site/"
+        await page.goto(address)
+        await page.wait_for_function("() => navigator.serviceWorker.controller")
+        for scheme in SCHEMES:
+            await page.emulate_media(color_scheme=scheme)
+            assert await complaints(page) == []
+        await calculate(page)
+        await page.get_by_role("link", name="Read the documentation").click()
+        await expect(page.get_by_role("heading")).to_have_text("Documentation")
+        await page.goto(f"{address}playground/")
+        assert await page.evaluate(kept) in ("activating", "activated")
+    troubles.expect("ERR_CONNECTION_REFUSED")
+    await page.reload()
+    await run(page)
+    for value, field in enumerate(await page.locator("form.tool input").all(), 2):
+        await field.fill(str(value))
+    await page.get_by_role("button", name="Call").click()
+    await expect(page.locator("form.tool output")).to_have_text("5")
+    await page.goto(f"{address}docs/index.html")
+    await expect(page.get_by_role("heading")).to_have_text("Documentation")
+    await page.goto(address)
+    await calculate(page)
+
+
+async def calculate(page: Page) -> None:
+    """Start the front page's server, and call its first tool."""
+    element = page.locator("mcp-server")
+    await element.get_by_role("button", name="Start").click()
+    tool = element.locator("details").first
+    await tool.locator("summary").click(timeout=STARTING)
+    await tool.get_by_label("Iterations").fill("100000")
+    await tool.get_by_role("button", name="Call").click()
+    await expect(tool.locator("[part~=result]")).to_contain_text("3.1", timeout=STARTING)
 
 
 async def test_a_server_with_a_page_of_its_own(page: Page, address: str) -> None:

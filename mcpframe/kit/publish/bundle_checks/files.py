@@ -23,7 +23,8 @@ _TYPES = {
 }
 _GZIP = 16 + zlib.MAX_WBITS  # zlib's number for the format of gzip
 _WORTH = 100_000  # bytes: less saved by compression is not worth a warning
-_HASHED = re.compile(r"[.-][0-9a-f]{8,}([./]|$)")
+HASHED_NAME = re.compile(r"[.-][0-9a-f]{8,}([./]|$)")
+"""The paths of files that never change."""
 _AT_ONCE = 6  # connections, as browsers have to one host
 _LIMIT = 512 * 1024 * 1024
 
@@ -91,7 +92,7 @@ def check_file(entry: Mapping[str, Any], answer: Fetched) -> Iterator[Finding]:
             f"It is sent uncompressed: {entry['bytes'] / 1e6:.1f} MB rather than {packed / 1e6:.1f} MB.",
             "Let the web server compress it, or serve the .gz file beside it.",
         )
-    if _HASHED.search(path) and "immutable" not in headers.get("cache-control", ""):
+    if HASHED_NAME.search(path) and "immutable" not in headers.get("cache-control", ""):
         yield warning(
             path,
             "Browsers ask for it again on every visit, though it never changes.",
