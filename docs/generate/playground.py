@@ -57,7 +57,8 @@ def build_playground(root: Path, target: Path, *, snapshot: bool | None = None, 
     page, names = framed_page(DONOR, files)
     (target / "framed.html").write_bytes(page)
     versions = json.loads(files[f"{DONOR}/manifest.json"])["versions"]["packages"]
-    listed = {"files": {url: f"bundle/{path}" for url, path in names.items()}, "packages": sorted(versions)}
+    places = {url: f"bundle/{path}" for url, path in names.items()}
+    listed = {"files": places, "packages": sorted(versions)}
     (target / "files.json").write_text(json.dumps(listed), "utf-8")
     (target / "templates.json").write_text(json.dumps(_templates(set(versions))), "utf-8")
     with progress("Bundling the editor"):
@@ -66,7 +67,7 @@ def build_playground(root: Path, target: Path, *, snapshot: bool | None = None, 
     text = (SOURCES / "index.html").read_text("utf-8")
     (target / "index.html").write_text(text.replace("POLICY", escape(_policy(page))), "utf-8")
     own = ["index.html", "playground.css", "playground.js", "framed.html", "files.json", "templates.json"]
-    write_offline_worker(root, target, {target / name for name in [*own, *listed["files"].values()]})
+    write_offline_worker(root, target, {target / name for name in [*own, *places.values()]})
 
 
 def runnable(playground: Path) -> list[str]:

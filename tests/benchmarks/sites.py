@@ -219,8 +219,9 @@ def write_stock(
     (folder / "_headers").write_text(_CACHED)
     shutil.copytree(runtime.folder, folder / "pyodide")
     (folder / "pyodide" / "python_stdlib.zip").write_bytes(pack(compiled_stdlib(runtime), compressed=True))
-    for name in ("stock.html", "stock.js"):
-        shutil.copy(PAGES / name, folder)
+    shutil.copy(PAGES / "stock.html", folder)
+    packages = install_locked(checkout_dir())
+    bundle_module(str(PAGES / "stock.js"), folder / "stock.js", packages, external=["./pyodide/pyodide.mjs"])
     own = _own_wheel(folder, runtime)
     for project in projects:
         modules = [path.name for path in project.glob("*.py")]

@@ -2,7 +2,10 @@
  * The peer of the start: Pyodide as its documentation loads it, wheels with loadPackage, compiled as it says, too. The
  * query names the project.
  */
+import { followSize } from "../../../static/page/fitting.js";
 import { loadPyodide } from "./pyodide/pyodide.mjs";
+
+globalThis.mcpframeFollowSize = (report, isDrawn) => followSize(report, undefined, isDrawn); // a view reports its size
 
 const project = location.search.slice(1);
 const { config, wheels, modules } = await (await fetch(`${project}/stock.json`)).json();
