@@ -2,7 +2,7 @@
 import { visible } from "../host/visible.js";
 import { Editor } from "./editor.js";
 import { Files } from "./files.js";
-import { $, guarded, notice, on } from "./page.js";
+import { $, guarded, inTurn, notice, on } from "./page.js";
 import { Projects } from "./projects.js";
 import { Donor } from "./server-page.js";
 import { ServerPanel } from "./server-panel.js";
@@ -31,10 +31,10 @@ function wire() {
   on("share", () => share(workspace.project));
   on("copy", copyLink);
   on("download", () => download(workspace.project));
-  on("projects", () => projects.choose(), "change");
+  on("projects", () => inTurn(() => projects.choose()), "change");
   on("new", () => projects.ask());
-  on("create", () => projects.create());
-  on("delete-project", () => projects.delete());
+  on("create", () => inTurn(() => projects.create()));
+  on("delete-project", () => inTurn(() => projects.delete()));
   on("add-file", () => files.add());
   on("delete-file", () => files.delete());
   const flush = () => workspace.flush();
@@ -42,7 +42,10 @@ function wire() {
   document.addEventListener("visibilitychange", () => document.hidden && flush());
   addEventListener(
     "hashchange",
-    guarded(() => openLink(workspace)),
+    guarded(() => {
+      const { hash } = location;
+      return inTurn(() => openLink(workspace, hash));
+    }),
   );
 }
 
@@ -50,7 +53,7 @@ async function begin() {
   wire();
   let problem = "";
   try {
-    if (await openLink(workspace)) return;
+    if (await openLink(workspace, location.hash)) return;
   } catch (error) {
     problem = error.message;
   }
@@ -58,4 +61,4 @@ async function begin() {
   navigator.storage?.persist?.().catch(() => {});
 }
 
-begin().catch((error) => notice(`The playground does not start: ${error.message}`));
+inTurn(begin).catch((error) => notice(`The playground does not start: ${error.message}`));

@@ -29,6 +29,15 @@ export function guarded(act) {
   };
 }
 
+let turn = Promise.resolve();
+
+/** Runs what opens a project once those before it are open: each awaits much, and the last one asked for stays. */
+export function inTurn(act) {
+  const mine = turn.then(act);
+  turn = mine.catch(() => {});
+  return mine;
+}
+
 /** Listens to an element of index.html. @param {string} id @param {(event: Event) => unknown} act */
 export function on(id, act, event = "click") {
   $(id).addEventListener(event, guarded(act));

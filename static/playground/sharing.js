@@ -34,12 +34,13 @@ export function download({ name, files }) {
 }
 
 /**
- * Opens the project of the address as a new one, which is only shown.
+ * Opens the project of an address as a new one, which is only shown.
  * @param {import("./workspace.js").Workspace} workspace
- * @returns {Promise<boolean>} whether the address names one
+ * @param {string} fragment the address's
+ * @returns {Promise<boolean>} whether it names one
  */
-export async function openLink(workspace) {
-  const found = await readLink(location.hash);
+export async function openLink(workspace, fragment) {
+  const found = await readLink(fragment);
   if (!found) return false;
   const opened = "template" in found ? await fromTemplate(found.template) : newProject(found.name, found.files);
   const note =

@@ -231,7 +231,9 @@ async def test_hostile_links_are_shown_and_marked_or_refused_and_nothing_runs_in
           };
         }"""
     )
-    await page.goto(f"{address}playground/{made['marked']}")
+    await page.goto("about:blank")
+    await page.goto(f"{address}playground/", wait_until="commit")  # a link while the first project is still opening
+    await page.evaluate("async (hash) => { location.hash = hash; }", made["marked"])
     await expect(page.locator("#hidden-warning")).to_contain_text("server.py, line 1, 2")
     await expect(page.locator(".cm-specialChar")).to_have_count(2)
     for name, reason in (("outside", "leaves the folder"), ("bomb", "too large"), ("damaged", "damaged")):
