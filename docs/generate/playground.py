@@ -62,12 +62,15 @@ def build_playground(root: Path, target: Path, *, snapshot: bool | None = None, 
     (target / "files.json").write_text(json.dumps(listed), "utf-8")
     (target / "templates.json").write_text(json.dumps(_templates(set(versions))), "utf-8")
     with progress("Bundling the editor"):
-        bundle_module(str(SOURCES / "main.js"), target / "playground.js", install_locked(root))
-    shutil.copy(SOURCES / "playground.css", target)
-    text = (SOURCES / "index.html").read_text("utf-8")
-    (target / "index.html").write_text(text.replace("POLICY", escape(_policy(page))), "utf-8")
-    own = ["index.html", "playground.css", "playground.js", "framed.html", "files.json", "templates.json"]
-    write_offline_worker(root, target, {target / name for name in [*own, *places.values()]})
+        for source, script in (("main.js", "playground.js"), ("run.js", "run.js")):
+            bundle_module(str(SOURCES / source), target / script, install_locked(root))
+    for name in ("index.html", "run.html"):
+        text = (SOURCES / name).read_text("utf-8")
+        (target / name).write_text(text.replace("POLICY", escape(_policy(page))), "utf-8")
+    for name in ("playground.css", "run.css"):
+        shutil.copy(SOURCES / name, target)
+    own = [path for path in target.iterdir() if path.is_file()]
+    write_offline_worker(root, target, {*own, *(target / path for path in places.values())})
 
 
 def runnable(playground: Path) -> list[str]:

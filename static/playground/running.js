@@ -2,7 +2,8 @@
 import { Client } from "@modelcontextprotocol/client";
 import { FrameTransport } from "../host/host.js";
 
-const SANDBOX = "allow-scripts allow-forms";
+/** The sandbox of a server's frame: it has no origin. */
+export const SANDBOX = "allow-scripts allow-forms";
 const STARTING = 60_000; // milliseconds
 const STOPPING = 5_000; // milliseconds from a stop until a frame that does not answer is removed
 

@@ -55,12 +55,7 @@ export class Donor {
  * @throws {ProjectError} it cannot run here
  */
 export function settingsOf(files, packages) {
-  let toml = {};
-  try {
-    toml = /** @type {any} */ (parse(files["pyproject.toml"] ?? ""));
-  } catch (error) {
-    throw new ProjectError(`pyproject.toml: ${error.message.split("\n")[0]}`);
-  }
+  const toml = configOf(files);
   const own = toml.tool?.mcpframe ?? {};
   const needed = [toml.project?.dependencies, own.lazy].filter(Array.isArray).flat().map(String);
   const lacking = needed.filter((each) => ![...ALWAYS, ...packages].includes(packageOf(each)));
@@ -82,6 +77,33 @@ export function settingsOf(files, packages) {
     title: String(own.title ?? toml.project?.name ?? "Server"),
     name: String(toml.project?.name ?? "server"),
   };
+}
+
+/**
+ * Returns the origins of the pages that may embed a project's server: in a link, they are written in pyproject.toml.
+ * @param {Record<string, string>} files
+ * @returns {string[]}
+ * @throws {ProjectError} there are none
+ */
+export function hostsOf(files) {
+  const allowed = configOf(files).tool?.mcpframe?.allowed_origins;
+  const hosts = Array.isArray(allowed) ? allowed : [allowed?.sep ?? allowed?.["*"] ?? []].flat();
+  const exact = hosts.filter((each) => each === "*" || each === "null" || each === "self" || isOrigin(each));
+  if (exact.length && exact.length === hosts.length) return exact;
+  throw new ProjectError(
+    "Say which pages may embed this server: allowed_origins in [tool.mcpframe] of its pyproject.toml, such as " +
+      'allowed_origins = ["https://chat.example"].',
+  );
+}
+
+const isOrigin = (text) => URL.canParse(text) && new URL(text).origin === text;
+
+function configOf(files) {
+  try {
+    return /** @type {any} */ (parse(files["pyproject.toml"] ?? ""));
+  } catch (error) {
+    throw new ProjectError(`pyproject.toml: ${error.message.split("\n")[0]}`);
+  }
 }
 
 const packageOf = (requirement) => /^[A-Za-z0-9._-]*/.exec(requirement.trim())[0].toLowerCase().replace(/[._]+/g, "-");

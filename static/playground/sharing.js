@@ -3,6 +3,7 @@ import { LONG_LINK, LONGEST_LINK, linkOf, readLink } from "./link.js";
 import { $, element, notice } from "./page.js";
 import { checkFiles } from "./project-files.js";
 import { fromTemplate, newProject } from "./projects.js";
+import { hostsOf } from "./server-page.js";
 import { zipOf } from "./zip.js";
 
 /** Shows the link of a project. @param {import("./store.js").Project} project */
@@ -16,8 +17,19 @@ export async function share({ name, files }) {
     link.length > LONG_LINK
       ? `${link.length} characters: some programs cut such a link; the file is safer.`
       : `${link.length} characters. The project is in the link, and on no server.`;
+  $("embed").value = new URL(`run.html${fragment}`, document.baseURI).href;
+  $("embed-note").textContent = whoMayEmbed(files);
   $("share-dialog").showModal();
   $("link").select();
+}
+
+/** Returns which pages may embed a project's link as a server. */
+function whoMayEmbed(files) {
+  try {
+    return `For the src of a frame, and the url of a FrameTransport. These pages may embed it: ${hostsOf(files).join(", ")}`;
+  } catch (error) {
+    return error.message;
+  }
 }
 
 /** Copies the link that is shown. */

@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, Error, Page, expect
 
 from docs.generate.public_site import build_public_site
-from mcpframe.kit.base.data import templates_dir
+from mcpframe.kit.base.data import checkout_dir, templates_dir
+from mcpframe.kit.base.node import install_locked
+from mcpframe.kit.web.host_page import bundle_client, copy_host_modules
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.conftest import Troubles, new_context
 from tests.browser.test_accessibility import SCHEMES, complaints
@@ -51,6 +53,19 @@ async def ui(session):
 @server.tool()
 async def nothing() -> str:
     return "nothing"
+"""
+EMBEDDING = """<!doctype html><link rel="icon" href="data:,">
+<script type="module">
+import { FrameTransport } from "./host.js";
+import { Client } from "./mcp-client.js";
+window.embed = async (url, timeout) => {
+  const iframe = document.body.appendChild(document.createElement("iframe"));
+  const client = new Client({ name: "host", version: "1" });
+  await client.connect(new FrameTransport({ iframe, url, timeout }));
+  const { content } = await client.callTool({ name: "shout", arguments: { text: "hello" } });
+  return content[0].text;
+};
+</script>
 """
 STARTING = 60_000
 
@@ -196,6 +211,43 @@ async def calculate(page: Page) -> None:
     await tool.get_by_label("Iterations").fill("100000")
     await tool.get_by_role("button", name="Call").click()
     await expect(tool.locator("[part~=result]")).to_contain_text("3.1", timeout=STARTING)
+
+
+async def test_a_link_is_a_server_for_the_pages_that_it_allows(
+    page: Page, troubles: Troubles, address: str, public_site: Path
+) -> None:
+    """The host is at another origin; a page of a third one is refused; opened by itself it leads to the playground."""
+    (public_site / "host.html").write_text(EMBEDDING)
+    copy_host_modules(public_site)
+    shutil.copy(bundle_client(install_locked(checkout_dir())), public_site / "mcp-client.js")
+    host = address.replace("localhost", "127.0.0.1")
+    origin = host.removesuffix("/below/site/")
+    await page.goto(f"{address}playground/")
+    await write(page, SERVER)
+    await add(page, "words.py", WORDS)
+    await page.get_by_role("button", name="Share").click()
+    await expect(page.locator("#embed-note")).to_contain_text("http://localhost:8000")  # the template's
+    await page.get_by_role("button", name="Close").click()
+    await page.get_by_role("tab", name="pyproject.toml").click()
+    await write(page, f'[tool.mcpframe]\nentry = "server:server"\nallowed_origins = ["{origin}"]\n')
+    await page.get_by_role("button", name="Share").click()
+    await expect(page.locator("#embed-note")).to_contain_text(origin)
+    assert await complaints(page) == []
+    url = await page.get_by_label("As a server in other pages").input_value()
+
+    await page.goto(f"{host}host.html")
+    await page.wait_for_function("() => window.embed")
+    assert await page.evaluate("(url) => embed(url)", url) == "HELLO!"
+    await expect(page.frame_locator("iframe").locator("iframe")).to_have_attribute(
+        "sandbox", "allow-scripts allow-forms"
+    )
+    await page.goto(f"{address.replace('localhost', 'stranger.localhost')}host.html")
+    await page.wait_for_function("() => window.embed")
+    with pytest.raises(Error, match="does not allow"):
+        await page.evaluate("(url) => embed(url)", url)
+    await page.goto(url)
+    await page.get_by_role("link", name="Open it in the playground").click()
+    await expect(page.locator("#notice")).to_contain_text("Read it before you run it")
 
 
 async def test_a_server_with_a_page_of_its_own(page: Page, address: str) -> None:

@@ -112,3 +112,56 @@ def test_a_zip_is_one() -> None:
     archive = zipfile.ZipFile(io.BytesIO(base64.b64decode(made["value"])))
     assert archive.testzip() is None
     assert {name: archive.read(name).decode() for name in archive.namelist()} == PROJECT["files"]
+
+
+HOST, STRANGER = "https://chat.example", "https://stranger.example"
+
+
+def test_a_relay_knows_windows_by_their_source_and_pins_the_first_allowed_origin() -> None:
+    events = [
+        ("server", "null", "opening"),
+        ("server", "https://site.example", "of a page in the frame"),
+        ("other", HOST, "of another window"),
+        ("host", STRANGER, "not allowed"),
+        ("host", STRANGER, "not allowed, again"),
+        ("host", HOST, "answer"),
+        ("host", HOST, {"type": "mcpframe-files", "files": {}}),
+        ("server", "null", {"type": "mcpframe-files-wanted"}),
+        ("server", "null", "accepted"),
+        ("host", STRANGER, "after the pin"),
+        ("host", "null", "after the pin"),
+    ]
+    [posted] = results(("relayed", {"hosts": [HOST, "https://other.example"], "events": events}))
+    refusal = {"type": "mcpframe-origin-refused", "origin": STRANGER}
+    assert posted["value"] == {
+        "host": [["opening", "*"], [refusal, STRANGER], ["accepted", HOST]],
+        "server": [["answer", "*"]],  # its origin is opaque, and has no name
+    }
+
+
+def test_a_relay_serves_a_host_of_opaque_origin_only_where_it_is_named() -> None:
+    events = [("host", "null", "answer"), ("server", "null", "accepted")]
+    named, anyone = results(*(("relayed", {"hosts": [each], "events": events}) for each in ("null", "*")))
+    assert named["value"] == {"host": [["accepted", "*"]], "server": [["answer", "*"]]}
+    refusal = {"type": "mcpframe-origin-refused", "origin": "null"}
+    assert anyone["value"] == {"host": [[refusal, "*"], ["accepted", "*"]], "server": []}
+
+
+@pytest.mark.parametrize(
+    ("allowed", "hosts"),
+    [
+        ('["https://chat.example", "http://localhost:8000"]', ["https://chat.example", "http://localhost:8000"]),
+        ('["*"]', ["*"]),
+        ('{ sep = ["https://chat.example"] }', ["https://chat.example"]),
+        ('["https://chat.example/"]', None),
+        ('["chat.example"]', None),
+        ("[1]", None),
+        ("[]", None),
+    ],
+)
+def test_a_link_says_in_its_pyproject_who_may_embed_it(allowed: str, hosts: list[str] | None) -> None:
+    [found] = results(("hostsOf", {"pyproject.toml": f"[tool.mcpframe]\nallowed_origins = {allowed}\n"}))
+    if hosts is None:
+        assert "Say which pages may embed this server" in found["error"]
+    else:
+        assert found == {"value": hosts}

@@ -1,0 +1,38 @@
+// A project's link as a server that other pages embed: `run.html#1.…`. Nothing of the link runs in this page, whose origin
+// has the playground's projects: the server is in a frame of opaque origin, and this page relays its messages.
+import { Place } from "../host/frames.js";
+import { readLink } from "./link.js";
+import { $, element } from "./page.js";
+import { ProjectError } from "./project-files.js";
+import { Relay } from "./relay.js";
+import { SANDBOX } from "./running.js";
+import { Donor, hostsOf, serverPage } from "./server-page.js";
+
+async function begin() {
+  const { hash } = location;
+  if (parent === self) {
+    const link = element("a", { href: `./${hash}`, textContent: "Open it in the playground" });
+    return say("This is a server for other pages to embed. ", link);
+  }
+  if (self.origin === "null") throw new ProjectError("Give the frame of this page allow-same-origin in its sandbox.");
+  const project = await readLink(hash);
+  if (!project || !("files" in project)) throw new ProjectError("There is no server in this address.");
+  const hosts = hostsOf(project.files);
+  const donor = new Donor(document.baseURI);
+  const { html, files } = await serverPage(await donor.fetch(), project.files);
+  const iframe = /** @type {any} */ (element("iframe", { title: project.name }));
+  $("place").replaceChildren(iframe);
+  const place = new Place(iframe, { sandbox: SANDBOX, handed: { html, files }, onShown() {} });
+  const relay = new Relay(hosts, { host: parent, server: iframe.contentWindow });
+  place.open("", { message: (event) => relay.take(event), load() {}, gone() {} });
+  place.navigate();
+}
+
+function say(...parts) {
+  $("place").replaceChildren(element("p", {}, ...parts));
+}
+
+begin().catch((error) => {
+  say(error.message);
+  if (!(error instanceof ProjectError)) throw error;
+});
