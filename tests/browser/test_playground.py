@@ -17,6 +17,7 @@ from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.web.host_page import bundle_client, copy_host_modules
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.conftest import Troubles, new_context
+from tests.browser.engines import Engine, until
 from tests.browser.test_accessibility import SCHEMES, complaints
 from tests.support.built import SNAPSHOTS
 
@@ -297,3 +298,27 @@ async def test_hostile_links_are_shown_and_marked_or_refused_and_nothing_runs_in
     await framed.get_by_role("button", name="Run").click()
     await expect(framed.locator("#notice")).to_contain_text("in another page's frame")
     await expect(framed.locator("iframe")).to_have_count(0)
+
+
+def test_other_engines_run_a_template_and_a_link(engine: Engine, address: str) -> None:
+    """What a person does first, in Firefox and WebKitGTK: run, call, share, and open the link."""
+    engine.open(f"{address}playground/#template=minimal")
+    until(engine, "document.title.startsWith('minimal')")
+    run_and_add(engine)
+    engine.run("document.getElementById('share').click()")
+    until(engine, "document.getElementById('link').value")
+    engine.open(engine.run("return document.getElementById('link').value"))
+    until(engine, "document.getElementById('notice')?.textContent.includes('Read it before you run it')")
+    run_and_add(engine)
+
+
+def run_and_add(engine: Engine) -> None:
+    """Run the template's server, and call its tool."""
+    engine.run("document.getElementById('run').click()")
+    until(engine, "document.querySelector('form.tool input')")
+    engine.run(
+        """const [one, other] = document.querySelectorAll("form.tool input");
+        [one.value, other.value] = ["2", "3"];
+        document.querySelector("form.tool").requestSubmit();"""
+    )
+    until(engine, "document.querySelector('form.tool output').textContent === '5'")
