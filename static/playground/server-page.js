@@ -14,6 +14,8 @@ const USES_PAGE = /\.ui\b|\bsession\.(page|host)\b|\bimport js\b|\bfrom js\b|\.s
 /** Imports for which a server gets the environment of a process: `_OF_PROCESSES` in kit/bundle/assembly/features.py. */
 const OF_PROCESSES = /^\s*(?:import|from)\s+(?:_thread|concurrent|multiprocessing|queue|resource|threading)\b/m;
 const ALWAYS = ["mcpframe"];
+/** WebKit without stack switching starts no Python in a worker of an opaque frame (2.50: a NoGilError): in the page, it does. */
+const HAS_WORKERS = "Suspending" in WebAssembly;
 
 /** The donor, fetched once for all runs. */
 export class Donor {
@@ -118,7 +120,7 @@ export async function serverPage(donor, project) {
   const paths = Object.keys(project);
   const code = Object.fromEntries(paths.filter((path) => path.endsWith(".py")).map((path) => [path, project[path]]));
   const source = Object.values(code).join("\n");
-  const inWorker = !USES_PAGE.test(source);
+  const inWorker = HAS_WORKERS && !USES_PAGE.test(source);
   const server = zipOf(code);
   const assets = paths.filter((path) => !NOT_ASSETS.test(path));
   const boot = JSON.parse(BOOT.exec(donor.html)[2]);
