@@ -1,25 +1,36 @@
 // Links to projects: `#1.` and the project as JSON, deflate-raw, base64url; or `#template=NAME`. The text of a fragment
 // reaches no server. A link is a stranger's: its content is inflated up to a limit and checked.
-import { checkFiles, MOST_BYTES, ProjectError } from "./project-files.js";
+import { checkFiles, MOST_BYTES, nameOf, ProjectError } from "./project-files.js";
 
 const VERSION = "1.";
 export const LONG_LINK = 8_000; // characters that chats may cut: the file is the better way then
 export const LONGEST_LINK = 32_000;
 const DAMAGED = "This link is damaged or cut: ask for it again, or for the file.";
 
-/** Returns the fragment of a project's link. @param {{ name: string, files: Record<string, string> }} project */
+/** Returns the fragment of a project's link. @param {{ name: string, files: Record<string, string | Uint8Array> }} project */
 export async function linkOf({ name, files }) {
-  const json = new TextEncoder().encode(JSON.stringify({ name, files }));
+  const entries = Object.entries(files);
+  const texts = entries.filter(([, content]) => typeof content === "string");
+  const others = entries.filter(([, content]) => typeof content !== "string");
+  const data = Object.fromEntries(others.map(([path, bytes]) => [path, base64Of(bytes)]));
+  const project = { name, files: Object.fromEntries(texts), ...(others.length ? { data } : {}) };
+  const json = new TextEncoder().encode(JSON.stringify(project));
   const packed = await readAll(new Blob([json]).stream().pipeThrough(new CompressionStream("deflate-raw")), Infinity);
-  let binary = "";
-  for (const byte of packed) binary += String.fromCharCode(byte);
-  return `#${VERSION}${btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
+  return `#${VERSION}${base64Of(packed).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
 }
+
+function base64Of(bytes) {
+  let binary = "";
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary);
+}
+
+const bytesOf = (base64) => Uint8Array.from(atob(base64), (one) => one.charCodeAt(0));
 
 /**
  * Reads a fragment.
  * @param {string} fragment
- * @returns {Promise<{ template: string } | { name: string, files: Record<string, string> } | null>} null if it names nothing
+ * @returns {Promise<{ template: string } | { name: string, files: Record<string, string | Uint8Array> } | null>} null if it names nothing
  * @throws {ProjectError}
  */
 export async function readLink(fragment) {
@@ -29,8 +40,17 @@ export async function readLink(fragment) {
   if (template) return { template: template[1] };
   if (!text.startsWith(VERSION))
     throw new ProjectError("This link is none of this playground, or of a later version of it.");
-  const { name, files } = parsed(await inflated(text.slice(VERSION.length)));
-  return { name: nameOf(name), files: checkFiles(files) };
+  const { name, files, data } = parsed(await inflated(text.slice(VERSION.length)));
+  return { name: nameOf(name), files: checkFiles({ ...checkFiles(files), ...binary(data ?? {}) }) };
+}
+
+/** Returns the files of a link that are no texts: they stand there as base64. */
+function binary(data) {
+  try {
+    return Object.fromEntries(Object.entries(data).map(([path, base64]) => [path, bytesOf(String(base64))]));
+  } catch {
+    throw new ProjectError(DAMAGED);
+  }
 }
 
 function parsed(text) {
@@ -43,21 +63,11 @@ function parsed(text) {
   throw new ProjectError(DAMAGED);
 }
 
-/** Returns a project's name: of a stranger's, what can be part of a file's name. */
-export function nameOf(name) {
-  const short = String(name ?? "")
-    .replace(/[^\p{L}\p{N} ._-]/gu, "")
-    .trim()
-    .slice(0, 60);
-  return short || "untitled";
-}
-
 async function inflated(text) {
   if (!/^[A-Za-z0-9_-]+$/.test(text)) throw new ProjectError(DAMAGED);
   let stream;
   try {
-    const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
-    const bytes = Uint8Array.from(binary, (one) => one.charCodeAt(0));
+    const bytes = bytesOf(text.replaceAll("-", "+").replaceAll("_", "/"));
     stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
     // JSON escapes at most six characters for one byte.
     return new TextDecoder("utf-8", { fatal: true }).decode(await readAll(stream, MOST_BYTES * 2));

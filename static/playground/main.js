@@ -2,6 +2,7 @@
 import { visible } from "../host/visible.js";
 import { Editor } from "./editor.js";
 import { Files } from "./files.js";
+import { showHistory } from "./history.js";
 import { $, guarded, inTurn, notice, on } from "./page.js";
 import { Projects } from "./projects.js";
 import { Donor } from "./server-page.js";
@@ -9,7 +10,7 @@ import { ServerPanel } from "./server-panel.js";
 import { copyLink, download, openLink, share } from "./sharing.js";
 import { Workspace } from "./workspace.js";
 
-const workspace = new Workspace({ closing: () => server.end(), opened });
+const workspace = new Workspace({ closing: () => server.end(), opened, replaced: () => files.open(), renamed: named });
 const editor = new Editor($("editor"), {
   changed: (path, text) => workspace.changed(path, text),
   run: guarded(() => server.run()),
@@ -21,6 +22,10 @@ const server = new ServerPanel(workspace, files, editor, new Donor(document.base
 function opened() {
   files.open();
   server.clear();
+  return named();
+}
+
+function named() {
   document.title = `${visible(workspace.project.name)} – mcpframe playground`;
   return projects.list();
 }
@@ -34,12 +39,18 @@ function wire() {
   on("projects", () => inTurn(() => projects.choose()), "change");
   on("new", () => projects.ask());
   on("create", () => inTurn(() => projects.create()));
+  on("rename-project", () => projects.rename());
+  on("history", () => showHistory(workspace));
+  on("reset", () => projects.reset());
   on("delete-project", () => inTurn(() => projects.delete()));
+  on("project-menu-list", () => $("project-menu").removeAttribute("open"));
   on("add-file", () => files.add());
+  on("rename-file", () => files.rename());
   on("delete-file", () => files.delete());
   const flush = () => workspace.flush();
   addEventListener("pagehide", flush);
-  document.addEventListener("visibilitychange", () => document.hidden && flush());
+  addEventListener("beforeunload", (event) => workspace.unsaved && event.preventDefault());
+  document.addEventListener("visibilitychange", () => (document.hidden ? flush() : projects.list()));
   addEventListener(
     "hashchange",
     guarded(() => {

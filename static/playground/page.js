@@ -11,9 +11,24 @@ export function element(tag, properties = {}, ...children) {
   return made;
 }
 
-/** Shows a text above the editor; none hides it. @param {string} text */
-export function notice(text) {
-  $("notice").textContent = text;
+/**
+ * Shows a text above the editor, with buttons; none hides it.
+ * @param {string} text
+ * @param {Record<string, () => unknown>} [actions] what each button does, by its text
+ */
+export function notice(text, actions = {}) {
+  const buttons = Object.entries(actions).map(([name, act]) => {
+    const button = element("button", { type: "button", textContent: name });
+    button.addEventListener(
+      "click",
+      guarded(() => {
+        notice("");
+        return inTurn(async () => act());
+      }),
+    );
+    return button;
+  });
+  $("notice").replaceChildren(text, ...buttons);
   $("notice").hidden = !text;
 }
 

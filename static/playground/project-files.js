@@ -3,8 +3,12 @@ import { visible } from "../host/visible.js";
 
 export const MOST_FILES = 100;
 export const MOST_BYTES = 1_000_000; // of all names and texts together, in UTF-8
+export const MOST_BINARY = 5_000_000; // bytes of all other files together
 const LONGEST_PATH = 200;
-const RESERVED = /^(_mcpframe|mcpframe|con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
+const RESERVED = /^(_mcpframe|mcpframe|__proto__|con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
+
+/** Files that are read as text, whatever they have. */
+const TEXTUAL = /\.(py|toml|html?|css|m?js|json)$/i;
 
 /** An error whose text is for the user. */
 export class ProjectError extends Error {}
@@ -30,8 +34,8 @@ export function checkPath(path) {
 
 /**
  * Returns the files of a project, checked.
- * @param {unknown} files texts by path
- * @returns {Record<string, string>}
+ * @param {unknown} files by path: a text, or the bytes of a file that is none
+ * @returns {Record<string, any>}
  */
 export function checkFiles(files) {
   if (typeof files !== "object" || files === null || Array.isArray(files))
@@ -41,10 +45,12 @@ export function checkFiles(files) {
   if (entries.length > MOST_FILES) throw new ProjectError(`The project has more than ${MOST_FILES} files.`);
   const seen = new Set();
   let bytes = 0;
+  let binary = 0;
   for (const [path, text] of entries) {
     checkPath(path);
-    if (typeof text !== "string") throw new ProjectError(`${path} has no text.`);
-    bytes += new TextEncoder().encode(path + text).length;
+    if (text instanceof Uint8Array && !TEXTUAL.test(path)) binary += text.length;
+    else if (typeof text !== "string") throw new ProjectError(`${path} has no text: its encoding is not UTF-8.`);
+    bytes += new TextEncoder().encode(typeof text === "string" ? path + text : path).length;
     const folded = path.toLowerCase();
     if (seen.has(folded)) throw new ProjectError(`${path} is there twice, which some systems cannot tell apart.`);
     seen.add(folded);
@@ -58,7 +64,32 @@ export function checkFiles(files) {
     if (taken) throw new ProjectError(`${taken} is both a file and a folder.`);
   }
   if (bytes > MOST_BYTES) throw new ProjectError(`The project is larger than ${MOST_BYTES / 1e6} MB.`);
+  if (binary > MOST_BINARY)
+    throw new ProjectError(`The project's pictures and data are larger than ${MOST_BINARY / 1e6} MB.`);
   return Object.fromEntries(entries);
+}
+
+/** Returns a project's name: of a stranger's, what can be part of a file's name. */
+export function nameOf(name) {
+  const short = String(name ?? "")
+    .replace(/[^\p{L}\p{N} ._-]/gu, "")
+    .trim()
+    .slice(0, 60);
+  return short || "untitled";
+}
+
+/**
+ * Returns the content of a file: a text if it is UTF-8, else its bytes.
+ * @param {Uint8Array} bytes
+ * @returns {string | Uint8Array}
+ */
+export function contentOf(bytes) {
+  if (bytes.includes(0)) return bytes;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return bytes;
+  }
 }
 
 /** Returns the lines of a text that have characters which cannot be seen, or change the order of others. */

@@ -113,7 +113,7 @@ const packageOf = (requirement) => /^[A-Za-z0-9._-]*/.exec(requirement.trim())[0
 /**
  * Returns the page of a project's server and its files, for `handed` of host.js, and whether it runs in a worker.
  * @param {{ html: string, files: Record<string, Blob>, packages: string[] }} donor
- * @param {Record<string, string>} project its files
+ * @param {Record<string, any>} project its files
  */
 export async function serverPage(donor, project) {
   const { entry, styles, title, name } = settingsOf(project, donor.packages);
@@ -151,7 +151,15 @@ const TYPES = {
   js: "text/javascript",
   json: "application/json",
   mjs: "text/javascript",
+  gif: "image/gif",
+  jpeg: "image/jpeg",
+  jpg: "image/jpeg",
+  pdf: "application/pdf",
+  png: "image/png",
   svg: "image/svg+xml",
+  wasm: "application/wasm",
+  webp: "image/webp",
+  woff2: "font/woff2",
 };
 const typeOf = (path) => TYPES[path.split(".").at(-1).toLowerCase()] ?? "text/plain";
 

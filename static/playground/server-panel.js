@@ -44,6 +44,7 @@ export class ServerPanel {
       return notice("This page is in another page's frame, where the playground runs nothing: open it in a tab.");
     this.end();
     await this.workspace.flush();
+    await this.workspace.keep("Run");
     this.editor.mark();
     $("tools").replaceChildren();
     $("console").replaceChildren();

@@ -1,59 +1,129 @@
-// Projects in the browser's database. A tab that edits a project holds its lock; another tab gets it read only.
+// Projects and their versions in the browser's database. A tab that edits a project holds its lock; another tab gets it
+// read only. A deleted project stays for a while, so that this can be undone.
+import { ProjectError } from "./project-files.js";
+import { changedFiles, sizeOf, surplus } from "./versions.js";
 
 const DATABASE = "mcpframe-playground";
-const STORE = "projects";
+const PROJECTS = "projects";
+const VERSIONS = "versions";
+const MOST_DELETED = 10;
+const DELETED_FOR = 30 * 24 * 3600 * 1000; // milliseconds
 
-/** @typedef {{ id: string, name: string, files: Record<string, string>, changed: number }} Project */
+/** @typedef {import("./versions.js").Content} Content */
+/** @typedef {import("./versions.js").Version} Version */
+/**
+ * @typedef {object} Project
+ * @property {string} id
+ * @property {string} name
+ * @property {Record<string, Content>} files
+ * @property {number} changed milliseconds since 1970
+ * @property {string} [template] the template it was made of
+ * @property {number} [deleted] when it was deleted
+ */
 
 function opened() {
   return new Promise((resolve, reject) => {
-    const request = indexedDB.open(DATABASE, 1);
-    request.onupgradeneeded = () => request.result.createObjectStore(STORE, { keyPath: "id" });
+    const request = indexedDB.open(DATABASE, 2);
+    request.onupgradeneeded = () => {
+      const { result } = request;
+      if (!result.objectStoreNames.contains(PROJECTS)) result.createObjectStore(PROJECTS, { keyPath: "id" });
+      result.createObjectStore(VERSIONS, { keyPath: "key", autoIncrement: true }).createIndex("project", "project");
+    };
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
     request.onblocked = () => reject(new Error("Another tab keeps the projects of an earlier version open: close it."));
   });
 }
 
-async function within(mode, act) {
+/** Returns what the request of `act` gives once all of its transaction is stored. */
+async function within(store, mode, act) {
   const database = await opened();
   try {
-    const transaction = database.transaction(STORE, mode);
+    const transaction = database.transaction(store, mode);
     const done = new Promise((resolve, reject) => {
       transaction.oncomplete = resolve;
       transaction.onabort = () => reject(transaction.error);
     });
-    const request = act(transaction.objectStore(STORE));
+    const request = act(transaction.objectStore(store));
     await done;
     return request.result;
+  } catch (error) {
+    if (error?.name !== "QuotaExceededError") throw error;
+    throw new ProjectError(
+      "The browser's storage is full: download the project, then delete others or free some space.",
+    );
   } finally {
     database.close();
   }
 }
 
-/** Returns all projects, the one that was changed last first. @returns {Promise<Project[]>} */
+/** Returns all projects that are not deleted, the one that was changed last first. @returns {Promise<Project[]>} */
 export async function allProjects() {
-  const all = await within("readonly", (store) => store.getAll());
-  return all.sort((one, other) => other.changed - one.changed);
+  const all = await within(PROJECTS, "readonly", (store) => store.getAll());
+  return all.filter((each) => !each.deleted).sort((one, other) => other.changed - one.changed);
 }
 
-/** Stores a project. @param {Project} project */
-export const saveProject = (project) => within("readwrite", (store) => store.put(project));
+/** Returns the deleted projects, the latest first; those that are too old or too many are removed. */
+export async function deletedProjects() {
+  const all = await within(PROJECTS, "readonly", (store) => store.getAll());
+  const deleted = all.filter((each) => each.deleted).sort((one, other) => other.deleted - one.deleted);
+  const isKept = (each, at) => at < MOST_DELETED && each.deleted > Date.now() - DELETED_FOR;
+  for (const { id } of deleted.filter((each, at) => !isKept(each, at))) {
+    await within(PROJECTS, "readwrite", (store) => store.delete(id));
+    await removeVersions(await versionsOf(id));
+  }
+  return deleted.filter(isKept);
+}
 
-/** Deletes a project. @param {string} id */
-export const deleteProject = (id) => within("readwrite", (store) => store.delete(id));
+/** Returns a project as it is stored. @param {string} id @returns {Promise<Project | undefined>} */
+export const loadProject = (id) => within(PROJECTS, "readonly", (store) => store.get(id));
+
+/** Stores a project. @param {Project} project */
+export const saveProject = (project) => within(PROJECTS, "readwrite", (store) => store.put(project));
+
+/** Returns the versions of a project, the oldest first. @param {string} id @returns {Promise<Version[]>} */
+export const versionsOf = (id) => within(VERSIONS, "readonly", (store) => store.index("project").getAll(id));
+
+async function removeVersions(versions) {
+  for (const { key } of versions) await within(VERSIONS, "readwrite", (store) => store.delete(key));
+}
+
+/**
+ * Keeps a version of a project, unless the last one is equal.
+ * @param {Project} project
+ * @param {string} reason
+ */
+export async function keepVersion({ id, files }, reason) {
+  const versions = await versionsOf(id);
+  const last = versions.at(-1);
+  if (last && !changedFiles(last.files, files).length) return;
+  const version = { project: id, date: Date.now(), reason, bytes: sizeOf(files), files };
+  await within(VERSIONS, "readwrite", (store) => store.add(version));
+  await removeVersions(surplus([...versions, version]));
+}
+
+const lockOf = (id) => `${DATABASE} ${id}`;
 
 /**
  * Takes the lock of a project, if no other tab has it.
  * @param {string} id
- * @returns {Promise<(() => void) | null>} releases the lock; null if another tab has it
+ * @returns {Promise<(() => Promise<void>) | null>} releases the lock; null if another tab has it
  */
 export function lockProject(id) {
   return new Promise((resolve, reject) => {
     const hold = (lock) => {
       if (!lock) return resolve(null);
-      return new Promise((release) => resolve(() => release()));
+      return new Promise((release) => {
+        resolve(() => {
+          release(undefined);
+          return held;
+        });
+      });
     };
-    navigator.locks.request(`${DATABASE} ${id}`, { ifAvailable: true }, hold).catch(reject);
+    const held = navigator.locks.request(lockOf(id), { ifAvailable: true }, hold);
+    held.catch(reject);
   });
 }
+
+/** Waits until no tab has the lock of a project. @param {string} id @param {AbortSignal} signal */
+export const unlocked = (id, signal) => navigator.locks.request(lockOf(id), { signal }, () => {});

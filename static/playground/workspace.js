@@ -1,7 +1,8 @@
-// The project that is open: its lock, its texts, and saving them while they change.
+// The project that is open: its lock, its texts, saving them while they change, and keeping versions of them.
+import { visible } from "../host/visible.js";
 import { $, notice } from "./page.js";
-import { checkFiles } from "./project-files.js";
-import { lockProject, saveProject } from "./store.js";
+import { checkFiles, nameOf, ProjectError } from "./project-files.js";
+import { keepVersion, loadProject, lockProject, saveProject, unlocked } from "./store.js";
 
 const AUTOSAVE = 400; // milliseconds after the last change
 const LAST = "mcpframe-playground-last";
@@ -11,12 +12,16 @@ export class Workspace {
   project = null;
   readOnly = false;
   #release = null;
+  #watching = new AbortController();
   #saving = 0;
+  #failed = false; // the last save: what is shown is nowhere else
 
   /**
    * @param {object} on
    * @param {() => void} on.closing is called before another project takes the place of the one that is open
    * @param {() => unknown} on.opened is called when a project has been opened
+   * @param {() => unknown} on.renamed is called when the project that is open has another name
+   * @param {() => unknown} on.replaced is called when all files of the project that is open have been replaced
    */
   constructor(on) {
     this.on = on;
@@ -27,32 +32,102 @@ export class Workspace {
     return localStorage.getItem(LAST);
   }
 
-  /** Opens a project; a new one is stored. @param {import("./store.js").Project} project */
-  async open(project, { isNew = false, note = "" } = {}) {
+  /** Whether leaving the page would lose texts. */
+  get unsaved() {
+    return this.#failed;
+  }
+
+  /**
+   * Opens a project. A new one is stored; another one is read from the database.
+   * @param {import("./store.js").Project} project
+   * @throws {ProjectError} it has been deleted in another tab
+   */
+  async open(project, { isNew = false, note = "", actions = {} } = {}) {
     await this.flush();
+    if (this.#failed && !confirm(`${visible(this.project.name)} is not saved. Open another project, and lose it?`))
+      return;
+    if (project.id === this.project?.id) {
+      await this.#release?.();
+      this.#release = null;
+    }
+    const release = await lockProject(project.id);
+    const stored = isNew ? project : await loadProject(project.id);
+    if (!stored || stored.deleted) {
+      await release?.();
+      throw new ProjectError("Another tab has deleted this project.");
+    }
     this.on.closing();
+    this.#watching.abort();
     this.#release?.();
-    this.project = project;
-    this.#release = await lockProject(project.id);
-    this.readOnly = this.#release === null;
-    if (isNew && !this.readOnly) await saveProject(project);
-    notice(this.readOnly ? "Another tab edits this project: it is read-only here." : note);
+    this.abandon();
+    this.project = stored;
+    this.#release = release;
+    this.readOnly = release === null;
+    notice(this.readOnly ? "Another tab edits this project: it is read-only here." : note, actions);
+    if (this.readOnly) this.#watch();
+    if (isNew) await this.#store();
     history.replaceState(null, "", location.pathname);
     localStorage.setItem(LAST, project.id);
     await this.on.opened();
   }
 
-  /** Writes the text of a file, which may be new. */
-  changed(path, text) {
-    this.project.files[path] = text;
+  /** Offers to edit the project here once the other tab no longer does. */
+  #watch() {
+    const { project } = this;
+    this.#watching = new AbortController();
+    const offer = () =>
+      notice("The other tab no longer edits this project.", { "Edit here": () => this.open(project) });
+    unlocked(project.id, this.#watching.signal).then(offer, () => {}); // rejected if another project is opened
+  }
+
+  /** Writes the content of a file, which may be new. @param {string} path @param {import("./store.js").Content} content */
+  changed(path, content) {
+    this.project.files[path] = content;
+    this.#save();
+  }
+
+  /** Gives a file another path, at the same place. */
+  move(path, to) {
+    const entries = Object.entries(this.project.files);
+    this.project.files = checkFiles(
+      Object.fromEntries(entries.map(([each, text]) => [each === path ? to : each, text])),
+    );
     this.#save();
   }
 
   /** Removes a file. */
-  remove(path) {
+  async remove(path) {
+    await this.keep("Before a file was deleted");
     const { [path]: _, ...rest } = this.project.files;
     this.project.files = rest;
     this.#save();
+  }
+
+  /** Replaces all files; the present ones are kept as a version first. */
+  async replace(files, reason) {
+    const checked = checkFiles(files);
+    await this.keep(reason);
+    this.project.files = checked;
+    this.#save();
+    await this.on.replaced();
+  }
+
+  /** Names the project. @param {string} name */
+  async rename(name) {
+    this.project.name = nameOf(name);
+    this.#save();
+    await this.flush();
+    await this.on.renamed();
+  }
+
+  /** Keeps a version of the project. @param {string} reason */
+  async keep(reason) {
+    if (this.readOnly) return;
+    try {
+      await keepVersion(this.project, reason);
+    } catch (error) {
+      notice(`This version was not kept in the history. ${error.message}`);
+    }
   }
 
   #save() {
@@ -61,23 +136,33 @@ export class Workspace {
     $("saved").textContent = "…";
   }
 
-  /** Forgets what is not saved: the project is deleted. */
+  /** Forgets what is not saved. */
   abandon() {
     clearTimeout(this.#saving);
     this.#saving = 0;
+    this.#failed = false;
   }
 
-  /** Saves what has changed. */
+  /** Saves what has changed, or has not been saved before. */
   async flush() {
-    if (!this.#saving) return;
-    this.abandon();
-    if (this.readOnly) return;
+    if (!this.#saving && !this.#failed) return;
+    clearTimeout(this.#saving);
+    this.#saving = 0;
+    if (!this.readOnly) await this.#store();
+  }
+
+  async #store() {
+    const { project } = this;
     try {
-      checkFiles(this.project.files);
-      this.project.changed = Date.now();
-      await saveProject(this.project);
+      checkFiles(project.files);
+      project.changed = Date.now();
+      await saveProject(project);
+      if (project !== this.project) return;
+      this.#failed = false;
       $("saved").textContent = "Saved in this browser";
     } catch (error) {
+      if (project !== this.project) return;
+      this.#failed = true;
       $("saved").textContent = "Not saved";
       notice(error.message);
     }

@@ -1,4 +1,4 @@
-// Zip files with stored members, as pages unpack (../page/unzip.js) and as a download: texts of less than a megabyte.
+// Zip files with stored members, as pages unpack (../page/unzip.js) and as a download: files of some megabytes.
 
 const CRC = Uint32Array.from({ length: 256 }, (_, number) => {
   let value = number;
@@ -26,14 +26,14 @@ function record(fields) {
   return bytes;
 }
 
-/** Returns a zip file. @param {Record<string, string>} files texts by path */
+/** Returns a zip file. @param {Record<string, string | Uint8Array>} files */
 export function zipOf(files) {
   const encode = (text) => new TextEncoder().encode(text);
   const parts = [];
   const directory = [];
   let offset = 0;
   for (const [path, text] of Object.entries(files)) {
-    const [name, data] = [encode(path), encode(text)];
+    const [name, data] = [encode(path), typeof text === "string" ? encode(text) : text];
     const [crc, { length }] = [crc32(data), data];
     const common = [
       [2, 20],

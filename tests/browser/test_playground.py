@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, Error, Page, expect
+from playwright.async_api import Browser, Dialog, Error, Page, expect
 
 from docs.generate.public_site import build_public_site
 from mcpframe.kit.base.data import checkout_dir, templates_dir
@@ -149,10 +149,6 @@ async def test_write_run_call_break_mend_stop_keep_share_open(
     await expect(shout.locator("output")).to_have_text("HELLO!HELLO!", timeout=STARTING)
 
     await expect(page.locator("#saved")).to_have_text("Saved in this browser")
-    other = await page.context.new_page()
-    await other.goto(f"{address}playground/")
-    await expect(other.locator("#notice")).to_contain_text("read-only")
-    await other.close()
     await page.reload()
     await expect(page.locator(".cm-content")).to_contain_text('FrameServer("shouting")')
 
@@ -259,6 +255,108 @@ async def test_a_server_with_a_page_of_its_own(page: Page, address: str) -> None
     await add(page, "page.js", "export const greeting = () => 'Drawn.';")
     await run(page)
     await expect(page.frame_locator("iframe").locator("main p")).to_have_text("Drawn.")
+
+
+async def menu(page: Page, name: str) -> None:
+    await page.locator("#project-menu summary").click()
+    await page.get_by_role("button", name=name, exact=True).click()
+
+
+async def test_versions_resets_and_deletions_can_be_had_back(page: Page, troubles: Troubles, address: str) -> None:
+    troubles.expect("The server did not start")
+    text, told = page.locator(".cm-content"), page.locator("#notice")
+    await page.goto(f"{address}playground/#template=minimal")
+    await expect(text).to_contain_text("def add(")
+    await write(page, "first = 1")
+    await page.get_by_role("button", name="Run").click()  # keeps a version; it has no server
+    await expect(page.locator("#status")).to_have_text("Stopped", timeout=STARTING)
+    await write(page, "second = 2")
+    await menu(page, "Reset to the template")
+    await expect(text).to_contain_text("def add(")
+    await told.get_by_role("button", name="Undo").click()
+    await expect(text).to_have_text("second = 2")
+
+    await menu(page, "History")
+    history = page.get_by_role("dialog", name="History")
+    await expect(history.locator("li")).to_have_text(
+        [
+            re.compile("The template, before an undo.*server.py"),
+            re.compile("Before the reset.*server.py"),
+            re.compile("Run.*server.py"),
+        ]
+    )
+    assert await complaints(page) == []
+    await history.get_by_role("button", name="Restore").last.click()
+    await expect(text).to_have_text("first = 1")
+
+    page.once("dialog", lambda dialog: dialog.accept("main.py"))
+    await page.get_by_role("button", name="Rename this file").click()
+    await page.get_by_role("button", name="Delete this file").click()
+    await expect(page.get_by_role("tab", name="main.py")).to_have_count(0)
+    await told.get_by_role("button", name="Undo").click()
+    await expect(page.get_by_role("tab", name="main.py")).to_have_attribute("aria-selected", "true")
+    await expect(text).to_have_text("first = 1")
+
+    page.once("dialog", lambda dialog: dialog.accept("Renamed"))
+    await menu(page, "Rename")
+    await expect(page.locator("#projects option:checked")).to_have_text("Renamed")
+    await menu(page, "Delete")
+    await expect(told).to_contain_text("Renamed is deleted")
+    await expect(page.locator("#projects option", has_text="Renamed")).to_have_count(0)
+    await told.get_by_role("button", name="Undo").click()
+    await expect(text).not_to_have_text("first = 1")  # the first file is another one
+    await expect(page.locator("#projects option:checked")).to_have_text("Renamed")
+    await menu(page, "Delete")
+    await page.get_by_role("button", name="New").click()
+    await page.get_by_label("From").select_option("Renamed")
+    await page.get_by_role("button", name="Create").click()
+    await expect(page.locator("#projects option:checked")).to_have_text("Renamed")
+
+
+async def test_a_second_tab_takes_a_project_over_as_the_first_left_it(page: Page, address: str) -> None:
+    await page.goto(f"{address}playground/#template=minimal")
+    await expect(page.locator(".cm-content")).to_contain_text("def add(")
+    await write(page, "old = 1")
+    await expect(page.locator("#saved")).to_have_text("Saved in this browser")
+    other = await page.context.new_page()
+    await other.goto(f"{address}playground/")
+    await expect(other.locator("#notice")).to_contain_text("read-only")
+    await expect(other.locator(".cm-content")).to_have_text("old = 1")
+    await page.bring_to_front()
+    await write(page, "new = 2")
+    await page.close(run_before_unload=True)
+    await other.get_by_role("button", name="Edit here").click()
+    await expect(other.locator(".cm-content")).to_have_text("new = 2")
+    await write(other, "newer = 3")
+    await expect(other.locator("#saved")).to_have_text("Saved in this browser")
+
+
+async def test_a_full_storage_is_told_before_anything_is_lost(page: Page, address: str) -> None:
+    await page.goto(f"{address}playground/#template=minimal")
+    await expect(page.locator(".cm-content")).to_contain_text("def add(")
+    await write(page, "small = 1")
+    await expect(page.locator("#saved")).to_have_text("Saved in this browser")
+    devtools = await page.context.new_cdp_session(page)
+    quota = {"origin": address.rstrip("/")}
+    await devtools.send("Storage.overrideQuotaForOrigin", {**quota, "quotaSize": 1})
+    await write(page, "x = '" + "y" * 500_000 + "'")
+    await expect(page.locator("#notice")).to_contain_text("storage is full")
+    await expect(page.locator("#saved")).to_have_text("Not saved")
+    asked: list[str] = []
+
+    async def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        await dialog.dismiss()
+
+    page.on("dialog", stay)
+    await page.get_by_role("button", name="New").click()
+    await page.get_by_role("button", name="Create").click()  # asks, and stays
+    await expect(page.locator(".cm-content")).to_contain_text("yyyy")
+    await page.close(run_before_unload=True)
+    await devtools.send("Storage.overrideQuotaForOrigin", quota)
+    await write(page, "small = 2")
+    await expect(page.locator("#saved")).to_have_text("Saved in this browser")
+    assert asked == ["confirm", "beforeunload"]
 
 
 async def test_hostile_links_are_shown_and_marked_or_refused_and_nothing_runs_in_a_frame(

@@ -1,8 +1,9 @@
 // Runs the playground's pure functions in Node: an array of [name, argument] as JSON in argv[3]; the results as JSON.
 const static_ = process.argv[2];
-const { checkFiles, checkPath, hiddenLines } = await import(`${static_}/playground/project-files.js`);
-const { linkOf, nameOf, readLink } = await import(`${static_}/playground/link.js`);
+const { checkFiles, checkPath, hiddenLines, nameOf } = await import(`${static_}/playground/project-files.js`);
+const { linkOf, readLink } = await import(`${static_}/playground/link.js`);
 const { zipOf } = await import(`${static_}/playground/zip.js`);
+const { changedFiles, surplus } = await import(`${static_}/playground/versions.js`);
 
 const { Relay } = await import(`${static_}/playground/relay.js`);
 const { hostsOf } = await import(`${static_}/playground/server-page.js`);
@@ -17,9 +18,41 @@ const relayed = ({ hosts, events }) => {
   for (const [name, origin, data] of events) relay.take({ source: windows[name], origin, data, ports: [] });
   return posted;
 };
-const zip = async (files) => Buffer.from(await zipOf(files).arrayBuffer()).toString("base64");
-const there = async (project) => readLink(await linkOf(project));
-const functions = { checkFiles, checkPath, hiddenLines, hostsOf, linkOf, nameOf, readLink, relayed, there, zip };
+/** Replaces {bytes: base64} by the bytes. */
+const withBytes = (files) =>
+  Object.fromEntries(
+    Object.entries(files).map(([path, text]) => [
+      path,
+      text?.bytes ? new Uint8Array(Buffer.from(text.bytes, "base64")) : text,
+    ]),
+  );
+const withBase64 = (files) =>
+  Object.fromEntries(
+    Object.entries(files).map(([path, text]) => [
+      path,
+      typeof text === "string" ? text : { bytes: Buffer.from(text).toString("base64") },
+    ]),
+  );
+const changed = ([before, after]) => changedFiles(withBytes(before), withBytes(after));
+const zip = async (files) => Buffer.from(await zipOf(withBytes(files)).arrayBuffer()).toString("base64");
+const there = async ({ name, files }) => {
+  const found = /** @type {any} */ (await readLink(await linkOf({ name, files: withBytes(files) })));
+  return { ...found, files: withBase64(found.files) };
+};
+const functions = {
+  changed,
+  checkFiles,
+  checkPath,
+  hiddenLines,
+  hostsOf,
+  linkOf,
+  nameOf,
+  readLink,
+  relayed,
+  surplus,
+  there,
+  zip,
+};
 const results = [];
 for (const [name, argument] of JSON.parse(process.argv[3])) {
   try {

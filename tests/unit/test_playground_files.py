@@ -15,7 +15,15 @@ from mcpframe.kit.base.data import checkout_dir, static_dir, templates_dir
 from mcpframe.kit.base.node import find_node
 
 DRIVER = checkout_dir() / "tests" / "support" / "playground.mjs"
-PROJECT = {"name": "A projéct_1", "files": {"server.py": "print('é \U0001f40d')\n", "data/a.json": "[1]"}}
+PIXEL = b"\x89PNG\0\xff"
+PROJECT = {
+    "name": "A projéct_1",
+    "files": {
+        "server.py": "print('é \U0001f40d')\n",
+        "data/a.json": "[1]",
+        "a.png": {"bytes": base64.b64encode(PIXEL).decode()},
+    },
+}
 
 
 def results(*calls: tuple[str, Any]) -> list[dict[str, Any]]:
@@ -60,6 +68,9 @@ def test_a_project_comes_out_of_its_link_as_it_was() -> None:
         (packed({"name": "x", "files": []}), "no project"),
         (packed({"name": "x", "files": {}}), "no files"),
         (packed({"name": "x", "files": {"a.py": 1}}), "has no text"),
+        (packed({"name": "x", "files": {"a.py": ""}, "data": {"b.py": "AA=="}}), "has no text"),
+        (packed({"name": "x", "files": {"a.py": ""}, "data": {"../b.png": "AA=="}}), "leaves the folder"),
+        (packed({"name": "x", "files": {"a.py": ""}, "data": {"b.png": "<>"}}), "damaged"),
         (packed({"name": "x", "files": {"a.py": "", "A.py": ""}}), "twice"),
         (packed({"name": "x", "files": {"a": "", "a/b": ""}}), "both a file and a folder"),
         (packed({"name": "x", "files": {f"{number}.py": "" for number in range(101)}}), "more than 100 files"),
@@ -91,7 +102,7 @@ def test_paths_stay_in_their_folder_and_can_be_read() -> None:
         "a ",
         "a.",
     ]
-    bad += ["_mcpframe/x", "mcpframe.py", "aux.py", "x" * 201, 'a"b', "a<b"]
+    bad += ["_mcpframe/x", "mcpframe.py", "__proto__", "a/__proto__/b", "aux.py", "x" * 201, 'a"b', "a<b"]
     found = results(*(("checkPath", path) for path in [*good, *bad]), ("checkPath", None))
     assert [each.get("error") for each in found[: len(good)]] == [None] * len(good)
     assert [path for path, each in zip(bad, found[len(good) :], strict=False) if "error" not in each] == []
@@ -111,7 +122,9 @@ def test_a_zip_is_one() -> None:
     [made] = results(("zip", PROJECT["files"]))
     archive = zipfile.ZipFile(io.BytesIO(base64.b64decode(made["value"])))
     assert archive.testzip() is None
-    assert {name: archive.read(name).decode() for name in archive.namelist()} == PROJECT["files"]
+    assert archive.namelist() == list(PROJECT["files"])
+    assert archive.read("server.py").decode() == PROJECT["files"]["server.py"]
+    assert archive.read("a.png") == PIXEL
 
 
 HOST, STRANGER = "https://chat.example", "https://stranger.example"
@@ -165,3 +178,21 @@ def test_a_link_says_in_its_pyproject_who_may_embed_it(allowed: str, hosts: list
         assert "Say which pages may embed this server" in found["error"]
     else:
         assert found == {"value": hosts}
+
+
+def test_versions_name_what_changed_and_the_oldest_go_first() -> None:
+    before = {"a.py": "1", "b.py": "2", "p.png": {"bytes": "AAE="}, "q.png": {"bytes": "AAE="}}
+    after = {"a.py": "1", "c.py": "2", "p.png": {"bytes": "AAI="}, "q.png": {"bytes": "AAE="}, "toString": "x"}
+    sizes = [{"bytes": each} for each in (15_000_000, 9_000_000, 9_000_000, 1)]
+    changed, many, large, huge, none = results(
+        ("changed", [before, after]),
+        ("surplus", [{"bytes": 1, "at": at} for at in range(53)]),
+        ("surplus", sizes),
+        ("surplus", [{"bytes": 1}, {"bytes": 30_000_000}]),
+        ("surplus", []),
+    )
+    assert changed == {"value": ["b.py", "c.py", "p.png", "toString"]}
+    assert [each["at"] for each in many["value"]] == [0, 1, 2]
+    assert large == {"value": sizes[:1]}
+    assert huge == {"value": [{"bytes": 1}]}
+    assert none == {"value": []}
