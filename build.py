@@ -74,7 +74,10 @@ def main(arguments: Sequence[str]) -> int:
     verbs.add_parser("check", help="lint and type checks")
     docs_options = verbs.add_parser("docs", help="the documentation's generated parts, and its site in site/")
     docs_options.add_argument("--check", action="store_true", help="only complain where a generated part is stale")
-    verbs.add_parser("site", help="the public site in dist/site: front page, playground, gallery, docs")
+    site_options = verbs.add_parser("site", help="the public site in dist/site: front page, playground, gallery, docs")
+    site_options.add_argument(
+        "--files-of", action="append", default=[], metavar="ORIGIN", help="see docs/how-to/playground.md"
+    )
     verbs.add_parser("scripts", help="bundle the scripts of static/page, static/app and static/host, after a change")
     verbs.add_parser("host", help="pack the npm package @mcpframe/host into dist/")
     verbs.add_parser("fixtures", help="build the bundles that tests serve, once")
@@ -127,7 +130,10 @@ def main(arguments: Sequence[str]) -> int:
         elif options.verb == "docs":
             return docs(check=options.check)
         elif options.verb == "site":
-            return subprocess.call([sys.executable, "-m", "docs.generate.public_site"], cwd=ROOT, env=set_up())
+            files_of = [f"--files-of={origin}" for origin in options.files_of]
+            return subprocess.call(
+                [sys.executable, "-m", "docs.generate.public_site", *files_of], cwd=ROOT, env=set_up()
+            )
         elif options.verb == "lock":
             lock()
         elif options.verb == "scripts":

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 import tomllib
+from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -26,21 +27,31 @@ from mcpframe.kit.bundle.assembly.page_scripts import handed_script, inbox_scrip
 from mcpframe.kit.bundle.assembly.single_file import framed_page, script_hashes
 from mcpframe.kit.bundle.output_root import read_bundle
 from mcpframe.kit.bundle.pipeline import build
-from mcpframe.kit.project.template_files import template_names
+from mcpframe.kit.project.template_files import template_files, template_names
 from mcpframe.kit.web.host_page import bundle_module
 
 SOURCES = static_dir() / "playground"
 DONOR = "playground"
+SOURCES_OF_FILES = ("https://raw.githubusercontent.com", "https://gist.githubusercontent.com")
+"""Origins of which the playground opens files, at a link's or its user's request. They have to allow it by CORS."""
 _LEFT_OUT = ("tests/", "mcpframe.lock", ".gitignore", ".github/")
 
 
-def build_playground(root: Path, target: Path, *, snapshot: bool | None = None, progress: Progress = silent) -> None:
+def build_playground(
+    root: Path,
+    target: Path,
+    *,
+    snapshot: bool | None = None,
+    sources: Sequence[str] = SOURCES_OF_FILES,
+    progress: Progress = silent,
+) -> None:
     """Write the playground.
 
     Args:
         root: The repository, whose npm packages the editor is made of.
         target: The folder to write; files that are there stay if they are equal.
         snapshot: As for `build`.
+        sources: The origins of which it opens files. None: it opens no addresses.
         progress: Called with a description of each step.
 
     Raises:
@@ -61,16 +72,32 @@ def build_playground(root: Path, target: Path, *, snapshot: bool | None = None, 
     listed = {"files": places, "packages": sorted(versions)}
     (target / "files.json").write_text(json.dumps(listed), "utf-8")
     (target / "templates.json").write_text(json.dumps(_templates(set(versions))), "utf-8")
+    (target / "export.json").write_text(json.dumps(export_parts(runnable(target))), "utf-8")
     with progress("Bundling the editor"):
         for source, script in (("main.js", "playground.js"), ("run.js", "run.js")):
             bundle_module(str(SOURCES / source), target / script, install_locked(root))
     for name in ("index.html", "run.html"):
         text = (SOURCES / name).read_text("utf-8")
-        (target / name).write_text(text.replace("POLICY", escape(_policy(page))), "utf-8")
+        policy = _policy(page, sources if name == "index.html" else ())
+        text = text.replace("POLICY", escape(policy)).replace("SOURCES", escape(" ".join(sources)))
+        (target / name).write_text(text, "utf-8")
     for name in ("playground.css", "run.css"):
         shutil.copy(SOURCES / name, target)
     own = [path for path in target.iterdir() if path.is_file()]
     write_offline_worker(root, target, {*own, *(target / path for path in places.values())})
+
+
+def export_parts(names: Iterable[str]) -> dict[str, Any]:
+    """Return what projects, and those of these templates, get when they are downloaded: see `playground/export.js`."""
+    folder = SOURCES / "export"
+    own = {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in folder.rglob("*.*")}
+    made = template_files("new")
+    common = {path: made[path].decode() for path in made if path.startswith((".github/", ".gitignore"))}
+    tests = {}
+    for name in names:
+        texts = _texts(name) or {}
+        tests[name] = {path: text for path, text in texts.items() if path.startswith("tests/")}
+    return {"common": common | own, "tests": tests}
 
 
 def runnable(playground: Path) -> list[str]:
@@ -88,27 +115,32 @@ def _templates(packages: set[str]) -> list[dict[str, Any]]:
         lacking = {canonicalize_name(Requirement(each).name) for each in (*needed, *own.get("lazy", ()))}
         if own.get("kind") == "page" or own.get("npm") or lacking - packages - {"mcpframe"}:
             continue
-        files = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()}
-        try:
-            texts = {
-                path: file.read_text("utf-8")
-                for path, file in files.items()
-                if not path.startswith(_LEFT_OUT) and "__pycache__" not in path
-            }
-        except UnicodeDecodeError:
+        files = _texts(name)
+        if files is None:
             continue
+        texts = {path: text for path, text in files.items() if not path.startswith(_LEFT_OUT)}
         found.append({"name": name, "title": own.get("title", name), "files": texts})
     return sorted(found, key=lambda each: sum(map(len, each["files"].values())))
 
 
-def _policy(page: bytes) -> str:
+def _texts(template: str) -> dict[str, str] | None:
+    """Return the files of a template by path, or None if some are no text."""
+    folder = templates_dir() / template
+    paths = [path for path in sorted(folder.rglob("*")) if path.is_file() and "__pycache__" not in path.parts]
+    try:
+        return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in paths}
+    except UnicodeDecodeError:
+        return None
+
+
+def _policy(page: bytes, sources: Sequence[str]) -> str:
     """Return the policy of the playground, which its servers' frames have besides their own."""
     hashes = script_hashes(boot_of(page), [inbox_script(), handed_script()])
     directives = {
         "default-src": ["'none'"],
         "script-src": ["'self'", "'wasm-unsafe-eval'", "blob:", *hashes],
         "style-src": ["'self'", "'unsafe-inline'"],  # the editor's, and those of servers' pages
-        "connect-src": ["'self'", "blob:"],
+        "connect-src": ["'self'", "blob:", *sources],
         "img-src": ["'self'", "data:", "blob:"],
         "font-src": ["'self'", "blob:"],
         "media-src": ["data:", "blob:"],

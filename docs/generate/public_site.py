@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from docs.generate.offline import write_offline_worker
-from docs.generate.playground import build_playground, runnable
+from docs.generate.playground import SOURCES_OF_FILES, build_playground, runnable
 from docs.generate.site import build_site
+from mcpframe.frame.core.origins import parse_origin
 from mcpframe.kit.base.data import static_dir, templates_dir
 from mcpframe.kit.base.errors import KitError
 from mcpframe.kit.base.progress import Progress, silent, step
@@ -21,7 +24,13 @@ _FRONT = ("index.html", "front.css")
 
 
 def build_public_site(
-    site: Path, *, docs: Path, servers: Path, snapshot: bool | None = None, progress: Progress = silent
+    site: Path,
+    *,
+    docs: Path,
+    servers: Path,
+    sources: Sequence[str] = SOURCES_OF_FILES,
+    snapshot: bool | None = None,
+    progress: Progress = silent,
 ) -> list[str]:
     """Write the site into an empty folder.
 
@@ -29,6 +38,7 @@ def build_public_site(
         site: The folder.
         docs: The documentation's pages.
         servers: The folder of the gallery's projects; one of them is pi-calculator, which the front page runs.
+        sources: The origins of which the playground opens files.
         snapshot: As for `build`.
         progress: Called with a description of each step.
 
@@ -41,7 +51,7 @@ def build_public_site(
     site.mkdir(parents=True, exist_ok=True)
     front = [Path(shutil.copy(static_dir() / "site" / name, site)) for name in _FRONT]
     shutil.copytree(docs, site / "docs")
-    build_playground(ROOT, site / "playground", snapshot=snapshot, progress=progress)
+    build_playground(ROOT, site / "playground", sources=sources, snapshot=snapshot, progress=progress)
     edits = {name: f"../playground/#template={name}" for name in runnable(site / "playground")}
     # Clients of the bridge may use them, too; other pages build their own.
     gallery = build_gallery(
@@ -60,13 +70,21 @@ def build_public_site(
 
 def main() -> int:
     """Build it into `dist/site`, and return the exit status."""
+    parser = argparse.ArgumentParser(prog="build.py site")
+    parser.add_argument(
+        "--files-of", action="append", metavar="ORIGIN", help="the playground opens files of this origin"
+    )
+    options = parser.parse_args()
     try:
+        sources = [parse_origin(each) for each in options.files_of or SOURCES_OF_FILES]
         with step("Building the documentation"):
             build_site(ROOT)
         shutil.rmtree(SITE, ignore_errors=True)
-        for line in build_public_site(SITE, docs=ROOT / "site", servers=templates_dir(), progress=step):
+        for line in build_public_site(
+            SITE, docs=ROOT / "site", servers=templates_dir(), sources=sources, progress=step
+        ):
             print(line, file=sys.stderr)
-    except KitError as error:
+    except (KitError, ValueError) as error:
         print(f"build.py: {error}", file=sys.stderr)
         return 1
     print(f"site: {SITE.relative_to(ROOT)}, to be seen with mcpframe serve {SITE.relative_to(ROOT)}")

@@ -20,13 +20,13 @@ export class Files {
     this.editor = editor;
   }
 
-  /** Shows the files of a project that has just been opened, or replaced. */
-  open() {
+  /** Shows the files of a project that has just been opened, or replaced. @param {string} [path] the one to show first */
+  open(path) {
     const { project, readOnly } = this.workspace;
     const { files } = project;
     const texts = Object.entries(files).filter(([, content]) => typeof content === "string");
     this.editor.open(/** @type {Record<string, string>} */ (Object.fromEntries(texts)), readOnly);
-    this.show(Object.hasOwn(files, this.current) ? this.current : inOrder(Object.keys(files))[0]);
+    this.show(Object.hasOwn(files, path ?? "") ? path : inOrder(Object.keys(files))[0]);
     this.warnOfHidden();
   }
 

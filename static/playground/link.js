@@ -1,8 +1,9 @@
-// Links to projects: `#1.` and the project as JSON, deflate-raw, base64url; or `#template=NAME`. The text of a fragment
+// Links to projects: `#1.` and the project as JSON, deflate-raw, base64url; `#template=NAME`; or `#from=ADDRESS`. The text of a fragment
 // reaches no server. A link is a stranger's: its content is inflated up to a limit and checked.
 import { checkFiles, MOST_BYTES, nameOf, ProjectError } from "./project-files.js";
 
 const VERSION = "1.";
+const FROM = "from=";
 export const LONG_LINK = 8_000; // characters that chats may cut: the file is the better way then
 export const LONGEST_LINK = 32_000;
 const DAMAGED = "This link is damaged or cut: ask for it again, or for the file.";
@@ -30,7 +31,7 @@ const bytesOf = (base64) => Uint8Array.from(atob(base64), (one) => one.charCodeA
 /**
  * Reads a fragment.
  * @param {string} fragment
- * @returns {Promise<{ template: string } | { name: string, files: Record<string, string | Uint8Array> } | null>} null if it names nothing
+ * @returns {Promise<{ template: string } | { from: string } | { name: string, files: Record<string, string | Uint8Array> } | null>} null if it names nothing
  * @throws {ProjectError}
  */
 export async function readLink(fragment) {
@@ -38,6 +39,7 @@ export async function readLink(fragment) {
   if (!text) return null;
   const template = /^template=([a-z0-9-]{1,64})$/.exec(text);
   if (template) return { template: template[1] };
+  if (text.startsWith(FROM)) return { from: unescaped(text.slice(FROM.length)) };
   if (!text.startsWith(VERSION))
     throw new ProjectError("This link is none of this playground, or of a later version of it.");
   const { name, files, data } = parsed(await inflated(text.slice(VERSION.length)));
@@ -48,6 +50,14 @@ export async function readLink(fragment) {
 function binary(data) {
   try {
     return Object.fromEntries(Object.entries(data).map(([path, base64]) => [path, bytesOf(String(base64))]));
+  } catch {
+    throw new ProjectError(DAMAGED);
+  }
+}
+
+function unescaped(text) {
+  try {
+    return decodeURIComponent(text);
   } catch {
     throw new ProjectError(DAMAGED);
   }

@@ -3,6 +3,7 @@ import { visible } from "../host/visible.js";
 import { Editor } from "./editor.js";
 import { Files } from "./files.js";
 import { showHistory } from "./history.js";
+import { Importing } from "./importing.js";
 import { $, guarded, inTurn, notice, on } from "./page.js";
 import { Projects } from "./projects.js";
 import { Donor } from "./server-page.js";
@@ -10,13 +11,19 @@ import { ServerPanel } from "./server-panel.js";
 import { copyLink, download, openLink, share } from "./sharing.js";
 import { Workspace } from "./workspace.js";
 
-const workspace = new Workspace({ closing: () => server.end(), opened, replaced: () => files.open(), renamed: named });
+const workspace = new Workspace({
+  closing: () => server.end(),
+  opened,
+  replaced: (path) => files.open(path ?? files.current),
+  renamed: named,
+});
 const editor = new Editor($("editor"), {
   changed: (path, text) => workspace.changed(path, text),
   run: guarded(() => server.run()),
 });
 const files = new Files(workspace, editor);
 const projects = new Projects(workspace);
+const importing = new Importing(workspace);
 const server = new ServerPanel(workspace, files, editor, new Donor(document.baseURI));
 
 function opened() {
@@ -30,6 +37,13 @@ function named() {
   return projects.list();
 }
 
+function dropped(event) {
+  event.preventDefault();
+  event.stopPropagation();
+  const entries = importing.entriesOf(event.dataTransfer);
+  guarded(() => inTurn(() => importing.dropped(entries)))();
+}
+
 function wire() {
   on("run", () => server.run());
   on("stop", () => server.stop());
@@ -39,6 +53,10 @@ function wire() {
   on("projects", () => inTurn(() => projects.choose()), "change");
   on("new", () => projects.ask());
   on("create", () => inTurn(() => projects.create()));
+  on("import", () => importing.ask());
+  on("import-files", () => inTurn(() => importing.chosen($("import-files"))), "change");
+  on("import-folder", () => inTurn(() => importing.chosen($("import-folder"))), "change");
+  on("import-open", () => inTurn(() => importing.address()));
   on("rename-project", () => projects.rename());
   on("history", () => showHistory(workspace));
   on("reset", () => projects.reset());
@@ -51,11 +69,15 @@ function wire() {
   addEventListener("pagehide", flush);
   addEventListener("beforeunload", (event) => workspace.unsaved && event.preventDefault());
   document.addEventListener("visibilitychange", () => (document.hidden ? flush() : projects.list()));
+  // Before the editor, which would insert a dropped file as text.
+  const hasFiles = (event) => event.dataTransfer?.types.includes("Files");
+  addEventListener("dragover", (event) => hasFiles(event) && event.preventDefault(), true);
+  addEventListener("drop", (event) => hasFiles(event) && dropped(event), true);
   addEventListener(
     "hashchange",
     guarded(() => {
       const { hash } = location;
-      return inTurn(() => openLink(workspace, hash));
+      return inTurn(() => openLink(workspace, importing, hash));
     }),
   );
 }
@@ -64,7 +86,7 @@ async function begin() {
   wire();
   let problem = "";
   try {
-    if (await openLink(workspace, location.hash)) return;
+    if (await openLink(workspace, importing, location.hash)) return;
   } catch (error) {
     problem = error.message;
   }

@@ -17,7 +17,8 @@ export function newProject(name, files) {
   return { id: crypto.randomUUID(), name: nameOf(name), files: checkFiles(files), changed: Date.now() };
 }
 
-async function templates() {
+/** Returns the templates of this site. @returns {Promise<{ name: string, title: string, files: Record<string, string> }[]>} */
+export async function templates() {
   return (await fetch(new URL("templates.json", document.baseURI))).json();
 }
 

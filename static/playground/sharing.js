@@ -1,8 +1,9 @@
 // Links and downloads of the project that is open, and the project of the page's own address.
+import { exported } from "./export.js";
 import { LONG_LINK, LONGEST_LINK, linkOf, readLink } from "./link.js";
 import { $, element, notice } from "./page.js";
 import { checkFiles } from "./project-files.js";
-import { fromTemplate, newProject } from "./projects.js";
+import { fromTemplate, newProject, templates } from "./projects.js";
 import { hostsOf } from "./server-page.js";
 import { zipOf } from "./zip.js";
 
@@ -38,22 +39,29 @@ export async function copyLink() {
   $("link-note").textContent = "Copied.";
 }
 
-/** Saves a project as a zip. @param {import("./store.js").Project} project */
-export function download({ name, files }) {
-  const url = URL.createObjectURL(zipOf(checkFiles(files)));
-  element("a", { href: url, download: `${name}.zip` }).click();
+/** Saves a project as a zip, as `mcpframe new` makes one. @param {import("./store.js").Project} project */
+export async function download(project) {
+  const parts = await (await fetch(new URL("export.json", document.baseURI))).json();
+  const template = (await templates()).find(({ name }) => name === project.template);
+  const url = URL.createObjectURL(zipOf(exported({ ...project, files: checkFiles(project.files) }, parts, template)));
+  element("a", { href: url, download: `${project.name}.zip` }).click();
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
 /**
  * Opens the project of an address as a new one, which is only shown.
  * @param {import("./workspace.js").Workspace} workspace
+ * @param {import("./importing.js").Importing} importing
  * @param {string} fragment the address's
  * @returns {Promise<boolean>} whether it names one
  */
-export async function openLink(workspace, fragment) {
+export async function openLink(workspace, importing, fragment) {
   const found = await readLink(fragment);
   if (!found) return false;
+  if ("from" in found) {
+    await importing.from(found.from);
+    return true;
+  }
   const opened = "template" in found ? await fromTemplate(found.template) : newProject(found.name, found.files);
   const note =
     "template" in found ? "" : "This project is from a link. Read it before you run it: its code is somebody else's.";

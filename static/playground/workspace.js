@@ -21,7 +21,7 @@ export class Workspace {
    * @param {() => void} on.closing is called before another project takes the place of the one that is open
    * @param {() => unknown} on.opened is called when a project has been opened
    * @param {() => unknown} on.renamed is called when the project that is open has another name
-   * @param {() => unknown} on.replaced is called when all files of the project that is open have been replaced
+   * @param {(path?: string) => unknown} on.replaced is called when all files of the project that is open have been replaced, with the one to show
    */
   constructor(on) {
     this.on = on;
@@ -63,11 +63,11 @@ export class Workspace {
     this.project = stored;
     this.#release = release;
     this.readOnly = release === null;
+    history.replaceState(null, "", location.pathname);
+    localStorage.setItem(LAST, project.id);
     notice(this.readOnly ? "Another tab edits this project: it is read-only here." : note, actions);
     if (this.readOnly) this.#watch();
     if (isNew) await this.#store();
-    history.replaceState(null, "", location.pathname);
-    localStorage.setItem(LAST, project.id);
     await this.on.opened();
   }
 
@@ -103,13 +103,18 @@ export class Workspace {
     this.#save();
   }
 
-  /** Replaces all files; the present ones are kept as a version first. */
-  async replace(files, reason) {
+  /**
+   * Replaces all files; the present ones are kept as a version first.
+   * @param {Record<string, import("./store.js").Content>} files
+   * @param {string} reason of that version
+   * @param {string} [shown] the file to show; by default the one that is shown
+   */
+  async replace(files, reason, shown) {
     const checked = checkFiles(files);
     await this.keep(reason);
     this.project.files = checked;
     this.#save();
-    await this.on.replaced();
+    await this.on.replaced(shown);
   }
 
   /** Names the project. @param {string} name */

@@ -8,7 +8,8 @@ const CRC = Uint32Array.from({ length: 256 }, (_, number) => {
 const UTF8 = 1 << 11; // names are UTF-8
 const DATE = (1 << 5) | 1; // 1980-01-01, so that the same files give the same bytes
 
-function crc32(bytes) {
+/** Returns the checksum of a zip's member. @param {Uint8Array} bytes */
+export function crc32(bytes) {
   let value = 0xffffffff;
   for (const byte of bytes) value = CRC[(value ^ byte) & 255] ^ (value >>> 8);
   return ~value >>> 0;

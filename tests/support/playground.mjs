@@ -1,9 +1,15 @@
 // Runs the playground's pure functions in Node: an array of [name, argument] as JSON in argv[3]; the results as JSON.
+import { readFileSync } from "node:fs";
+
 const static_ = process.argv[2];
 const { checkFiles, checkPath, hiddenLines, nameOf } = await import(`${static_}/playground/project-files.js`);
 const { linkOf, readLink } = await import(`${static_}/playground/link.js`);
 const { zipOf } = await import(`${static_}/playground/zip.js`);
 const { changedFiles, surplus } = await import(`${static_}/playground/versions.js`);
+const { rawAddress } = await import(`${static_}/playground/addresses.js`);
+const { exported } = await import(`${static_}/playground/export.js`);
+const { asProject, importedFiles } = await import(`${static_}/playground/imported.js`);
+const { membersOf } = await import(`${static_}/playground/unzip.js`);
 
 const { Relay } = await import(`${static_}/playground/relay.js`);
 const { hostsOf } = await import(`${static_}/playground/server-page.js`);
@@ -39,7 +45,21 @@ const there = async ({ name, files }) => {
   const found = /** @type {any} */ (await readLink(await linkOf({ name, files: withBytes(files) })));
   return { ...found, files: withBase64(found.files) };
 };
+const source = ([path, text]) => ({ path, size: text.length, read: async () => Buffer.from(text) });
+const imported = async ([found, strip]) => withBase64(asProject(await importedFiles(found.map(source), { strip })));
+const unzipped = async (base64) =>
+  withBase64(await importedFiles(membersOf(new Uint8Array(Buffer.from(base64, "base64"))), { strip: true }));
+const raw = ([address, origins]) => {
+  const { url, ...others } = rawAddress(address, origins);
+  return { url: url.href, ...others };
+};
+const exportedOf = ([project, path, template]) =>
+  withBase64(exported(project, JSON.parse(readFileSync(path, "utf-8")), template));
 const functions = {
+  exported: exportedOf,
+  imported,
+  raw,
+  unzipped,
   changed,
   checkFiles,
   checkPath,
