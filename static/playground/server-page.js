@@ -52,7 +52,7 @@ export class Donor {
 
 /**
  * Reads a project's configuration.
- * @param {Record<string, string>} files
+ * @param {Record<string, any>} files
  * @param {readonly string[]} packages what the donor has
  * @throws {ProjectError} it cannot run here
  */
@@ -83,7 +83,7 @@ export function settingsOf(files, packages) {
 
 /**
  * Returns the origins of the pages that may embed a project's server: in a link, they are written in pyproject.toml.
- * @param {Record<string, string>} files
+ * @param {Record<string, any>} files
  * @returns {string[]}
  * @throws {ProjectError} there are none
  */
