@@ -42,10 +42,10 @@ export class Importing {
 
   /** Returns what was dropped, which the browser forgets after the event. @param {DataTransfer} transfer */
   entriesOf(transfer) {
-    return [...transfer.items].map((item) => item.webkitGetAsEntry()).filter(Boolean);
+    return [...transfer.items].map((item) => item.webkitGetAsEntry() ?? item.getAsFile()).filter(Boolean);
   }
 
-  /** Imports files and folders. @param {any[]} entries of `entriesOf` */
+  /** Imports files and folders. @param {any[]} entries of `entriesOf`: of a file system, or files */
   async dropped(entries) {
     $("import-into").checked = false;
     await this.#take(await sourcesOf(entries));
@@ -109,6 +109,10 @@ async function sourcesOf(entries) {
   for (let seen = 0; waiting.length; seen += 1) {
     if (seen > MOST_DROPPED) throw new ProjectError("There are too many files: import the folder of one server.");
     const entry = waiting.shift();
+    if (entry instanceof File) {
+      found.push(sourceOf(entry, entry.name));
+      continue;
+    }
     const path = entry.fullPath.replace(/^\//, "");
     if (isLeftOut(path)) continue;
     if (entry.isFile) found.push(sourceOf(await new Promise((resolve, reject) => entry.file(resolve, reject)), path));

@@ -220,6 +220,7 @@ async def test_a_link_is_a_server_for_the_pages_that_it_allows(
     host = address.replace("localhost", "127.0.0.1")
     origin = host.removesuffix("/below/site/")
     await page.goto(f"{address}playground/")
+    await expect(page.locator(".cm-content")).to_contain_text("def add(")
     await write(page, SERVER)
     await add(page, "words.py", WORDS)
     await page.get_by_role("button", name="Share").click()
