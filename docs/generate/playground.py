@@ -67,11 +67,12 @@ def build_playground(
     files, _ = read_bundle(target / "bundle", DONOR)
     page, names = framed_page(DONOR, files)
     (target / "framed.html").write_bytes(page)
-    versions = json.loads(files[f"{DONOR}/manifest.json"])["versions"]["packages"]
+    versions = json.loads(files[f"{DONOR}/manifest.json"])["versions"]
     places = {url: f"bundle/{path}" for url, path in names.items()}
-    listed = {"files": places, "packages": sorted(versions)}
+    packages = {**versions["packages"], "mcpframe": versions["mcpframe"]}
+    listed = {"files": places, "packages": packages, "python": versions["python"]}
     (target / "files.json").write_text(json.dumps(listed), "utf-8")
-    (target / "templates.json").write_text(json.dumps(_templates(set(versions))), "utf-8")
+    (target / "templates.json").write_text(json.dumps(_templates(set(packages))), "utf-8")
     (target / "export.json").write_text(json.dumps(export_parts(runnable(target))), "utf-8")
     with progress("Bundling the editor"):
         for source, script in (("main.js", "playground.js"), ("run.js", "run.js")):
@@ -113,7 +114,7 @@ def _templates(packages: set[str]) -> list[dict[str, Any]]:
         config = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))
         own, needed = config["tool"]["mcpframe"], config["project"]["dependencies"]
         lacking = {canonicalize_name(Requirement(each).name) for each in (*needed, *own.get("lazy", ()))}
-        if own.get("kind") == "page" or own.get("npm") or lacking - packages - {"mcpframe"}:
+        if own.get("kind") == "page" or own.get("npm") or lacking - packages:
             continue
         files = _texts(name)
         if files is None:

@@ -1,7 +1,9 @@
 // The page of a project's server: that of a bundle which the site's build has made (`donor`), with the project's files in
 // place of its own. Nothing of the project runs here; it is data in the page.
 import { parse } from "smol-toml";
+import { visible } from "../host/visible.js";
 import { ProjectError } from "./project-files.js";
+import { unmet } from "./requirements.js";
 import { zipOf } from "./zip.js";
 
 const BOOT = /(<script type="application\/json" id="mcpframe-boot" data-files="parent">)(.*?)(<\/script>)/s;
@@ -13,7 +15,6 @@ const NOT_ASSETS = /(^|\/)(pyproject\.toml|readme\.md|.*\.py|.*\.lock|tests\/.*)
 const USES_PAGE = /\.ui\b|\bsession\.(page|host)\b|\bimport js\b|\bfrom js\b|\.setup\b/;
 /** Imports for which a server gets the environment of a process: `_OF_PROCESSES` in kit/bundle/assembly/features.py. */
 const OF_PROCESSES = /^\s*(?:import|from)\s+(?:_thread|concurrent|multiprocessing|queue|resource|threading)\b/m;
-const ALWAYS = ["mcpframe"];
 /** WebKit without stack switching starts no Python in a worker of an opaque frame (2.50: a NoGilError): in the page, it does. */
 const HAS_WORKERS = "Suspending" in WebAssembly;
 
@@ -26,7 +27,7 @@ export class Donor {
     this.base = base;
   }
 
-  /** Fetches everything, unless that has begun. @returns {Promise<{ html: string, files: Record<string, Blob>, packages: string[] }>} */
+  /** Fetches everything, unless that has begun. @returns {Promise<{ html: string, files: Record<string, Blob>, packages: Record<string, string>, python: string }>} */
   fetch() {
     this.#fetched ??= this.#fetch().catch((error) => {
       this.#fetched = null; // the next run tries again
@@ -41,29 +42,29 @@ export class Donor {
       if (!response.ok) throw new ProjectError(`${path} of this site is missing (${response.status}).`);
       return response;
     };
-    const [html, { files, packages }] = await Promise.all([
+    const [html, { files, packages, python }] = await Promise.all([
       get("framed.html").then((response) => response.text()),
       get("files.json").then((response) => response.json()),
     ]);
     const blobs = Object.entries(files).map(async ([url, path]) => [url, await (await get(path)).blob()]);
-    return { html, files: Object.fromEntries(await Promise.all(blobs)), packages };
+    return { html, files: Object.fromEntries(await Promise.all(blobs)), packages, python };
   }
 }
 
 /**
  * Reads a project's configuration.
  * @param {Record<string, any>} files
- * @param {readonly string[]} packages what the donor has
+ * @param {{ packages: Record<string, string>, python: string }} donor the versions that it has
  * @throws {ProjectError} it cannot run here
  */
-export function settingsOf(files, packages) {
+export function settingsOf(files, { packages, python }) {
   const toml = configOf(files);
   const own = toml.tool?.mcpframe ?? {};
   const needed = [toml.project?.dependencies, own.lazy].filter(Array.isArray).flat().map(String);
-  const lacking = needed.filter((each) => ![...ALWAYS, ...packages].includes(packageOf(each)));
-  if (lacking.length) {
+  const reasons = needed.map((each) => unmet(each, packages, python)).filter(Boolean);
+  if (reasons.length) {
     throw new ProjectError(
-      `The playground has no ${lacking.join(", ")}: remove it from dependencies, or download the project and run it with ` +
+      `This project cannot run here: ${visible(reasons.join("; "))}. Change its dependencies, or download it and run it with ` +
         "mcpframe dev.",
     );
   }
@@ -108,15 +109,13 @@ function configOf(files) {
   }
 }
 
-const packageOf = (requirement) => /^[A-Za-z0-9._-]*/.exec(requirement.trim())[0].toLowerCase().replace(/[._]+/g, "-");
-
 /**
  * Returns the page of a project's server and its files, for `handed` of host.js, and whether it runs in a worker.
- * @param {{ html: string, files: Record<string, Blob>, packages: string[] }} donor
+ * @param {{ html: string, files: Record<string, Blob>, packages: Record<string, string>, python: string }} donor
  * @param {Record<string, any>} project its files
  */
 export async function serverPage(donor, project) {
-  const { entry, styles, title, name } = settingsOf(project, donor.packages);
+  const { entry, styles, title, name } = settingsOf(project, donor);
   const paths = Object.keys(project);
   const code = Object.fromEntries(paths.filter((path) => path.endsWith(".py")).map((path) => [path, project[path]]));
   const source = Object.values(code).join("\n");

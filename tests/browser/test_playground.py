@@ -298,6 +298,12 @@ async def test_versions_resets_and_deletions_can_be_had_back(page: Page, trouble
     await expect(page.get_by_role("tab", name="main.py")).to_have_attribute("aria-selected", "true")
     await expect(text).to_have_text("first = 1")
 
+    await page.get_by_role("tab", name="pyproject.toml").click()
+    await write(page, '[project]\nname = "x"\ndependencies = ["mcpframe", "numpy>=2", "pydantic<2"]\n')
+    await page.get_by_role("button", name="Run").click()
+    log = page.get_by_role("log", name="Console")
+    await expect(log).to_contain_text(re.compile("numpy is not in the playground; pydantic is .* which is not <2"))
+
     page.once("dialog", lambda dialog: dialog.accept("Renamed"))
     await menu(page, "Rename")
     await expect(page.locator("#projects option:checked")).to_have_text("Renamed")

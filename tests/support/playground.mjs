@@ -9,6 +9,7 @@ const { changedFiles, surplus } = await import(`${static_}/playground/versions.j
 const { rawAddress } = await import(`${static_}/playground/addresses.js`);
 const { exported } = await import(`${static_}/playground/export.js`);
 const { asProject, importedFiles } = await import(`${static_}/playground/imported.js`);
+const { unmet } = await import(`${static_}/playground/requirements.js`);
 const { membersOf } = await import(`${static_}/playground/unzip.js`);
 
 const { Relay } = await import(`${static_}/playground/relay.js`);
@@ -55,7 +56,9 @@ const raw = ([address, origins]) => {
 };
 const exportedOf = ([project, path, template]) =>
   withBase64(exported(project, JSON.parse(readFileSync(path, "utf-8")), template));
+const unmetOf = (requirement) => unmet(requirement, { mcp: "2.3.0", "pydantic-core": "2.50.4" }, "3.14.2");
 const functions = {
+  unmet: unmetOf,
   exported: exportedOf,
   imported,
   raw,
