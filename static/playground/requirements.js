@@ -4,6 +4,7 @@ import { satisfies, validRange } from "@renovatebot/pep440";
 const REQUIREMENT =
   /^\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*(?:\(([^()]*)\)|([^;:/@()[\]]*))\s*(?:;(.*))?$/s;
 const COMPARISON = /^\s*([a-z_]+)\s*(==|!=|<=|>=|<|>)\s*(["'])(.*?)\3\s*$/;
+const LONGEST = 1_000; // characters: the patterns take the square of it
 const VERSIONS = ["python_version", "python_full_version"];
 
 /** Returns the normalized name of a package. @param {string} name */
@@ -16,8 +17,8 @@ const normalized = (name) => name.toLowerCase().replace(/[-_.]+/g, "-");
  * @param {string} python the version of Python
  */
 export function unmet(requirement, packages, python) {
-  const found = REQUIREMENT.exec(requirement);
-  if (!found) return `${requirement.trim()} is not a requirement by name`;
+  const found = requirement.length > LONGEST ? null : REQUIREMENT.exec(requirement);
+  if (!found) return `${requirement.slice(0, 100).trim()} is not a requirement by name`;
   const [, name, inParentheses, plain = "", marker] = found;
   const range = (inParentheses ?? plain).trim();
   if (marker !== undefined && !applies(marker, python)) return null;

@@ -34,6 +34,7 @@ UNMET = {
     "mcp @ https://evil.example/mcp.whl": "not a requirement by name",
     "https://evil.example/mcp.whl": "not a requirement by name",
     "./local": "not a requirement by name",
+    "a" * 50_000 + ":": "not a requirement by name",
     "": "not a requirement by name",
 }
 
@@ -42,7 +43,7 @@ def test_requirements_are_met_by_name_version_and_marker() -> None:
     assert [found["value"] for found in results(*(("unmet", each) for each in MET))] == [None] * len(MET)
 
 
-@pytest.mark.parametrize("requirement", UNMET)
+@pytest.mark.parametrize("requirement", UNMET, ids=lambda each: each[:40])
 def test_what_cannot_be_had_is_named_with_the_reason(requirement: str) -> None:
     [found] = results(("unmet", requirement))
     assert UNMET[requirement] in found["value"]
