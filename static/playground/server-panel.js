@@ -30,8 +30,9 @@ export class ServerPanel {
     this.donor = donor;
   }
 
-  /** Shows nothing of the project before. */
+  /** Shows and runs nothing of the project before. */
   clear() {
+    this.end();
     this.#kept.clear();
     this.#status("Not running");
     $("tools").replaceChildren();

@@ -65,15 +65,16 @@ export class Workspace {
     this.readOnly = release === null;
     history.replaceState(null, "", location.pathname);
     localStorage.setItem(LAST, project.id);
-    notice(this.readOnly ? "Another tab edits this project: it is read-only here." : note, actions);
-    if (this.readOnly) this.#watch();
     if (isNew) await this.#store();
     await this.on.opened();
+    if (this.readOnly) this.#watch();
+    else if (!this.#failed) notice(note, actions); // else the notice says why it is not saved
   }
 
   /** Offers to edit the project here once the other tab no longer does. */
   #watch() {
     const { project } = this;
+    notice("Another tab edits this project: it is read-only here.");
     this.#watching = new AbortController();
     const offer = () =>
       notice("The other tab no longer edits this project.", { "Edit here": () => this.open(project) });
