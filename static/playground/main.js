@@ -29,7 +29,6 @@ const server = new ServerPanel(workspace, files, editor, new Donor(document.base
 function opened() {
   files.open();
   server.clear();
-  return named();
 }
 
 function named() {

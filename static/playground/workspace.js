@@ -19,8 +19,8 @@ export class Workspace {
   /**
    * @param {object} on
    * @param {() => void} on.closing is called before another project takes the place of the one that is open
-   * @param {() => unknown} on.opened is called when a project has been opened
-   * @param {() => unknown} on.renamed is called when the project that is open has another name
+   * @param {() => void} on.opened is called when a project has taken its place
+   * @param {() => unknown} on.renamed is called when a project is open, or has another name
    * @param {(path?: string) => unknown} on.replaced is called when all files of the project that is open have been replaced, with the one to show
    */
   constructor(on) {
@@ -65,8 +65,9 @@ export class Workspace {
     this.readOnly = release === null;
     history.replaceState(null, "", location.pathname);
     localStorage.setItem(LAST, project.id);
+    this.on.opened(); // at once: what is typed belongs to the project that is shown
     if (isNew) await this.#store();
-    await this.on.opened();
+    await this.on.renamed();
     if (this.readOnly) this.#watch();
     else if (!this.#failed) notice(note, actions); // else the notice says why it is not saved
   }
