@@ -7,6 +7,7 @@ see `static/playground/server-page.js`.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import tomllib
 from collections.abc import Iterable, Sequence
@@ -17,16 +18,22 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from docs.generate.language import write_language
 from docs.generate.offline import write_offline_worker
 from mcpframe.kit.base.data import static_dir, templates_dir
 from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle.assembly.index_page import boot_of
+from mcpframe.kit.bundle.assembly.own_modules import own_sources
 from mcpframe.kit.bundle.assembly.page_scripts import handed_script, inbox_script
 from mcpframe.kit.bundle.assembly.single_file import framed_page, script_hashes
 from mcpframe.kit.bundle.output_root import read_bundle
+from mcpframe.kit.bundle.packages.fetch import fetch_wheels
+from mcpframe.kit.bundle.packages.lock import Lock, read_lock
 from mcpframe.kit.bundle.pipeline import build
+from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
+from mcpframe.kit.bundle.pyodide.runtime import ensure_runtime
 from mcpframe.kit.project.template_files import template_files, template_names
 from mcpframe.kit.web.host_page import bundle_module
 
@@ -64,6 +71,7 @@ def build_playground(
         shutil.copy(templates_dir() / "minimal" / "mcpframe.lock", donor)
         # A draft's snapshot has the SDK and not the server, which is another one in each run.
         build(donor, target / "bundle", draft=True, snapshot=snapshot, progress=progress)
+        lock = read_lock(donor / "mcpframe.lock") or Lock("", ())
     files, _ = read_bundle(target / "bundle", DONOR)
     page, names = framed_page(DONOR, files)
     (target / "framed.html").write_bytes(page)
@@ -74,9 +82,10 @@ def build_playground(
     (target / "files.json").write_text(json.dumps(listed), "utf-8")
     (target / "templates.json").write_text(json.dumps(_templates(set(packages))), "utf-8")
     (target / "export.json").write_text(json.dumps(export_parts(runnable(target))), "utf-8")
+    modules = install_locked(root)
     with progress("Bundling the editor"):
-        for source, script in (("main.js", "playground.js"), ("run.js", "run.js")):
-            bundle_module(str(SOURCES / source), target / script, install_locked(root))
+        chunks = _bundle_script(target, modules)
+        bundle_module(str(SOURCES / "run.js"), target / "run.js", modules)
     for name in ("index.html", "run.html"):
         text = (SOURCES / name).read_text("utf-8")
         policy = _policy(page, sources if name == "index.html" else ())
@@ -84,8 +93,36 @@ def build_playground(
         (target / name).write_text(text, "utf-8")
     for name in ("playground.css", "run.css"):
         shutil.copy(SOURCES / name, target)
+    with progress("Making the stubs of the code help"):
+        wheels = fetch_wheels(lock.packages, PyodidePackages(ensure_runtime()))
+        write_language(modules, target / "language", wheels.values(), own_sources())
+    # The code help and the formatter, which are not among these, are kept once they have been used.
     own = [path for path in target.iterdir() if path.is_file()]
-    write_offline_worker(root, target, {*own, *(target / path for path in places.values())})
+    write_offline_worker(root, target, {*own, *(target / path for path in (*chunks, *places.values()))})
+
+
+def _bundle_script(target: Path, modules: Path) -> set[str]:
+    """Write the page's script, and return the paths of it and the files that it loads at its start."""
+    with scratch("playground-script") as folder:
+        record = folder / "record.json"
+        bundle_module(str(SOURCES / "main.js"), target / "playground.js", modules, split=True, record=record)
+        outputs = json.loads(record.read_text("utf-8"))["outputs"]
+    imports = {
+        os.path.relpath(modules.parent / path, target): [
+            os.path.relpath(modules.parent / each["path"], target)
+            for each in output["imports"]
+            if each["kind"] == "import-statement"
+        ]
+        for path, output in outputs.items()
+    }
+    found: set[str] = set()
+    waiting = ["playground.js"]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += imports[name]
+    return {Path(name).as_posix() for name in found}
 
 
 def export_parts(names: Iterable[str]) -> dict[str, Any]:

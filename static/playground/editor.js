@@ -14,9 +14,9 @@ import {
   indentUnit,
   syntaxHighlighting,
 } from "@codemirror/language";
-import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
+import { lintGutter, lintKeymap } from "@codemirror/lint";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
-import { EditorState } from "@codemirror/state";
+import { Compartment, EditorState } from "@codemirror/state";
 import {
   drawSelection,
   EditorView,
@@ -26,10 +26,13 @@ import {
   lineNumbers,
 } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
+import { withDiagnostics } from "./diagnostics.js";
 
 const LANGUAGES = { css, htm: html, html, js: javascript, json, mjs: javascript, py: python };
 /** Invisible characters, and those that change the order of others, besides what CodeMirror marks by itself. */
 const HIDDEN = /\p{Default_Ignorable_Code_Point}|\p{Cf}/gu;
+
+const TOOLTIPS = ".cm-tooltip ul, .cm-tooltip .cm-lsp-documentation, .cm-lsp-signature-tooltip";
 
 /** Colours by custom properties of the page, which has a dark and a light set. */
 const COLOURS = HighlightStyle.define([
@@ -49,19 +52,23 @@ const COLOURS = HighlightStyle.define([
   },
 ]);
 
+/** Returns a command for a key that nothing else handles. */
+const handled = (act) => () => {
+  act();
+  return true;
+};
+
 export class Editor {
   #view;
   #states = new Map();
   #path = "";
   #readOnly = false;
-  #run = () => {
-    this.on.run();
-    return true;
-  };
+  #helped = new Compartment();
+  #help = (_path) => /** @type {import("@codemirror/state").Extension} */ ([]);
 
   /**
    * @param {HTMLElement} parent
-   * @param {{ changed: (path: string, text: string) => void, run: () => void }} on
+   * @param {{ changed: (path: string, text: string) => void, run: () => void, format: () => void }} on
    */
   constructor(parent, on) {
     this.on = on;
@@ -81,7 +88,46 @@ export class Editor {
     if (this.#states.has(this.#path)) this.#states.set(this.#path, this.#view.state);
     if (!this.#states.has(path)) this.#states.set(path, this.#stateOf(path, text));
     this.#path = path;
-    this.#view.setState(this.#states.get(path));
+    const helped = this.#states.get(path).update({ effects: this.#helped.reconfigure(this.#help(path)) });
+    this.#view.setState(helped.state);
+  }
+
+  /** The path of the file that is shown. */
+  get path() {
+    return this.#path;
+  }
+
+  /** Whether nothing can be changed. */
+  get readOnly() {
+    return this.#readOnly;
+  }
+
+  /** Whether it has the focus. */
+  get hasFocus() {
+    return this.#view.hasFocus;
+  }
+
+  /**
+   * Adds help to the files, in place of that before and what it has found.
+   * @param {(path: string) => import("@codemirror/state").Extension} extensionFor returns that for a file
+   */
+  help(extensionFor) {
+    this.#help = extensionFor;
+    for (const [path, state] of this.#states)
+      this.#states.set(path, state.update(withDiagnostics(state, "language", [])).state);
+    if (!this.#path) return;
+    this.#view.dispatch(withDiagnostics(this.#view.state, "language", []));
+    this.#view.dispatch({ effects: this.#helped.reconfigure(extensionFor(this.#path)) });
+  }
+
+  /** The text that is shown. */
+  get text() {
+    return this.#view.state.doc.toString();
+  }
+
+  /** Changes the text that is shown, in one step of its history. @param {import("@codemirror/state").ChangeSpec} changes */
+  change(changes) {
+    this.#view.dispatch({ changes, scrollIntoView: true, userEvent: "input.format" });
   }
 
   /** Forgets a file. @param {string} path */
@@ -92,9 +138,9 @@ export class Editor {
   /** Marks a line of the file that is shown; none takes the marks away. @param {number} [line] @param {string} [message] */
   mark(line, message) {
     const { doc } = this.#view.state;
-    if (!line || line > doc.lines) return this.#view.dispatch(setDiagnostics(this.#view.state, []));
+    if (!line || line > doc.lines) return this.#view.dispatch(withDiagnostics(this.#view.state, "run", []));
     const { from, to } = doc.line(line);
-    this.#view.dispatch(setDiagnostics(this.#view.state, [{ from, to, severity: "error", message }]));
+    this.#view.dispatch(withDiagnostics(this.#view.state, "run", [{ from, to, severity: "error", message }]));
     this.#view.dispatch({ effects: EditorView.scrollIntoView(from, { y: "center" }) });
   }
 
@@ -121,10 +167,13 @@ export class Editor {
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({ "aria-label": `Text of ${path}` }),
         EditorView.updateListener.of((update) => {
+          // Their content may be longer than they are.
+          for (const tooltip of update.view.dom.querySelectorAll(TOOLTIPS)) tooltip.setAttribute("tabindex", "0");
           if (update.docChanged) this.on.changed(path, update.state.doc.toString());
         }),
         keymap.of([
-          { key: "Mod-Enter", run: this.#run },
+          { key: "Mod-Enter", run: handled(() => this.on.run()) },
+          { key: "Shift-Alt-f", run: handled(() => this.on.format()) },
           ...closeBracketsKeymap,
           ...defaultKeymap,
           ...searchKeymap,
@@ -134,6 +183,7 @@ export class Editor {
           indentWithTab, // Escape, then Tab leaves the editor
         ]),
         ...(language ? [language()] : []),
+        this.#helped.of([]),
       ],
     });
   }

@@ -1,6 +1,7 @@
 // The files of the project that is open: their tabs, adding, renaming and deleting, and the warning of characters that cannot
 // be seen. A file that is no text is shown as a picture, or by its size.
 import { visible } from "../host/visible.js";
+import { isPython } from "./language/files.js";
 import { $, element, notice } from "./page.js";
 import { checkFiles, checkPath, hiddenLines, ProjectError } from "./project-files.js";
 
@@ -66,6 +67,7 @@ export class Files {
     );
     $("files").querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest", inline: "nearest" });
     for (const id of ["add-file", "rename-file"]) $(id).disabled = readOnly;
+    $("format").disabled = readOnly || !isPython(this.current);
     $("delete-file").disabled = readOnly || Object.keys(project.files).length === 1;
   }
 

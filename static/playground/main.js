@@ -1,7 +1,9 @@
 // The playground: which part is wired to which. A project in the editor, and a run of it beside.
 import { visible } from "../host/visible.js";
+import { CodeHelp } from "./code-help.js";
 import { Editor } from "./editor.js";
 import { Files } from "./files.js";
+import { formatFile } from "./formatting.js";
 import { showHistory } from "./history.js";
 import { Importing } from "./importing.js";
 import { $, guarded, inTurn, notice, on } from "./page.js";
@@ -16,18 +18,27 @@ const workspace = new Workspace({
   opened,
   replaced: (path) => files.open(path ?? files.current),
   renamed: named,
+  saving: () => help.update(workspace.project.files),
 });
 const editor = new Editor($("editor"), {
   changed: (path, text) => workspace.changed(path, text),
   run: guarded(() => server.run()),
+  format: guarded(format),
 });
+const help = new CodeHelp(editor);
 const files = new Files(workspace, editor);
 const projects = new Projects(workspace);
 const importing = new Importing(workspace);
 const server = new ServerPanel(workspace, files, editor, new Donor(document.baseURI));
 
+function format() {
+  return formatFile(editor, workspace.project.files["pyproject.toml"]);
+}
+
 function opened() {
+  help.open(workspace.project.files);
   files.open();
+  help.resume();
   server.clear();
 }
 
@@ -46,6 +57,7 @@ function dropped(event) {
 function wire() {
   on("run", () => server.run());
   on("stop", () => server.stop());
+  on("format", format);
   on("share", () => share(workspace.project));
   on("copy", copyLink);
   on("download", () => download(workspace.project));

@@ -22,6 +22,7 @@ export class Workspace {
    * @param {() => void} on.opened is called when a project has taken its place
    * @param {() => unknown} on.renamed is called when a project is open, or has another name
    * @param {(path?: string) => unknown} on.replaced is called when all files of the project that is open have been replaced, with the one to show
+   * @param {() => void} on.saving is called before changes are saved
    */
   constructor(on) {
     this.on = on;
@@ -155,7 +156,9 @@ export class Workspace {
     if (!this.#saving && !this.#failed) return;
     clearTimeout(this.#saving);
     this.#saving = 0;
-    if (!this.readOnly) await this.#store();
+    if (this.readOnly) return;
+    this.on.saving();
+    await this.#store();
   }
 
   async #store() {

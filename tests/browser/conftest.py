@@ -32,7 +32,7 @@ from tests.browser.engines import KINDS, Engine, Kind
 from tests.browser.hosts import Host, JavaScriptHost, PythonHost
 from tests.browser.inspecting import InspectorPage
 from tests.browser.outers import PATIENCE, JavaScriptOuter, Outer, PlaywrightOuter
-from tests.support.built import built, one_browser  # noqa: F401  a fixture
+from tests.support.built import built, built_public_site, one_browser  # noqa: F401  a fixture
 from tests.support.origins import PORT, chromium_options, served_port
 from tests.support.settling import USUAL
 from tests.support.suites import extended, mark_folder, newest_first
@@ -399,6 +399,19 @@ async def host(
     page = await context.new_page()
     await page.goto(f"{origins.host}/template.html")
     return kind(page, templates.url(template))
+
+
+@pytest.fixture(scope="session")
+def public_site() -> Path:
+    """The folder of the public site, two levels below one to serve."""
+    return built_public_site()
+
+
+@pytest.fixture(scope="session")
+def playground(public_site: Path) -> Iterator[str]:
+    """The address of the playground."""
+    with serve_folder(public_site) as site:
+        yield f"http://localhost:{site.port}/playground/"
 
 
 @pytest.fixture(scope="session")

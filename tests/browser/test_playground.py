@@ -11,15 +11,13 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Dialog, Error, Page, expect
 
-from docs.generate.public_site import build_public_site
-from mcpframe.kit.base.data import checkout_dir, templates_dir
+from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.web.host_page import bundle_client, copy_host_modules
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.conftest import Troubles, new_context
 from tests.browser.engines import Engine, until
 from tests.browser.test_accessibility import SCHEMES, complaints
-from tests.support.built import SNAPSHOTS
 
 SERVER = '''
 import threading
@@ -72,20 +70,6 @@ STARTING = 60_000
 
 
 @pytest.fixture(scope="module")
-def public_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The public site, with one server and a page of documentation."""
-    folder = tmp_path_factory.mktemp("public") / "below" / "site"
-    docs, servers = tmp_path_factory.mktemp("docs"), tmp_path_factory.mktemp("servers")
-    (docs / "index.html").write_text("<!doctype html><link rel=icon href='data:,'><h1>Documentation</h1>")
-    shutil.copytree(templates_dir() / "pi-calculator", servers / "pi-calculator")
-    assert build_public_site(folder, docs=docs, servers=servers, snapshot=SNAPSHOTS) == []
-    (folder / "frame.html").write_text(
-        '<!doctype html><link rel="icon" href="data:,"><iframe src="playground/"></iframe>'
-    )
-    return folder
-
-
-@pytest.fixture(scope="module")
 def address(public_site: Path) -> Iterator[str]:
     with serve_folder(public_site.parents[1]) as served:
         yield f"http://localhost:{served.port}/below/site/"
@@ -135,7 +119,7 @@ async def test_write_run_call_break_mend_stop_keep_share_open(
     await expect(page.locator("#status")).to_have_text("Stopped", timeout=STARTING)
     await expect(page.get_by_role("log", name="Console")).to_contain_text("NameError")
     await expect(page.get_by_role("tab", name="words.py")).to_have_attribute("aria-selected", "true")
-    await expect(page.locator(".cm-lint-marker-error")).to_have_count(1)
+    await expect(page.locator(".from-run").first).to_be_visible()  # the code help marks the line, too
     await write(page, WORDS)
     await run(page)
     await expect(shout.get_by_label("text")).to_have_value("hello")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,11 +19,14 @@ from typing import Any
 
 import pytest
 
-from mcpframe.kit.base.data import checkout_dir, templates_dir
+from docs.generate.public_site import build_public_site
+from mcpframe.kit.base.data import checkout_dir, static_dir, templates_dir
 from mcpframe.kit.base.locking import locked
+from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle import pipeline
 from mcpframe.kit.bundle.output_root import BuildResult
 from mcpframe.kit.bundle.pipeline import build
+from mcpframe.kit.bundle.pyodide.compile import cache_key
 from mcpframe.kit.bundle.snapshot.camera import Camera, camera
 from mcpframe.kit.project.project import find_project
 from tests.support.origins import HOST
@@ -77,6 +81,34 @@ def built(
     root = _FOLDER / (group + hashlib.sha256(settings.encode()).hexdigest()[:12])
     with locked(root / folder.name):
         return root, build(folder, root, allowed_origins=allowed_origins, taking=taking, **options)
+
+
+def built_public_site() -> Path:
+    """Build the public site, with one server and a page of documentation, unless that has been done from these sources.
+
+    Returns:
+        Its folder, two levels below one to serve. In it, `frame.html` has the playground in a frame.
+    """
+    root = _FOLDER / "public"
+    site = root / "below" / "site"
+    sources = [checkout_dir() / "mcpframe", static_dir(), templates_dir(), checkout_dir() / "docs" / "generate"]
+    files = [path for folder in sources for path in sorted(folder.rglob("*")) if path.is_file()]
+    files = [path for path in files if "__pycache__" not in path.parts] + [checkout_dir() / "package-lock.json"]
+    key = cache_key(str(SNAPSHOTS), *(part for path in files for part in (str(path), path.read_bytes())))
+    stamp = root / "inputs"
+    with locked(root), scratch("public-site") as made:
+        if stamp.is_file() and stamp.read_text("utf-8") == key:
+            return site
+        shutil.rmtree(root, ignore_errors=True)
+        docs, servers = made / "docs", made / "servers"
+        docs.mkdir()
+        (docs / "index.html").write_text("<!doctype html><link rel=icon href='data:,'><h1>Documentation</h1>")
+        shutil.copytree(templates_dir() / "pi-calculator", servers / "pi-calculator")
+        assert build_public_site(site, docs=docs, servers=servers, snapshot=SNAPSHOTS) == []
+        page = '<!doctype html><link rel="icon" href="data:,"><iframe src="playground/"></iframe>'
+        (site / "frame.html").write_text(page, "utf-8")
+        stamp.write_text(key, "utf-8")
+    return site
 
 
 def opened_often(config: pytest.Config) -> bool:

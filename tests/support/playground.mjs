@@ -4,6 +4,8 @@ import { readFileSync } from "node:fs";
 const static_ = process.argv[2];
 const { checkFiles, checkPath, hiddenLines, nameOf } = await import(`${static_}/playground/project-files.js`);
 const { linkOf, readLink } = await import(`${static_}/playground/link.js`);
+const { onlyText, pathOf, startFiles, uriOf } = await import(`${static_}/playground/language/files.js`);
+const { WorkerTransport } = await import(`${static_}/playground/language/transport.js`);
 const { zipOf } = await import(`${static_}/playground/zip.js`);
 const { changedFiles, surplus } = await import(`${static_}/playground/versions.js`);
 const { rawAddress } = await import(`${static_}/playground/addresses.js`);
@@ -57,7 +59,28 @@ const raw = ([address, origins]) => {
 const exportedOf = ([project, path, template]) =>
   withBase64(exported(project, JSON.parse(readFileSync(path, "utf-8")), template));
 const unmetOf = (requirement) => unmet(requirement, { mcp: "2.3.0", "pydantic-core": "2.50.4" }, "3.14.2");
+
+const paths = (names) => names.map((name) => pathOf(uriOf(name)));
+
+/** Returns what a worker and a client get: of what the client sends, of what the worker posts, and at the end. */
+async function transported({ sent, posted }) {
+  const [worker, client] = [new EventTarget(), []];
+  const got = [];
+  worker.postMessage = (message) => got.push(message);
+  const transport = new WorkerTransport(worker);
+  transport.subscribe((text) => client.push(JSON.parse(text)));
+  for (const message of sent) transport.send(JSON.stringify(message));
+  for (const data of posted) worker.dispatchEvent(Object.assign(new Event("message"), { data }));
+  transport.end();
+  transport.send(JSON.stringify(sent[0]));
+  worker.dispatchEvent(Object.assign(new Event("message"), { data: posted[0] }));
+  return { worker: got, client };
+}
+
+const started = ([project, stubs]) => startFiles(project, stubs);
+const languageHelp = { onlyText, pathOf, paths, started, transported };
 const functions = {
+  ...languageHelp,
   unmet: unmetOf,
   exported: exportedOf,
   imported,

@@ -57,6 +57,7 @@ def bundle_module(
     external: Sequence[str] = (),
     record: Path | None = None,
     minify: bool = True,
+    split: bool = False,
     options: Sequence[str] = (),
 ) -> None:
     """Bundle a module and its imports as one ES module.
@@ -68,6 +69,7 @@ def bundle_module(
         external: Imports to leave unchanged.
         record: A file for esbuild's metadata, which lists the inputs.
         minify: Whether to minify it; otherwise only most comments are removed.
+        split: Whether what is imported by `import()` becomes files of its own, in `chunks` beside the target.
         options: Further options of esbuild, which override these.
 
     Raises:
@@ -88,7 +90,16 @@ def bundle_module(
     usual += [f"--metafile={record}"] if record else []
     # So that imports of packages in `modules` resolve from any folder.
     environment = {**os.environ, "NODE_PATH": str(modules)}
-    command = [str(program), entry, *usual, *options, f"--outfile={target}"]
+    if split:
+        usual += [
+            "--splitting",
+            f"--outdir={target.parent}",
+            f"--entry-names={target.stem}",
+            "--chunk-names=chunks/[name]-[hash]",
+        ]
+    else:
+        usual.append(f"--outfile={target}")
+    command = [str(program), entry, *usual, *options]
     run_tool(command, "esbuild", cwd=modules.parent, timeout=120, environment=environment)
 
 
