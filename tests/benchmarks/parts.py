@@ -22,6 +22,7 @@ from tests.benchmarks.kept import AGAINST
 from tests.benchmarks.memory import measure_memory
 from tests.benchmarks.others import measure_others
 from tests.benchmarks.phone import measure_phone
+from tests.benchmarks.playground import measure_playground
 from tests.benchmarks.profile import measure_profile
 from tests.benchmarks.science import measure_science
 from tests.benchmarks.sites import Sites
@@ -84,6 +85,7 @@ PARTS: dict[str, Part] = {
     "dev": lambda run: measure_dev(run.browser, run.starts),
     "tests": lambda run: measure_framed_tests(max(run.starts, 3)),
     "webkit": lambda run: measure_webkit(run.sites, run.starts),
+    "playground": lambda run: measure_playground(run.browser, run.sites, run.starts, progress=step),
     "science": lambda run: measure_science(run.browser, run.sites, run.starts),
 }
 ASKED_FOR: dict[str, Part] = {
