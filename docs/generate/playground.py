@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -34,6 +35,7 @@ from mcpframe.kit.bundle.packages.lock import Lock, read_lock
 from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
 from mcpframe.kit.bundle.pyodide.runtime import ensure_runtime
+from mcpframe.kit.bundle.wasm.profile import WHOLE
 from mcpframe.kit.project.template_files import template_files, template_names
 from mcpframe.kit.web.host_page import bundle_module
 
@@ -69,8 +71,9 @@ def build_playground(
         donor = folder / "donor"
         shutil.copytree(SOURCES / "donor", donor)
         shutil.copy(templates_dir() / "minimal" / "mcpframe.lock", donor)
-        # A draft's snapshot has the SDK and not the server, which is another one in each run.
-        build(donor, target / "bundle", draft=True, snapshot=snapshot, progress=progress)
+        # A run compiles its modules, which the first file of a split WebAssembly lacks the functions for.
+        with patch.dict(os.environ, {WHOLE: "1"}):
+            build(donor, target / "bundle", snapshot=snapshot, progress=progress)
         lock = read_lock(donor / "mcpframe.lock") or Lock("", ())
     files, _ = read_bundle(target / "bundle", DONOR)
     page, names = framed_page(DONOR, files)

@@ -34,6 +34,9 @@ def start_visit(visitor: str) -> None:
     os.environ.pop("PYTHONHASHSEED", None)
     del sys.path[0]  # Pyodide inserts this entry at every start; the snapshot has it already
     sys.path.extend(settings["paths"])
+    # The server's folder, which is current now, may have other files than it had for the snapshot's maker, as in
+    # the playground; all have the same time, so that Python would not look again.
+    sys.path_importer_cache.pop(os.getcwd(), None)  # noqa: PTH109  pathlib is not needed otherwise
     _set_locale()
     _set_agent(settings["agent"])
     _set_time_zone(time, *settings["zones"])
