@@ -1,4 +1,4 @@
-"""The server in whose place the playground puts its user's: what it imports is in the snapshot, and in each run at once.
+"""The server in whose place the playground puts its user's: what it imports is in the snapshot, and so in each run.
 
 A run that imports another module of Python's library fetches and unpacks all of it first.
 """
