@@ -75,9 +75,10 @@ def main(arguments: Sequence[str]) -> int:
     docs_options = verbs.add_parser("docs", help="the documentation's generated parts, and its site in site/")
     docs_options.add_argument("--check", action="store_true", help="only complain where a generated part is stale")
     site_options = verbs.add_parser("site", help="the public site in dist/site: front page, playground, gallery, docs")
-    site_options.add_argument(
-        "--files-of", action="append", default=[], metavar="ORIGIN", help="see docs/how-to/playground.md"
-    )
+    for option in ("--files-of", "--models"):
+        site_options.add_argument(
+            option, action="append", default=[], metavar="ORIGIN", help="see docs/how-to/playground.md"
+        )
     verbs.add_parser("scripts", help="bundle the scripts of static/page, static/app and static/host, after a change")
     verbs.add_parser("host", help="pack the npm package @mcpframe/host into dist/")
     verbs.add_parser("fixtures", help="build the bundles that tests serve, once")
@@ -130,10 +131,9 @@ def main(arguments: Sequence[str]) -> int:
         elif options.verb == "docs":
             return docs(check=options.check)
         elif options.verb == "site":
-            files_of = [f"--files-of={origin}" for origin in options.files_of]
-            return subprocess.call(
-                [sys.executable, "-m", "docs.generate.public_site", *files_of], cwd=ROOT, env=set_up()
-            )
+            chosen = [f"--files-of={origin}" for origin in options.files_of]
+            chosen += [f"--models={origin}" for origin in options.models]
+            return subprocess.call([sys.executable, "-m", "docs.generate.public_site", *chosen], cwd=ROOT, env=set_up())
         elif options.verb == "lock":
             lock()
         elif options.verb == "scripts":

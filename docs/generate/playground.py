@@ -43,6 +43,14 @@ SOURCES = static_dir() / "playground"
 DONOR = "playground"
 SOURCES_OF_FILES = ("https://raw.githubusercontent.com", "https://gist.githubusercontent.com")
 """Origins of which the playground opens files, at a link's or its user's request. They have to allow it by CORS."""
+MODELS = (
+    "https://api.anthropic.com",
+    "https://api.openai.com",
+    "https://generativelanguage.googleapis.com",
+    "http://localhost:*",
+    "http://127.0.0.1:*",
+)
+"""Where models are that the playground's user may ask: services, and servers on the user's machine."""
 _LEFT_OUT = ("tests/", "mcpframe.lock", ".gitignore", ".github/")
 
 
@@ -52,6 +60,7 @@ def build_playground(
     *,
     snapshot: bool | None = None,
     sources: Sequence[str] = SOURCES_OF_FILES,
+    models: Sequence[str] = MODELS,
     progress: Progress = silent,
 ) -> None:
     """Write the playground.
@@ -61,6 +70,7 @@ def build_playground(
         target: The folder to write; files that are there stay if they are equal.
         snapshot: As for `build`.
         sources: The origins of which it opens files. None: it opens no addresses.
+        models: The origins of models that its user may ask, as sources of a policy.
         progress: Called with a description of each step.
 
     Raises:
@@ -91,7 +101,7 @@ def build_playground(
         bundle_module(str(SOURCES / "run.js"), target / "run.js", modules)
     for name in ("index.html", "run.html"):
         text = (SOURCES / name).read_text("utf-8")
-        policy = _policy(page, sources if name == "index.html" else ())
+        policy = _policy(page, (*sources, *models) if name == "index.html" else ())
         text = text.replace("POLICY", escape(policy)).replace("SOURCES", escape(" ".join(sources)))
         (target / name).write_text(text, "utf-8")
     for name in ("playground.css", "run.css"):

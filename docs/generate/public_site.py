@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from docs.generate.offline import write_offline_worker
-from docs.generate.playground import SOURCES_OF_FILES, build_playground, runnable
+from docs.generate.playground import MODELS, SOURCES_OF_FILES, build_playground, runnable
 from docs.generate.site import build_site
 from mcpframe.frame.core.origins import parse_origin
 from mcpframe.kit.base.data import static_dir, templates_dir
@@ -29,6 +29,7 @@ def build_public_site(
     docs: Path,
     servers: Path,
     sources: Sequence[str] = SOURCES_OF_FILES,
+    models: Sequence[str] = MODELS,
     snapshot: bool | None = None,
     progress: Progress = silent,
 ) -> list[str]:
@@ -39,6 +40,7 @@ def build_public_site(
         docs: The documentation's pages.
         servers: The folder of the gallery's projects; one of them is pi-calculator, which the front page runs.
         sources: The origins of which the playground opens files.
+        models: The origins of models that the playground's user may ask.
         snapshot: As for `build`.
         progress: Called with a description of each step.
 
@@ -51,7 +53,7 @@ def build_public_site(
     site.mkdir(parents=True, exist_ok=True)
     front = [Path(shutil.copy(static_dir() / "site" / name, site)) for name in _FRONT]
     shutil.copytree(docs, site / "docs")
-    build_playground(ROOT, site / "playground", sources=sources, snapshot=snapshot, progress=progress)
+    build_playground(ROOT, site / "playground", sources=sources, models=models, snapshot=snapshot, progress=progress)
     edits = {name: f"../playground/#template={name}" for name in runnable(site / "playground")}
     # Clients of the bridge may use them, too; other pages build their own.
     gallery = build_gallery(
@@ -74,14 +76,18 @@ def main() -> int:
     parser.add_argument(
         "--files-of", action="append", metavar="ORIGIN", help="the playground opens files of this origin"
     )
+    parser.add_argument(
+        "--models", action="append", default=[], metavar="ORIGIN", help="the playground asks models of this origin, too"
+    )
     options = parser.parse_args()
     try:
         sources = [parse_origin(each) for each in options.files_of or SOURCES_OF_FILES]
+        models = (*MODELS, *map(parse_origin, options.models))
         with step("Building the documentation"):
             build_site(ROOT)
         shutil.rmtree(SITE, ignore_errors=True)
         for line in build_public_site(
-            SITE, docs=ROOT / "site", servers=templates_dir(), sources=sources, progress=step
+            SITE, docs=ROOT / "site", servers=templates_dir(), sources=sources, models=models, progress=step
         ):
             print(line, file=sys.stderr)
     except (KitError, ValueError) as error:

@@ -2,6 +2,7 @@
 // the text can still change.
 import { visible } from "../host/visible.js";
 import { MOST_BINARY, MOST_BYTES, ProjectError } from "./project-files.js";
+import { readAll } from "./reading.js";
 
 const RAW = "https://raw.githubusercontent.com";
 const COMMIT = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
@@ -60,17 +61,7 @@ export async function fetchFile(url) {
     );
   }
   if (!response.ok) throw new ProjectError(`${visible(url.href)} cannot be fetched (${response.status}).`);
-  const parts = [];
-  let size = 0;
-  for (const reader = response.body.getReader(); ; ) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    size += value.length;
-    if (size > MOST_BYTES + MOST_BINARY) {
-      await reader.cancel();
-      throw new ProjectError(`${visible(url.href)} is larger than ${(MOST_BYTES + MOST_BINARY) / 1e6} MB.`);
-    }
-    parts.push(value);
-  }
-  return new Uint8Array(await new Blob(parts).arrayBuffer());
+  const most = MOST_BYTES + MOST_BINARY;
+  const blob = await readAll(response.body, most, `${visible(url.href)} is larger than ${most / 1e6} MB.`);
+  return new Uint8Array(await blob.arrayBuffer());
 }

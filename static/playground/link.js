@@ -1,5 +1,6 @@
 // Links to projects: `#1.` and the project as JSON, deflate-raw, base64url; `#template=NAME`; or `#from=ADDRESS`. The text of a fragment
 // reaches no server. A link is a stranger's: its content is inflated up to a limit and checked.
+import { readAll } from "./reading.js";
 import { checkFiles, MOST_BYTES, nameOf, ProjectError } from "./project-files.js";
 
 const VERSION = "1.";
@@ -16,7 +17,8 @@ export async function linkOf({ name, files }) {
   const data = Object.fromEntries(others.map(([path, bytes]) => [path, base64Of(bytes)]));
   const project = { name, files: Object.fromEntries(texts), ...(others.length ? { data } : {}) };
   const json = new TextEncoder().encode(JSON.stringify(project));
-  const packed = await readAll(new Blob([json]).stream().pipeThrough(new CompressionStream("deflate-raw")), Infinity);
+  const stream = new Blob([json]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+  const packed = new Uint8Array(await new Response(stream).arrayBuffer());
   return `#${VERSION}${base64Of(packed).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
 }
 
@@ -80,25 +82,9 @@ async function inflated(text) {
     const bytes = bytesOf(text.replaceAll("-", "+").replaceAll("_", "/"));
     stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
     // JSON escapes at most six characters for one byte.
-    return new TextDecoder("utf-8", { fatal: true }).decode(await readAll(stream, MOST_BYTES * 2));
+    const blob = await readAll(stream, MOST_BYTES * 2, "The project in this link is too large.");
+    return new TextDecoder("utf-8", { fatal: true }).decode(await blob.arrayBuffer());
   } catch (error) {
     throw error instanceof ProjectError ? error : new ProjectError(DAMAGED);
   }
-}
-
-/** Returns all bytes of a stream; throws, and reads no further, if they are more than `most`. */
-async function readAll(stream, most) {
-  const parts = [];
-  let size = 0;
-  for (const reader = stream.getReader(); ; ) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    size += value.length;
-    if (size > most) {
-      await reader.cancel();
-      throw new ProjectError("The project in this link is too large.");
-    }
-    parts.push(value);
-  }
-  return new Uint8Array(await new Blob(parts).arrayBuffer());
 }

@@ -31,6 +31,8 @@ const projects = new Projects(workspace);
 const importing = new Importing(workspace);
 const server = new ServerPanel(workspace, files, editor, new Donor(document.baseURI));
 
+let model = null; // what asks a model, once it was opened
+
 function format() {
   return formatFile(editor, workspace.project.files["pyproject.toml"]);
 }
@@ -40,6 +42,7 @@ function opened() {
   files.open();
   help.resume();
   server.clear();
+  model?.clear();
 }
 
 function named() {
@@ -52,6 +55,12 @@ function dropped(event) {
   event.stopPropagation();
   const entries = importing.entriesOf(event.dataTransfer);
   guarded(() => inTurn(() => importing.dropped(entries)))();
+}
+
+/** Shows what asks a model, which is fetched now. */
+async function openModel() {
+  const { ModelPanel } = await import("./model/panel.js");
+  model ??= new ModelPanel($("model"), () => server.server);
 }
 
 function wire() {
@@ -73,6 +82,7 @@ function wire() {
   on("reset", () => projects.reset());
   on("delete-project", () => inTurn(() => projects.delete()));
   on("project-menu-list", () => $("project-menu").removeAttribute("open"));
+  on("model", () => openModel(), "toggle");
   on("add-file", () => files.add());
   on("rename-file", () => files.rename());
   on("delete-file", () => files.delete());

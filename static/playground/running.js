@@ -12,6 +12,8 @@ export class Run {
   #client = null;
   #iframe;
   #ended = false;
+  #connected = false;
+  #calls = 0;
 
   /**
    * @param {HTMLElement} place where its frame goes
@@ -56,6 +58,7 @@ export class Run {
     await Promise.race([this.#client.connect(this.#transport), failing]);
     this.#client.onclose = () => this.#ended || this.on.closed();
     await this.#client.setLoggingLevel("debug").catch(() => {}); // a server without logging
+    this.#connected = true;
   }
 
   /** Returns the server's tools. */
@@ -63,9 +66,24 @@ export class Run {
     return (await this.#client.listTools()).tools;
   }
 
+  /** Whether the server answers calls. */
+  get connected() {
+    return this.#connected && !this.#ended;
+  }
+
+  /** Whether a call waits for its answer. */
+  get calls() {
+    return this.#calls > 0;
+  }
+
   /** Calls a tool. @param {string} name @param {Record<string, unknown>} args */
-  call(name, args) {
-    return this.#client.callTool({ name, arguments: args }, { timeout: 2 ** 31 - 1 });
+  async call(name, args) {
+    this.#calls += 1;
+    try {
+      return await this.#client.callTool({ name, arguments: args }, { timeout: 2 ** 31 - 1 });
+    } finally {
+      this.#calls -= 1;
+    }
   }
 
   /**

@@ -1,7 +1,7 @@
 // The run beside the editor: start and stop, the forms of the tools, the console, and errors at their lines.
 import { visible } from "../host/visible.js";
 import { $, element, notice } from "./page.js";
-import { checkFiles } from "./project-files.js";
+import { checkFiles, ProjectError } from "./project-files.js";
 import { Run } from "./running.js";
 import { serverPage } from "./server-page.js";
 import { toolForm } from "./tool-form.js";
@@ -15,7 +15,6 @@ export class ServerPanel {
   /** @type {Run} */
   #running = null;
   #latest = null; // the last run: its page shows why it has ended, until the next one
-  #calls = 0;
 
   /**
    * @param {import("./workspace.js").Workspace} workspace
@@ -71,10 +70,16 @@ export class ServerPanel {
     }
   }
 
+  /** The server that runs, for what calls its tools besides the forms. @throws {ProjectError} none does */
+  get server() {
+    if (!this.#running?.connected) throw new ProjectError("Run the server first.");
+    return this.#running;
+  }
+
   /** Stops the calls that run; the server goes on if it can, and ends if nothing runs. */
   async stop() {
     const mine = this.#running;
-    if (!this.#calls) {
+    if (!mine.calls) {
       this.end();
       return this.#status("Stopped");
     }
@@ -89,22 +94,12 @@ export class ServerPanel {
   end() {
     this.#latest?.end();
     this.#running = this.#latest = null;
-    this.#calls = 0;
     this.#enable();
   }
 
   async #listTools(mine) {
     const tools = await mine.tools();
-    const forms = tools.map((tool) =>
-      toolForm(tool, this.#kept, async (args) => {
-        this.#calls += 1;
-        try {
-          return await mine.call(tool.name, args);
-        } finally {
-          this.#calls -= 1;
-        }
-      }),
-    );
+    const forms = tools.map((tool) => toolForm(tool, this.#kept, (args) => mine.call(tool.name, args)));
     $("tools").replaceChildren(
       ...(forms.length ? forms : [element("p", { textContent: "This server has no tools." })]),
     );
@@ -123,7 +118,6 @@ export class ServerPanel {
 
   #failed(reason) {
     this.#running = null;
-    this.#calls = 0;
     this.#enable();
     this.#status("Stopped", "bad");
     $("tools").replaceChildren();

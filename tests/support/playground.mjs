@@ -43,6 +43,14 @@ const withBase64 = (files) =>
     ]),
   );
 const changed = ([before, after]) => changedFiles(withBytes(before), withBytes(after));
+const { FORMS, namesFor, resultFor, schemaFor } = await import(`${static_}/playground/model/forms.js`);
+
+const namesOf = (names) => [...namesFor(names)];
+const given = ({ form, results }) => FORMS[form].give(results.map((result, at) => resultFor(`call-${at}`, result)));
+const modelRead = ({ form, answer }) => {
+  const { text, calls } = FORMS[form].read(answer);
+  return { text, calls };
+};
 const zip = async (files) => Buffer.from(await zipOf(withBytes(files)).arrayBuffer()).toString("base64");
 const there = async ({ name, files }) => {
   const found = /** @type {any} */ (await readLink(await linkOf({ name, files: withBytes(files) })));
@@ -98,6 +106,10 @@ const functions = {
   surplus,
   there,
   zip,
+  given,
+  modelRead,
+  namesOf,
+  schemaFor,
 };
 const results = [];
 for (const [name, argument] of JSON.parse(process.argv[3])) {
