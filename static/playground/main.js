@@ -86,10 +86,9 @@ function wire() {
   on("add-file", () => files.add());
   on("rename-file", () => files.rename());
   on("delete-file", () => files.delete());
-  const flush = () => workspace.flush();
-  addEventListener("pagehide", flush);
+  addEventListener("pagehide", () => workspace.leave());
   addEventListener("beforeunload", (event) => workspace.unsaved && event.preventDefault());
-  document.addEventListener("visibilitychange", () => (document.hidden ? flush() : projects.list()));
+  document.addEventListener("visibilitychange", () => (document.hidden ? workspace.flush() : projects.list()));
   // Before the editor, which would insert a dropped file as text.
   const hasFiles = (event) => event.dataTransfer?.types.includes("Files");
   addEventListener("dragover", (event) => hasFiles(event) && event.preventDefault(), true);

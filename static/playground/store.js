@@ -21,7 +21,25 @@ const DELETED_FOR = 30 * 24 * 3600 * 1000; // milliseconds
  * @property {number} [deleted] when it was deleted
  */
 
+/** @type {Promise<IDBDatabase>} */
+let opening = null;
+/** @type {IDBDatabase} */
+let connection = null; // stays open, so that a page that is left can still store something
+
 function opened() {
+  opening ??= connect().catch((error) => {
+    opening = null;
+    throw error;
+  });
+  return opening;
+}
+
+function forget() {
+  opening = connection = null;
+}
+
+/** @returns {Promise<IDBDatabase>} */
+function connect() {
   return new Promise((resolve, reject) => {
     const request = indexedDB.open(DATABASE, 2);
     request.onupgradeneeded = () => {
@@ -29,7 +47,15 @@ function opened() {
       if (!result.objectStoreNames.contains(PROJECTS)) result.createObjectStore(PROJECTS, { keyPath: "id" });
       result.createObjectStore(VERSIONS, { keyPath: "key", autoIncrement: true }).createIndex("project", "project");
     };
-    request.onsuccess = () => resolve(request.result);
+    request.onsuccess = () => {
+      connection = request.result;
+      connection.onversionchange = () => {
+        connection?.close(); // a later version of this page, in another tab, may change it
+        forget();
+      };
+      connection.onclose = forget; // the browser's doing
+      resolve(connection);
+    };
     request.onerror = () => reject(request.error);
     request.onblocked = () => reject(new Error("Another tab keeps the projects of an earlier version open: close it."));
   });
@@ -52,8 +78,6 @@ async function within(store, mode, act) {
     throw new ProjectError(
       "The browser's storage is full: download the project, then delete others or free some space.",
     );
-  } finally {
-    database.close();
   }
 }
 
@@ -80,6 +104,16 @@ export const loadProject = (id) => within(PROJECTS, "readonly", (store) => store
 
 /** Stores a project. @param {Project} project */
 export const saveProject = (project) => within(PROJECTS, "readwrite", (store) => store.put(project));
+
+/**
+ * Stores a project of a page that is being left, in which nothing can be waited for.
+ * @param {Project} project
+ */
+export function saveAtOnce(project) {
+  const transaction = connection?.transaction(PROJECTS, "readwrite");
+  transaction?.objectStore(PROJECTS).put(project);
+  transaction?.commit();
+}
 
 /** Returns the versions of a project, the oldest first. @param {string} id @returns {Promise<Version[]>} */
 export const versionsOf = (id) => within(VERSIONS, "readonly", (store) => store.index("project").getAll(id));

@@ -2,7 +2,7 @@
 import { visible } from "../host/visible.js";
 import { $, notice } from "./page.js";
 import { checkFiles, nameOf, ProjectError } from "./project-files.js";
-import { keepVersion, loadProject, lockProject, saveProject, unlocked } from "./store.js";
+import { keepVersion, loadProject, lockProject, saveAtOnce, saveProject, unlocked } from "./store.js";
 
 const AUTOSAVE = 400; // milliseconds after the last change
 const LAST = "mcpframe-playground-last";
@@ -159,6 +159,14 @@ export class Workspace {
     if (this.readOnly) return;
     this.on.saving();
     await this.#store();
+  }
+
+  /** Saves what has changed as the page is left. */
+  leave() {
+    if (!this.#saving || this.readOnly) return;
+    clearTimeout(this.#saving);
+    this.project.changed = Date.now();
+    saveAtOnce(this.project);
   }
 
   async #store() {
