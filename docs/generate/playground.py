@@ -6,6 +6,7 @@ see `static/playground/server-page.js`.
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shutil
@@ -172,6 +173,13 @@ def _templates(packages: set[str]) -> list[dict[str, Any]]:
         texts = {path: text for path, text in files.items() if not path.startswith(_LEFT_OUT)}
         found.append({"name": name, "title": own.get("title", name), "files": texts})
     return sorted(found, key=lambda each: sum(map(len, each["files"].values())))
+
+
+def bytes_of_run(playground: Path) -> int:
+    """Return what the first run in a built playground needs, in bytes, from a host that compresses by gzip."""
+    places = json.loads((playground / "files.json").read_text("utf-8"))["files"].values()
+    files = [(playground / path).read_bytes() for path in places]
+    return sum(min(len(data), len(gzip.compress(data, 6))) for data in files)
 
 
 def _texts(template: str) -> dict[str, str] | None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from docs.generate.offline import write_offline_worker
-from docs.generate.playground import MODELS, SOURCES_OF_FILES, build_playground, runnable
+from docs.generate.playground import MODELS, SOURCES_OF_FILES, build_playground, bytes_of_run, runnable
 from docs.generate.site import build_site
 from mcpframe.frame.core.origins import parse_origin
 from mcpframe.kit.base.data import static_dir, templates_dir
@@ -93,6 +93,7 @@ def main() -> int:
     except (KitError, ValueError) as error:
         print(f"build.py: {error}", file=sys.stderr)
         return 1
+    print(f"The first run in the playground fetches {bytes_of_run(SITE / 'playground') / 1e6:.1f} MB.")
     print(f"site: {SITE.relative_to(ROOT)}, to be seen with mcpframe serve {SITE.relative_to(ROOT)}")
     return 0
 

@@ -29,7 +29,8 @@ const help = new CodeHelp(editor);
 const files = new Files(workspace, editor);
 const projects = new Projects(workspace);
 const importing = new Importing(workspace);
-const server = new ServerPanel(workspace, files, editor, new Donor(document.baseURI));
+const donor = new Donor(document.baseURI);
+const server = new ServerPanel(workspace, files, editor, donor);
 
 let model = null; // what asks a model, once it was opened
 
@@ -114,4 +115,6 @@ async function begin() {
   navigator.storage?.persist?.().catch(() => {});
 }
 
-inTurn(begin).catch((error) => notice(`The playground does not start: ${error.message}`));
+inTurn(begin)
+  .then(() => navigator.connection?.saveData || donor.fetch().catch(() => {})) // a run says what is missing
+  .catch((error) => notice(`The playground does not start: ${error.message}`));
