@@ -43,13 +43,13 @@ export class ServerPanel {
     if (top !== self)
       return notice("This page is in another page's frame, where the playground runs nothing: open it in a tab.");
     this.end();
+    this.#status("Starting …", "busy");
     await this.workspace.flush();
     await this.workspace.keep("Run");
     this.editor.mark();
     $("tools").replaceChildren();
     $("console").replaceChildren();
     this.files.warnOfHidden();
-    this.#status("Starting …", "busy");
     const mine = new Run($("place"), {
       log: (level, text) => mine === this.#running && this.#write(text, level),
       problem: (title, detail) => mine === this.#latest && this.#problem(title, detail),
