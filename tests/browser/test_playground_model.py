@@ -16,9 +16,9 @@ from starlette.routing import Route
 from mcpframe.kit.web.serve import serve_app, serve_folder
 from tests.browser.conftest import Troubles
 from tests.browser.test_accessibility import SCHEMES, complaints
+from tests.browser.test_playground import STARTING, run, write
 from tests.support.built import built_public_site
 
-STARTING = 60_000
 ALLOWED = {
     "chat": {"content-type", "authorization"},
     "messages": {"content-type", "x-api-key", "anthropic-version", "anthropic-dangerous-direct-browser-access"},
@@ -92,8 +92,7 @@ async def test_a_conversation_in_both_forms(
     await ask.click()
     await expect(log).to_contain_text("Run the server first.")
     assert models.asked == []
-    await page.locator("#run").click()
-    await expect(page.locator("#status")).to_have_text("Running", timeout=STARTING)
+    await run(page)
 
     await ask.click()
     await expect(log).to_contain_text("The model calls add")
@@ -138,8 +137,7 @@ async def test_a_conversation_ends(page: Page, models: Models, service: str, add
     await panel.get_by_label("Address").fill(f"{service}chat")
     await panel.get_by_label("Model", exact=True).fill("stand-in")
     await panel.get_by_label("Question").fill("Call it for ever.")
-    await page.locator("#run").click()
-    await expect(page.locator("#status")).to_have_text("Running", timeout=STARTING)
+    await run(page)
     ask, stop = panel.get_by_role("button", name="Ask"), panel.get_by_role("button", name="Stop the model")
     await ask.click()
     await expect(log.get_by_role("button", name="Allow")).to_be_visible()
@@ -149,12 +147,9 @@ async def test_a_conversation_ends(page: Page, models: Models, service: str, add
     assert len(models.asked) == 1
 
     text = await page.locator(".cm-content").inner_text()
-    await page.locator(".cm-content").focus()
-    await page.keyboard.press("Control+a")
     reads = "@server.tool(annotations={'readOnlyHint': True})"
-    await page.keyboard.insert_text(text.replace("@server.tool()", reads))
-    await page.locator("#run").click()
-    await expect(page.locator("#status")).to_have_text("Running", timeout=STARTING)
+    await write(page, text.replace("@server.tool()", reads))
+    await run(page)
     await ask.click()
     await expect(log).to_contain_text("within 10 rounds", timeout=STARTING)
     assert len(models.asked) == 11

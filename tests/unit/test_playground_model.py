@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
-from mcpframe.kit.base.data import checkout_dir, static_dir
-from mcpframe.kit.base.node import find_node
+from tests.unit.test_playground_files import results
 
-DRIVER = checkout_dir() / "tests" / "support" / "playground.mjs"
 PICTURE = {"type": "image", "mimeType": "image/png", "data": "iVBOR"}
 RESULTS = [
     {"content": [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]},
@@ -18,12 +15,6 @@ RESULTS = [
     {"content": [{"type": "text", "text": "no"}], "isError": True},
     {"content": [PICTURE]},
 ]
-
-
-def results(*calls: tuple[str, Any]) -> list[dict[str, Any]]:
-    text = find_node().run(str(DRIVER), static_dir().as_uri(), json.dumps(calls), timeout=60)
-    found: list[dict[str, Any]] = json.loads(text)
-    return found
 
 
 def test_names_are_what_both_forms_allow_and_lead_back_to_the_servers() -> None:
