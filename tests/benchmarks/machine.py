@@ -16,6 +16,7 @@ from pathlib import Path
 
 from mcpframe.kit.bundle.pyodide.version import VERSION as PYODIDE_VERSION
 
+PROC = Path("/proc")
 BUSY = 0.25
 """Processors that others use from which on times say little."""
 _SAMPLE = 3.0
@@ -103,13 +104,19 @@ class OtherPrograms:
 
 
 def processes() -> dict[int, Process]:
-    """Return all processes by number; none if the system does not say."""
+    """Return all processes by number; none if the system does not say.
+
+    What has ended and is process 1's, which collects it at some time, is left out: it may have been below any process.
+    A browser's processes are, when the browser has ended.
+    """
     found = {}
-    for folder in Path("/proc").glob("[0-9]*"):
+    for folder in PROC.glob("[0-9]*"):
         with suppress(OSError, ValueError, IndexError):  # it may have ended meanwhile
             fields = (folder / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+            state, parent = fields[0], int(fields[1])
             user, system, ended_user, ended_system = map(int, fields[11:15])
-            found[int(folder.name)] = Process(int(fields[1]), user + system, ended_user + ended_system)
+            if (state, parent) != ("Z", 1):
+                found[int(folder.name)] = Process(parent, user + system, ended_user + ended_system)
     return found
 
 

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from mcpframe.kit.dev.demo import is_right
 from tests.benchmarks import __main__ as bench
-from tests.benchmarks import report
+from tests.benchmarks import machine, report
 from tests.benchmarks.browser import BenchmarkError
 from tests.benchmarks.figures import Figure, Goal
 from tests.benchmarks.kept import AGAINST, Kept, Row
@@ -285,6 +285,17 @@ def test_what_others_use_leaves_out_this_program_and_those_it_started() -> None:
         12: Process(11, 400, 0),
     }
     assert used_by_others(before, after, 10) == 10 + 5 + 7
+
+
+def test_a_process_that_nobody_has_collected_yet_counts_for_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stat = "{} (a) b) {} {} 0 0 0 0 0 0 0 0 0 {} 2 3 4 0"
+    for number, state, parent, user in ((1, "S", 0, 10), (5, "Z", 1, 900), (6, "S", 1, 20), (7, "Z", 6, 30)):
+        (tmp_path / str(number)).mkdir()
+        (tmp_path / str(number) / "stat").write_text(stat.format(number, state, parent, user), "utf-8")
+    monkeypatch.setattr(machine, "PROC", tmp_path)
+    assert machine.processes() == {1: Process(0, 12, 7), 6: Process(1, 22, 7), 7: Process(6, 32, 7)}
 
 
 def test_a_timeline_has_the_median_of_each_step_in_order() -> None:
