@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, FrameLocator, Page, expect, sync_playwright
 
-from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.web.serve import serve_folder
-from tests.support.origins import SHORT_LIVED
+from tests.support.origins import headless_options
 
 PATIENCE = 60_000  # milliseconds
 
@@ -55,9 +54,7 @@ document.body.append(frame);
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        options = launch_options(ensure_chromium())
-        options["args"].append(SHORT_LIVED)
-        browser = playwright.chromium.launch(**options)
+        browser = playwright.chromium.launch(**headless_options())
         yield browser
         browser.close()
 
