@@ -114,6 +114,9 @@ def _prepare(config: BootConfig, loader: Loader) -> None:
 async def _opened(config: BootConfig, loader: Loader) -> Any:
     """Return the author's server, or the main function of a page; None if its module raised an error. That is shown."""
     servers = server_module(config.program)
+    if config.load_first:
+        loader.progress("Installing packages")
+        await load.load(*config.load_first)
     try:
         if config.world:
             import_module("mcpframe.frame.world").begin()

@@ -31,6 +31,7 @@ class BootConfig:
         visibility: `requirement` and `message` for the setup's answer.
         options: any of `Options`' fields, and `allow_opaque`.
         lazy: for each lazy requirement, the wheels to fetch; see `load`.
+        load_first: those of them that are installed before the author's code is imported.
         assets: the author's files for the page: `base`, their folder, and `files`, their paths in it; where they were
             handed over, their `addresses`, too.
         kind: `"server"`, or `"page"` for a page with a main function.
@@ -58,6 +59,7 @@ class BootConfig:
     visibility: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     lazy: Mapping[str, Any] = field(default_factory=dict)
+    load_first: list[str] = field(default_factory=list)
     assets: Mapping[str, Any] = field(default_factory=dict)
     kind: str = "server"
     args: list[str] = field(default_factory=list)

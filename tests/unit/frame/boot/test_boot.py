@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import logging
+import sys
+import textwrap
+from collections.abc import Mapping
 from typing import Any
 
 import anyio
@@ -49,6 +53,35 @@ async def test_serves_the_host_that_the_author_allowed(rig: Rig) -> None:
     assert json.loads(rig.loader.calls[2][1]) == {"state": "connected", "origin": HOST}
     # A host takes it for another document: so it learns of a Python that has ended.
     assert rig.loader.last_words == ({"type": "MCP_TRANSPORT_HANDSHAKE", "protocolVersion": "1.0"}, HOST)
+    task.cancel()
+    await asyncio.wait([task])
+
+
+@pytest.mark.parametrize("altered", [False, True])
+async def test_packages_are_installed_before_the_authors_code(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch, altered: bool
+) -> None:
+    """If their hash is right; else nothing of the author's runs."""
+
+    async def fetch(url: str) -> bytes:
+        return b"another" if altered else b"a wheel"
+
+    async def install(wheels: Mapping[str, bytes]) -> None:
+        assert wheels == {"bought-1-py3-none-any.whl": b"a wheel"}
+        rig.write("", "bought")
+
+    monkeypatch.setattr("mcpframe.frame.page.load._fetch_from_page", fetch)
+    monkeypatch.setattr("mcpframe.frame.page.load._install_with_micropip", install)
+    rig.write(f"import bought\n{textwrap.dedent(SERVER)}", name := f"buying_{altered}")
+    files = [{"url": "wheels/x/bought-1-py3-none-any.whl", "sha256": hashlib.sha256(b"a wheel").hexdigest()}]
+    task = rig.start(f"{name}:server", lazy={"bought": files, "other": []}, load_first=["bought"])
+    if altered:
+        await task
+        kind, title, _ = rig.loader.last
+        assert (kind, "its SHA-256 is" in title, name in sys.modules) == ("fail", True, False)
+        return
+    async with Client(transport(rig.outer_connection(), rig.outer)) as client:
+        assert (await client.call_tool("add", {"a": 1, "b": 2})).structured_content == {"result": 3}
     task.cancel()
     await asyncio.wait([task])
 
