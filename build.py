@@ -75,10 +75,12 @@ def main(arguments: Sequence[str]) -> int:
     docs_options = verbs.add_parser("docs", help="the documentation's generated parts, and its site in site/")
     docs_options.add_argument("--check", action="store_true", help="only complain where a generated part is stale")
     site_options = verbs.add_parser("site", help="the public site in dist/site: front page, playground, gallery, docs")
-    for option in ("--files-of", "--models"):
+    several = {"--files-of": "ORIGIN", "--models": "ORIGIN", "--index": "URL", "--wheels-of": "ORIGIN"}
+    for option, metavar in several.items():
         site_options.add_argument(
-            option, action="append", default=[], metavar="ORIGIN", help="see docs/how-to/playground.md"
+            option, action="append", default=[], metavar=metavar, help="see docs/how-to/playground.md"
         )
+    site_options.add_argument("--distribution", metavar="PLACE", help="see docs/how-to/playground.md")
     verbs.add_parser("scripts", help="bundle the scripts of static/page, static/app and static/host, after a change")
     verbs.add_parser("host", help="pack the npm package @mcpframe/host into dist/")
     verbs.add_parser("fixtures", help="build the bundles that tests serve, once")
@@ -133,6 +135,9 @@ def main(arguments: Sequence[str]) -> int:
         elif options.verb == "site":
             chosen = [f"--files-of={origin}" for origin in options.files_of]
             chosen += [f"--models={origin}" for origin in options.models]
+            chosen += [f"--index={url}" for url in options.index]
+            chosen += [f"--wheels-of={origin}" for origin in options.wheels_of]
+            chosen += [] if options.distribution is None else [f"--distribution={options.distribution}"]
             return subprocess.call([sys.executable, "-m", "docs.generate.public_site", *chosen], cwd=ROOT, env=set_up())
         elif options.verb == "lock":
             lock()

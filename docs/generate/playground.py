@@ -22,6 +22,7 @@ from packaging.utils import canonicalize_name
 
 from docs.generate.language import write_language
 from docs.generate.offline import write_offline_worker
+from docs.generate.playground_packages import USUAL, Installing, write_installing
 from mcpframe.kit.base.data import static_dir, templates_dir
 from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.base.progress import Progress, silent
@@ -62,6 +63,7 @@ def build_playground(
     snapshot: bool | None = None,
     sources: Sequence[str] = SOURCES_OF_FILES,
     models: Sequence[str] = MODELS,
+    installing: Installing = USUAL,
     progress: Progress = silent,
 ) -> None:
     """Write the playground.
@@ -72,6 +74,7 @@ def build_playground(
         snapshot: As for `build`.
         sources: The origins of which it opens files. None: it opens no addresses.
         models: The origins of models that its user may ask, as sources of a policy.
+        installing: What it installs further packages from.
         progress: Called with a description of each step.
 
     Raises:
@@ -96,13 +99,14 @@ def build_playground(
     (target / "files.json").write_text(json.dumps(listed), "utf-8")
     (target / "templates.json").write_text(json.dumps(_templates(set(packages))), "utf-8")
     (target / "export.json").write_text(json.dumps(export_parts(runnable(target))), "utf-8")
+    write_installing(target, installing)
     modules = install_locked(root)
     with progress("Bundling the editor"):
         chunks = _bundle_script(target, modules)
         bundle_module(str(SOURCES / "run.js"), target / "run.js", modules)
     for name in ("index.html", "run.html"):
         text = (SOURCES / name).read_text("utf-8")
-        policy = _policy(page, (*sources, *models) if name == "index.html" else ())
+        policy = _policy(page, (*sources, *models, *installing.sources) if name == "index.html" else ())
         text = text.replace("POLICY", escape(policy)).replace("SOURCES", escape(" ".join(sources)))
         (target / name).write_text(text, "utf-8")
     for name in ("playground.css", "run.css"):

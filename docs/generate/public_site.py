@@ -10,12 +10,14 @@ from pathlib import Path
 
 from docs.generate.offline import write_offline_worker
 from docs.generate.playground import MODELS, SOURCES_OF_FILES, build_playground, bytes_of_run, runnable
+from docs.generate.playground_packages import USUAL, Installing, installing_from
 from docs.generate.site import build_site
 from mcpframe.frame.core.origins import parse_origin
 from mcpframe.kit.base.data import static_dir, templates_dir
 from mcpframe.kit.base.errors import KitError
 from mcpframe.kit.base.progress import Progress, silent, step
 from mcpframe.kit.bridge.chromium.bridge_page import HOST_ORIGIN
+from mcpframe.kit.bundle.pyodide.packages import CDN
 from mcpframe.kit.publish.gallery.build import build_gallery
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,6 +32,7 @@ def build_public_site(
     servers: Path,
     sources: Sequence[str] = SOURCES_OF_FILES,
     models: Sequence[str] = MODELS,
+    installing: Installing = USUAL,
     snapshot: bool | None = None,
     progress: Progress = silent,
 ) -> list[str]:
@@ -41,6 +44,7 @@ def build_public_site(
         servers: The folder of the gallery's projects; one of them is pi-calculator, which the front page runs.
         sources: The origins of which the playground opens files.
         models: The origins of models that the playground's user may ask.
+        installing: What the playground installs further packages from.
         snapshot: As for `build`.
         progress: Called with a description of each step.
 
@@ -53,7 +57,15 @@ def build_public_site(
     site.mkdir(parents=True, exist_ok=True)
     front = [Path(shutil.copy(static_dir() / "site" / name, site)) for name in _FRONT]
     shutil.copytree(docs, site / "docs")
-    build_playground(ROOT, site / "playground", sources=sources, models=models, snapshot=snapshot, progress=progress)
+    build_playground(
+        ROOT,
+        site / "playground",
+        sources=sources,
+        models=models,
+        installing=installing,
+        snapshot=snapshot,
+        progress=progress,
+    )
     edits = {name: f"../playground/#template={name}" for name in runnable(site / "playground")}
     # Clients of the bridge may use them, too; other pages build their own.
     gallery = build_gallery(
@@ -79,15 +91,34 @@ def main() -> int:
     parser.add_argument(
         "--models", action="append", default=[], metavar="ORIGIN", help="the playground asks models of this origin, too"
     )
+    parser.add_argument(
+        "--index", action="append", default=[], metavar="URL", help="the playground installs from this package index"
+    )
+    parser.add_argument(
+        "--wheels-of", action="append", default=[], metavar="ORIGIN", help="wheels of the index are at this origin, too"
+    )
+    parser.add_argument(
+        "--distribution",
+        default=CDN,
+        metavar="PLACE",
+        help="the playground installs from this distribution of Pyodide: an address, or a folder; empty for none",
+    )
     options = parser.parse_args()
     try:
         sources = [parse_origin(each) for each in options.files_of or SOURCES_OF_FILES]
         models = (*MODELS, *map(parse_origin, options.models))
+        installing = installing_from(options.index, options.wheels_of, options.distribution)
         with step("Building the documentation"):
             build_site(ROOT)
         shutil.rmtree(SITE, ignore_errors=True)
         for line in build_public_site(
-            SITE, docs=ROOT / "site", servers=templates_dir(), sources=sources, models=models, progress=step
+            SITE,
+            docs=ROOT / "site",
+            servers=templates_dir(),
+            sources=sources,
+            models=models,
+            installing=installing,
+            progress=step,
         ):
             print(line, file=sys.stderr)
     except (KitError, ValueError) as error:

@@ -1,40 +1,58 @@
-// A project's requirements, as PEP 508 writes them, against the packages that the playground has.
+// Requirements as PEP 508 writes them, in the environment of a page.
 import { satisfies, validRange } from "@renovatebot/pep440";
+import { ProjectError } from "./project-files.js";
 
 const REQUIREMENT =
-  /^\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*(?:\(([^()]*)\)|([^;:/@()[\]]*))\s*(?:;(.*))?$/s;
-const COMPARISON = /^\s*([a-z_]+)\s*(==|!=|<=|>=|<|>)\s*(["'])(.*?)\3\s*$/;
-const LONGEST = 1_000; // characters: the patterns take the square of it
+  /^\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[([^\]]*)\])?\s*(?:\(([^()]*)\)|([^;:/@()[\]]*))\s*(?:;(.*))?$/s;
+const TOKEN = /\s*(\(|\)|===|~=|[=!<>]=|<|>|not\s+in\b|\w+|"[^"]*"|'[^']*')\s*/y;
+const LONGEST = 1_000; // characters: the pattern takes the square of it
+const LONGEST_NAME = 100; // characters: it becomes a part of an address
 const VERSIONS = ["python_version", "python_full_version"];
+const FLIPPED = { "<": ">", ">": "<", "<=": ">=", ">=": "<=" };
 
-/** Returns the normalized name of a package. @param {string} name */
-const normalized = (name) => name.toLowerCase().replace(/[-_.]+/g, "-");
+/** Returns the normalized name of a package (PEP 503). @param {string} name */
+export const normalized = (name) => name.toLowerCase().replace(/[-_.]+/g, "-");
 
 /**
- * Returns why a requirement cannot be met, or null if it can be.
- * @param {string} requirement
- * @param {Record<string, string>} packages the versions that are there, by normalized name
- * @param {string} python the version of Python
+ * @typedef {object} Requirement
+ * @property {string} name as it is written
+ * @property {string} own the normalized name
+ * @property {string[]} extras
+ * @property {string} range of its versions; empty for any
  */
-export function unmet(requirement, packages, python) {
-  const found = requirement.length > LONGEST ? null : REQUIREMENT.exec(requirement);
-  if (!found) return `${requirement.slice(0, 100).trim()} is not a requirement by name`;
-  const [, name, inParentheses, plain = "", marker] = found;
+
+/**
+ * Reads a requirement.
+ * @param {string} text
+ * @param {string} python the version of Python
+ * @param {Iterable<string>} [extras] those of the package that has the requirement
+ * @returns {Requirement | null} null if its marker does not hold in a page
+ * @throws {ProjectError} it is none that can be looked up by a name
+ */
+export function requirementOf(text, python, extras = []) {
+  const found = text.length > LONGEST ? null : REQUIREMENT.exec(text);
+  if (!found || found[1].length > LONGEST_NAME)
+    throw new ProjectError(`${text.slice(0, 100).trim()} is not a requirement by name`);
+  const [, name, listed = "", inParentheses, plain = "", marker] = found;
+  if (marker !== undefined && !["", ...extras].some((extra) => holds(marker, python, extra))) return null;
   const range = (inParentheses ?? plain).trim();
-  if (marker !== undefined && !applies(marker, python)) return null;
-  const own = normalized(name);
-  if (!Object.hasOwn(packages, own)) return `${name} is not in the playground`;
-  if (!range) return null;
-  if (!validRange(range)) return `${requirement.trim()} has no valid version`;
-  const version = packages[own];
-  return satisfies(version, range, { prereleases: true })
-    ? null
-    : `${name} is in the playground in version ${version}, which is not ${range}`;
+  if (!validRange(range) && range) throw new ProjectError(`${text.trim()} has no valid version`);
+  const wanted = listed.split(",").map((extra) => normalized(extra.trim()));
+  return { name, own: normalized(name), extras: wanted.filter(Boolean), range };
 }
 
-/** Returns whether a marker holds in a page. What is not understood holds: the requirement is not dropped silently. */
-function applies(marker, python) {
+/** Returns whether a version is in a range; of a version that is there already, a prerelease is, too. */
+export const fits = (version, range) => !range || satisfies(version, range, { prereleases: true });
+
+/** Returns why a package of the playground does not meet a requirement. @param {string} [by] what has the requirement */
+export const conflict = (name, range, version, by = "") =>
+  `${by ? `${by} needs ${name}${range}, but ` : ""}${name} is in the playground in version ${version}` +
+  (by ? "" : `, which is not ${range}`);
+
+/** Returns whether a marker holds in a page. What is not understood holds: no requirement is dropped silently. */
+function holds(marker, python, extra) {
   const values = {
+    extra,
     implementation_name: "cpython",
     os_name: "posix",
     platform_machine: "wasm32",
@@ -44,13 +62,61 @@ function applies(marker, python) {
     python_version: python.split(".").slice(0, 2).join("."),
     sys_platform: "emscripten",
   };
-  const holds = (text) => {
-    const [, name, operator, , value] = COMPARISON.exec(text) ?? [];
-    if (!name || !Object.hasOwn(values, name)) return true;
-    if (VERSIONS.includes(name)) return !validRange(operator + value) || satisfies(values[name], operator + value);
-    if (operator !== "==" && operator !== "!=") return true;
-    return (values[name] === value) === (operator === "==");
+  const tokens = tokensOf(marker);
+  if (!tokens) return true;
+  let at = 0;
+  const either = () => {
+    let value = both();
+    while (tokens[at] === "or") {
+      at += 1;
+      value = both() || value;
+    }
+    return value;
   };
-  if (/[()]/.test(marker)) return true;
-  return marker.split(/\bor\b/).some((either) => either.split(/\band\b/).every(holds));
+  const both = () => {
+    let value = one();
+    while (tokens[at] === "and") {
+      at += 1;
+      value = one() && value;
+    }
+    return value;
+  };
+  const one = () => {
+    if (tokens[at] !== "(") return compared(tokens[at++], tokens[at++], tokens[at++], values);
+    at += 1;
+    const value = either();
+    at += 1;
+    return value;
+  };
+  const value = either();
+  return at === tokens.length ? value : true;
+}
+
+/** Returns the tokens of a marker, or null if it has others. */
+function tokensOf(marker) {
+  const tokens = [];
+  TOKEN.lastIndex = 0;
+  while (TOKEN.lastIndex < marker.length) {
+    const found = TOKEN.exec(marker);
+    if (!found) return null;
+    tokens.push(found[1]);
+  }
+  return tokens;
+}
+
+function compared(left, operator, right, values) {
+  if (right === undefined) return true;
+  const isText = (token) => /^["']/.test(token);
+  if (isText(left) && !isText(right) && FLIPPED[operator] !== undefined)
+    return compared(right, FLIPPED[operator], left, values);
+  const known = (token) => isText(token) || Object.hasOwn(values, token);
+  if (!known(left) || !known(right)) return true;
+  const of = (token) => (isText(token) ? token.slice(1, -1) : values[token]);
+  let [a, b] = [of(left), of(right)];
+  if (left === "extra" || right === "extra") [a, b] = [normalized(a), normalized(b)];
+  if (operator === "in") return b.includes(a);
+  if (/^not\s/.test(operator)) return !b.includes(a);
+  if (VERSIONS.includes(left)) return !validRange(operator + b) || satisfies(a, operator + b);
+  if (operator === "==" || operator === "===") return a === b;
+  return operator === "!=" ? a !== b : true;
 }

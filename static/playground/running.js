@@ -12,6 +12,7 @@ export class Run {
   #client = null;
   #iframe;
   #ended = false;
+  #ending = new AbortController();
   #connected = false;
   #calls = 0;
 
@@ -66,6 +67,11 @@ export class Run {
     return (await this.#client.listTools()).tools;
   }
 
+  /** Aborted at the end. */
+  get signal() {
+    return this.#ending.signal;
+  }
+
   /** Whether the server answers calls. */
   get connected() {
     return this.#connected && !this.#ended;
@@ -104,6 +110,7 @@ export class Run {
   /** Ends the run, and removes its frame. */
   end() {
     this.#ended = true;
+    this.#ending.abort();
     this.#iframe.remove();
     this.#client?.close().catch(() => {});
   }

@@ -3,13 +3,14 @@
 import { parse } from "smol-toml";
 import { visible } from "../host/visible.js";
 import { ProjectError } from "./project-files.js";
-import { unmet } from "./requirements.js";
+import { conflict, fits, requirementOf } from "./requirements.js";
 import { zipOf } from "./zip.js";
 
 const BOOT = /(<script type="application\/json" id="mcpframe-boot" data-files="parent">)(.*?)(<\/script>)/s;
 const STAND_IN = "https://playground.invalid"; // in the donor, for the origin of this page
 const SERVER = "server.zip";
 const ASSETS = "assets/";
+const WHEELS = "wheels/";
 const NOT_ASSETS = /(^|\/)(pyproject\.toml|readme\.md|.*\.py|.*\.lock|tests\/.*)$/i;
 /** The server draws, or uses its page: it cannot run in a worker. As the build finds it, but by text alone. */
 const USES_PAGE = /\.ui\b|\bsession\.(page|host)\b|\bimport js\b|\bfrom js\b|\.setup\b/;
@@ -60,14 +61,8 @@ export class Donor {
 export function settingsOf(files, { packages, python }) {
   const toml = configOf(files);
   const own = toml.tool?.mcpframe ?? {};
-  const needed = [toml.project?.dependencies, own.lazy].filter(Array.isArray).flat().map(String);
-  const reasons = needed.map((each) => unmet(each, packages, python)).filter(Boolean);
-  if (reasons.length) {
-    throw new ProjectError(
-      `This project cannot run here: ${visible(reasons.join("; "))}. Change its dependencies, or download it and run it with ` +
-        "mcpframe dev.",
-    );
-  }
+  const listed = [toml.project?.dependencies, own.lazy].filter(Array.isArray).flat().map(String);
+  const needed = lacking(listed, packages, python);
   if (own.kind === "page") throw new ProjectError("The playground runs servers; this project is a page.");
   const entry = typeof own.entry === "string" ? own.entry : "server:server";
   if (!files[`${entry.split(":")[0].replaceAll(".", "/")}.py`]) {
@@ -76,10 +71,40 @@ export function settingsOf(files, { packages, python }) {
   const styles = (Array.isArray(own.styles) ? own.styles : []).filter((path) => typeof files[path] === "string");
   return {
     entry,
+    needed,
     styles,
     title: String(own.title ?? toml.project?.name ?? "Server"),
     name: String(toml.project?.name ?? "server"),
   };
+}
+
+/**
+ * Returns the requirements that the packages of the playground do not meet.
+ * @param {string[]} requirements
+ * @param {Record<string, string>} packages
+ * @param {string} python
+ * @returns {string[]}
+ * @throws {ProjectError} some cannot be met, or are none
+ */
+export function lacking(requirements, packages, python) {
+  const reasons = [];
+  const found = requirements.filter((text) => {
+    try {
+      const requirement = requirementOf(text, python);
+      if (!requirement) return false;
+      const { name, own, range } = requirement;
+      if (!Object.hasOwn(packages, own)) return true;
+      if (!fits(packages[own], range)) reasons.push(conflict(name, range, packages[own]));
+    } catch (error) {
+      reasons.push(error.message);
+    }
+    return false;
+  });
+  if (!reasons.length) return found;
+  throw new ProjectError(
+    `This project cannot run here: ${visible(reasons.join("; "))}. Change its dependencies, or download it and run it with ` +
+      "mcpframe dev.",
+  );
 }
 
 /**
@@ -113,9 +138,16 @@ function configOf(files) {
  * Returns the page of a project's server and its files, for `handed` of host.js, and whether it runs in a worker.
  * @param {{ html: string, files: Record<string, Blob>, packages: Record<string, string>, python: string }} donor
  * @param {Record<string, any>} project its files
+ * @param {import("./packages.js").Fetched[]} [wheels] installed before its code runs
+ * @throws {ProjectError} it cannot run here, or not without wheels
  */
-export async function serverPage(donor, project) {
-  const { entry, styles, title, name } = settingsOf(project, donor);
+export async function serverPage(donor, project, wheels = []) {
+  const { entry, needed, styles, title, name } = settingsOf(project, donor);
+  if (needed.length && !wheels.length) {
+    throw new ProjectError(
+      `This server needs packages that only the playground itself installs, once its user has seen them: ${visible(needed.join(", "))}.`,
+    );
+  }
   const paths = Object.keys(project);
   const code = Object.fromEntries(paths.filter((path) => path.endsWith(".py")).map((path) => [path, project[path]]));
   const source = Object.values(code).join("\n");
@@ -134,6 +166,12 @@ export async function serverPage(donor, project) {
   if (!inWorker) for (const key of ["runs_in", "tool_timeout", "grace", "setup_hash"]) delete boot[key];
   const files = { ...donor.files, [SERVER]: server };
   delete files[replaced];
+  for (const { name: own, filename, sha256, data } of wheels) {
+    const url = `${WHEELS}${sha256}/${filename}`;
+    files[url] = data;
+    boot.lazy[own] = [{ url, sha256 }];
+  }
+  boot.load_first = wheels.map((wheel) => wheel.name);
   for (const path of assets) files[ASSETS + path] = new Blob([project[path]], { type: typeOf(path) });
   let html = donor.html.replace(BOOT, (_, head, __, tail) => head + scriptJson(boot) + tail);
   html = await withStyles(

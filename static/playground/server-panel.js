@@ -3,7 +3,7 @@ import { visible } from "../host/visible.js";
 import { $, element, notice } from "./page.js";
 import { checkFiles, ProjectError } from "./project-files.js";
 import { Run } from "./running.js";
-import { serverPage } from "./server-page.js";
+import { serverPage, settingsOf } from "./server-page.js";
 import { toolForm } from "./tool-form.js";
 
 const MOST_ENTRIES = 1_000; // of the console
@@ -14,6 +14,7 @@ export class ServerPanel {
   #kept = new Map(); // the texts of forms
   /** @type {Run} */
   #running = null;
+  #installing = null; // what fetches packages, once a project has needed some
   #latest = null; // the last run: its page shows why it has ended, until the next one
 
   /**
@@ -59,7 +60,12 @@ export class ServerPanel {
     this.#running = this.#latest = mine;
     this.#enable();
     try {
-      const page = await serverPage(await this.donor.fetch(), checkFiles(this.workspace.project.files));
+      const donor = await this.donor.fetch();
+      const project = checkFiles(this.workspace.project.files);
+      const { needed } = settingsOf(project, donor);
+      const wheels = needed.length ? await this.#packages(needed, donor, mine) : [];
+      if (mine !== this.#running) return;
+      const page = await serverPage(donor, project, wheels);
       if (mine !== this.#running) return;
       await mine.start(page);
       if (mine !== this.#running) return;
@@ -95,6 +101,16 @@ export class ServerPanel {
     this.#latest?.end();
     this.#running = this.#latest = null;
     this.#enable();
+  }
+
+  /** Returns wheels for requirements, whose part of the playground is fetched now. */
+  async #packages(needed, donor, mine) {
+    const { Packages } = await import("./packages.js");
+    this.#installing ??= new Packages($("packages"), this.donor.base);
+    const say = (text) => mine === this.#running && this.#status(text, "busy");
+    const wheels = await this.#installing.fetch(needed, donor, mine.signal, say);
+    say("Starting …");
+    return wheels;
   }
 
   async #listTools(mine) {

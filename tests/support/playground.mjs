@@ -11,11 +11,12 @@ const { changedFiles, surplus } = await import(`${static_}/playground/versions.j
 const { rawAddress } = await import(`${static_}/playground/addresses.js`);
 const { exported } = await import(`${static_}/playground/export.js`);
 const { asProject, importedFiles } = await import(`${static_}/playground/imported.js`);
-const { unmet } = await import(`${static_}/playground/requirements.js`);
+const { PackageIndex } = await import(`${static_}/playground/package-index.js`);
+const { resolve } = await import(`${static_}/playground/resolve.js`);
 const { membersOf } = await import(`${static_}/playground/unzip.js`);
 
 const { Relay } = await import(`${static_}/playground/relay.js`);
-const { hostsOf } = await import(`${static_}/playground/server-page.js`);
+const { hostsOf, lacking } = await import(`${static_}/playground/server-page.js`);
 
 /** What a relay posts to its host and its server, each with its target, for events of windows by name. */
 const relayed = ({ hosts, events }) => {
@@ -51,6 +52,14 @@ const modelRead = ({ form, answer }) => {
   const { text, calls } = FORMS[form].read(answer);
   return { text, calls };
 };
+/** Returns the metadata of the wheels of a package, and their texts; null if no index has it. */
+async function indexed({ name, ...allowed }) {
+  const index = new PackageIndex(allowed, new AbortController().signal, 300);
+  const files = await index.files(name);
+  if (!files) return null;
+  const read = async (file) => [await index.metadata(file), (await index.wheel(file)).size];
+  return Promise.all(files.map(read));
+}
 const zip = async (files) => Buffer.from(await zipOf(withBytes(files)).arrayBuffer()).toString("base64");
 const there = async ({ name, files }) => {
   const found = /** @type {any} */ (await readLink(await linkOf({ name, files: withBytes(files) })));
@@ -66,7 +75,30 @@ const raw = ([address, origins]) => {
 };
 const exportedOf = ([project, path, template]) =>
   withBase64(exported(project, JSON.parse(readFileSync(path, "utf-8")), template));
-const unmetOf = (requirement) => unmet(requirement, { mcp: "2.3.0", "pydantic-core": "2.50.4" }, "3.14.2");
+const here = { packages: { mcp: "2.3.0", "pydantic-core": "2.50.4" }, python: "3.14.2" };
+const lackingOf = (requirement) => lacking([requirement], here.packages, here.python);
+
+/** Returns the wheels that are chosen, for an index by package: the files, each with what differs from an ordinary one. */
+async function resolved({ requirements, index, tags, distribution = {} }) {
+  const asked = [];
+  const files = async (name) => {
+    asked.push(name);
+    if (!Object.hasOwn(index, name)) return null;
+    return Object.entries(index[name]).map(([filename, { requires = "", ...more }]) => ({
+      filename,
+      url: new URL(`https://files.example/${filename}`),
+      sha256: "a".repeat(64),
+      size: 1,
+      requiresPython: "",
+      yanked: false,
+      metadata: requires,
+      ...more,
+    }));
+  };
+  const source = { files, metadata: async ({ metadata }) => metadata };
+  const wheels = await resolve(requirements, { ...here, tags, distribution }, /** @type {any} */ (source));
+  return { wheels: wheels.map(({ filename, url }) => [filename, new URL(url).host]), asked };
+}
 
 const paths = (names) => names.map((name) => pathOf(uriOf(name)));
 
@@ -89,7 +121,9 @@ const started = ([project, stubs]) => startFiles(project, stubs);
 const languageHelp = { onlyText, pathOf, paths, started, transported };
 const functions = {
   ...languageHelp,
-  unmet: unmetOf,
+  indexed,
+  lacking: lackingOf,
+  resolved,
   exported: exportedOf,
   imported,
   raw,

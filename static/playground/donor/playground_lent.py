@@ -41,12 +41,13 @@ import urllib.request
 import uuid
 
 from mcpframe import FrameServer
+from mcpframe.frame.results import libraries  # for projects that install pandas and others
 
 server = FrameServer("playground")
 LENT = (
     *(asyncio, base64, bisect, calendar, collections, colorsys, contextlib, copy, csv, dataclasses, datetime, decimal),
     *(difflib, enum, fractions, functools, hashlib, heapq, html, io, itertools, json, math, operator, os, pathlib),
-    *(random, re, statistics, string, textwrap, threading, time, typing, urllib.request, uuid),
+    *(libraries, random, re, statistics, string, textwrap, threading, time, typing, urllib.request, uuid),
 )
 
 

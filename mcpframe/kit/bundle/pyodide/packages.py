@@ -143,6 +143,10 @@ class PyodidePackages:
         depends = tuple(canonicalize_name(item) for item in entry["depends"])
         return PyodidePackage(name, entry["version"], entry["file_name"], entry["sha256"], depends)
 
+    def wheels(self) -> list[PyodidePackage]:
+        """Return all its Python packages. Raises as `find` does."""
+        return [wheel for name in self._packages if (wheel := self.find(name))]
+
     def fetch_into(self, folder: Path, names: Iterable[str]) -> list[str]:
         """Make a folder that is a distribution of some packages and all that they need.
 
