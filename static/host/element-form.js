@@ -5,7 +5,7 @@
  * are left to it, too: a hostile one would block the host's page for minutes.
  */
 
-import { make } from "./element-parts.js";
+import { cut, make } from "./element-parts.js";
 import { visible } from "./visible.js";
 
 /** Types of controls, by the `format` of a string. */
@@ -15,6 +15,8 @@ const LONG_FORMATS = ["textarea", "multiline", "markdown", "html", "code", "json
 const LONG = 60;
 /** The most references that are followed to one schema. */
 const MOST_REFERENCES = 20;
+const LONGEST_LABEL = 200;
+const LONGEST_HINT = 4000;
 /** A schema with more is entered as JSON: thousands of controls would block the host's page. */
 const MOST_CHOICES = 500;
 const MOST_FIELDS = 200;
@@ -65,25 +67,50 @@ function choicesOf(schema) {
     return options.map((option) => [option.const, textOf(option.title)]);
   }
   const values = "const" in schema ? [schema.const] : schema.enum;
-  return Array.isArray(values) && values.length <= MOST_CHOICES ? values.map((value) => [value, ""]) : null;
+  if (!Array.isArray(values) || values.length > MOST_CHOICES) return null;
+  const titles = Array.isArray(schema.enumNames) ? schema.enumNames : []; // of questions before 2025-11-25
+  return values.map((value, at) => [value, textOf(titles[at])]);
+}
+
+/** @returns {HTMLOptionElement[]} */
+function optionsOf(choices, chosen) {
+  const texts = chosen.map((value) => JSON.stringify(value));
+  return choices.map(([value, title], at) => {
+    const text = title || (typeof value === "string" ? value : JSON.stringify(value));
+    const option = make("option", { value: String(at) }, cut(text, LONGEST_LABEL));
+    option.defaultSelected = texts.includes(JSON.stringify(value));
+    return option;
+  });
 }
 
 function choice(schema, choices) {
-  const select = make("select", {}, make("option", { value: "" }));
-  choices.forEach(([value, title], at) => {
-    const option = make(
-      "option",
-      { value: String(at) },
-      title || (typeof value === "string" ? value : JSON.stringify(value)),
-    );
-    option.defaultSelected = "default" in schema && JSON.stringify(value) === JSON.stringify(schema.default);
-    select.append(option);
-  });
+  const options = optionsOf(choices, "default" in schema ? [schema.default] : []);
+  const select = make("select", {}, make("option", { value: "" }), ...options);
   select.value = [...select.options].find((option) => option.defaultSelected)?.value ?? "";
   return { input: select, read: () => (select.value === "" ? undefined : choices[Number(select.value)][0]) };
 }
 
-function truth(schema, _, required) {
+/** Several of the choices of an array's items. */
+function several(schema, choices, required) {
+  const options = optionsOf(choices, Array.isArray(schema.default) ? schema.default : []);
+  const select = make("select", { multiple: true, size: String(Math.min(Math.max(choices.length, 2), 6)) }, ...options);
+  const { minItems, maxItems } = schema;
+  const check = () => {
+    const { length } = select.selectedOptions;
+    const few = isNumber(minItems) && length < minItems && (length || required);
+    const many = isNumber(maxItems) && length > maxItems;
+    select.setCustomValidity(few ? `At least ${minItems}.` : many ? `At most ${maxItems}.` : "");
+  };
+  select.addEventListener("input", check);
+  check();
+  const read = () => {
+    const values = [...select.selectedOptions].map(({ value }) => choices[Number(value)][0]);
+    return values.length || required ? values : undefined; // none is left out, as an empty text is
+  };
+  return { input: select, read };
+}
+
+function truth(schema, required) {
   const input = make("input", { type: "checkbox" });
   input.checked = input.defaultChecked = schema.default === true;
   // Unticked and unmentioned is left out, so that the server's own default applies.
@@ -142,6 +169,14 @@ function json(schema) {
 
 const CONTROLS = { boolean: truth, integer: number, number, string: text };
 
+function controlOf(schema, required) {
+  const choices = choicesOf(schema);
+  if (choices) return choice(schema, choices);
+  const items = schema.type === "array" && isObject(schema.items) ? choicesOf(schema.items) : null;
+  if (items?.length) return several(schema, items, required);
+  return (Object.hasOwn(CONTROLS, schema.type) ? CONTROLS[schema.type] : json)(schema, required);
+}
+
 /** One argument: its label, control, description, and the problem with what was entered. */
 class Field {
   /**
@@ -151,20 +186,18 @@ class Field {
    * @param {string} id unlike all others in the shadow root
    */
   constructor(name, schema, required, id) {
-    const choices = choicesOf(schema);
-    const control = Object.hasOwn(CONTROLS, schema.type) ? CONTROLS[schema.type] : json;
-    const { input, read } = choices ? choice(schema, choices) : control(schema, id, required);
+    const { input, read } = controlOf(schema, required);
     this.name = name;
     this.input = input;
     this.read = read;
     input.id = id;
     input.part.add("input");
     const checkbox = input.type === "checkbox";
-    input.required = required && !checkbox;
-    const label = make("label", { for: id, part: "label" }, textOf(schema.title).trim() || name);
+    input.required = required && !checkbox && !input.multiple; // none of several may be an answer
+    const label = make("label", { for: id, part: "label" }, cut(textOf(schema.title).trim() || name, LONGEST_LABEL));
     if (!required) label.append(" ", make("span", {}, "(optional)"));
     const hint = make("p", { id: `${id}-hint`, class: "hint", part: "hint", hidden: !schema.description });
-    hint.textContent = visible(textOf(schema.description));
+    hint.textContent = visible(cut(textOf(schema.description), LONGEST_HINT));
     this.problem = make("p", { id: `${id}-problem`, class: "problem", part: "problem", hidden: true });
     input.setAttribute("aria-describedby", `${hint.id} ${this.problem.id}`);
     this.element = make(

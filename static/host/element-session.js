@@ -1,6 +1,6 @@
 /** One session of `<mcp-server>`: host.js' transport, and the official client, which is loaded with the first session. */
 
-/** @import { Client, RequestOptions, Tool } from "@modelcontextprotocol/client" */
+/** @import { Client, ElicitRequestParams, ElicitResult, RequestOptions, Tool } from "@modelcontextprotocol/client" */
 /** @import { FrameTransport, SetupRequest } from "./host.js" */
 
 /** Calls have a button that stops them instead of a deadline: the longest that timers take, in milliseconds. */
@@ -13,6 +13,8 @@ const NO_TIMEOUT = 2 ** 31 - 1;
  * @property {(tools: Tool[]) => void} ontools The tools are others now.
  * @property {(unresponsive: boolean) => void} onunresponsive As that of `FrameTransport`.
  * @property {(request: SetupRequest) => void} onsetuprequired As that of `FrameTransport`.
+ * @property {(params: ElicitRequestParams, signals: AbortSignal[]) => Promise<ElicitResult>} onask The server asks its
+ *   user; each signal takes the question back.
  * @property {(error: Error) => void} onover The open session has ended, and not by `end()`.
  */
 
@@ -58,7 +60,10 @@ export class Session {
     const onChanged = (_, tools) => tools && !signal.aborted && this.#reports.ontools(tools);
     const client = new Client(
       { name: "mcp-server-element", version: "1.0.0" },
-      { listChanged: { tools: { onChanged } } },
+      { listChanged: { tools: { onChanged } }, capabilities: { elicitation: { form: {}, url: {} } } },
+    );
+    client.setRequestHandler("elicitation/create", ({ params }, { mcpReq }) =>
+      this.#reports.onask(params, [signal, mcpReq.signal]),
     );
     await client.connect(transport);
     signal.throwIfAborted();

@@ -66,7 +66,11 @@ input[type="checkbox"] { width: 1.5rem; height: 1.5rem; margin: 0; accent-color:
 textarea { max-height: 24em; resize: vertical; field-sizing: content; }
 textarea.json { font-family: ui-monospace, monospace; }
 [aria-invalid="true"] { border-color: var(--_error); }
-button {
+.question { padding: 0.75rem; border-top: 1px solid var(--_line); background: var(--_inset); }
+.asker { margin: 0; font-weight: 600; overflow-wrap: anywhere; }
+.question .description { margin-top: 0.75rem; }
+.address { margin: 0 0 0.75rem; font-family: ui-monospace, monospace; overflow-wrap: anywhere; }
+button, a.main {
   min-height: 2.2em;
   padding: 0.2em 0.9em;
   border: 1px solid var(--_edge);
@@ -76,9 +80,10 @@ button {
   font: inherit;
   cursor: pointer;
 }
-button.main { border-color: var(--_accent); background: var(--_accent); color: var(--_on-accent); }
+a.main { display: inline-flex; box-sizing: border-box; align-items: center; text-decoration: none; }
+.main { border-color: var(--_accent); background: var(--_accent); color: var(--_on-accent); }
 :focus-visible { outline: 2px solid var(--_accent); outline-offset: 2px; }
-summary:focus-visible, .result:focus-visible { outline-offset: -2px; }
+summary:focus-visible, .result:focus-visible, .question:focus-visible { outline-offset: -2px; }
 .calling { display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: center; }
 .calling progress { flex: 1 1 8rem; min-width: 0; accent-color: var(--_accent); }
 .calling .message { flex-basis: 100%; margin: 0; color: var(--_quiet); overflow-wrap: anywhere; }

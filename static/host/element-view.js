@@ -1,11 +1,12 @@
-/** The shadow tree of `<mcp-server>`: the server's page, the status with its buttons, and the tools. */
+/** The shadow tree of `<mcp-server>`: the server's page, the status with its buttons, questions, and the tools. */
 
 import { make } from "./element-parts.js";
+import { Questions } from "./element-questions.js";
 import { styleSheet } from "./element-style.js";
 import { ToolView } from "./element-tool.js";
 import { visible } from "./visible.js";
 
-/** @import { Tool } from "@modelcontextprotocol/client" */
+/** @import { ElicitRequestParams, Tool } from "@modelcontextprotocol/client" */
 /** @import { Calls } from "./element-tool.js" */
 
 export class View {
@@ -22,6 +23,7 @@ export class View {
   #status = make("p", { class: "status", part: "status", role: "status", tabindex: "-1" });
   #start = make("button", { type: "button", class: "main", part: "start" });
   #setup = make("button", { type: "button", class: "main", part: "setup", hidden: true }, "Set up");
+  #questions = new Questions();
   #list = make("div", { part: "tools", hidden: true });
 
   /**
@@ -32,7 +34,7 @@ export class View {
     root.adoptedStyleSheets = [styleSheet()];
     this.#calls = { call, say: (text) => this.say(text) };
     const bar = make("div", { class: "bar", part: "bar" }, this.#start, this.#setup, this.#status);
-    root.append(this.#page, this.#poster, bar, this.#list);
+    root.append(this.#page, this.#poster, bar, this.#questions.element, this.#list);
     this.#start.addEventListener("click", start);
     this.#setup.addEventListener("click", setup);
   }
@@ -93,6 +95,17 @@ export class View {
     const iframe = make("iframe", { part: "page", hidden: !shown });
     this.#page.replaceChildren(iframe);
     return iframe;
+  }
+
+  /**
+   * Show a question of the server, and return the user's answer; see `Questions.ask`.
+   * @param {ElicitRequestParams} params
+   * @param {{ name: string, origin: string }} asker
+   * @param {AbortSignal[]} signals
+   */
+  ask(params, asker, signals) {
+    this.say(`${asker.name} asks.`);
+    return this.#questions.ask(params, asker, signals);
   }
 
   /** Show or hide the tools. @param {boolean} shown */

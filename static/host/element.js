@@ -19,6 +19,7 @@
  * It needs a browser of 2024 or later.
  */
 
+import { Attributes, adoptProperties } from "./element-attributes.js";
 import { Session } from "./element-session.js";
 import { View } from "./element-view.js";
 import { tools } from "./tools.js";
@@ -29,20 +30,6 @@ import { visible } from "./visible.js";
 
 /** How long a page may take for its handshake, and then to start, in milliseconds: phones are slow. */
 const START_TIMEOUT = 90_000;
-const LOADING = ["interaction", "visible", "eager"];
-const PROPERTIES = /** @type {const} */ ([
-  "src",
-  "loading",
-  "show",
-  "label",
-  "permissions",
-  "sandbox",
-  "opaque",
-  "sessionId",
-]);
-
-/** Nothing where there is no page, as on a server that renders some. @type {typeof HTMLElement} */
-const Base = globalThis.HTMLElement ?? /** @type {any} */ (class {});
 
 /**
  * A framed MCP server: its page, its tools as forms, and their results.
@@ -82,9 +69,16 @@ const Base = globalThis.HTMLElement ?? /** @type {any} */ (class {});
  * @csspart input - An argument's control.
  * @csspart hint - An argument's description.
  * @csspart problem - What is wrong with an argument.
- * @csspart button - A button of a tool: `call` or `stop`, too.
+ * @csspart button - A button of a tool or a question: `call`, `stop`, `send`, `open` or `decline`, too.
  * @csspart call - The button that calls a tool.
  * @csspart stop - The button that stops a call.
+ * @csspart questions - The question that the server asks its user in a call.
+ * @csspart question - One question.
+ * @csspart asker - The server that asks.
+ * @csspart address - The address that it asks the user to open.
+ * @csspart send - The button that sends an answer.
+ * @csspart open - The link that opens the address.
+ * @csspart decline - The button that declines.
  * @csspart progress - The progress of a call.
  * @csspart message - What a call says of its progress.
  * @csspart result - A tool's result.
@@ -109,7 +103,7 @@ const Base = globalThis.HTMLElement ?? /** @type {any} */ (class {});
  * @cssState ready - Connected.
  * @cssState failed - It did not start, or its page has ended.
  */
-export class McpServerElement extends Base {
+export class McpServerElement extends Attributes {
   static observedAttributes = ["src", "loading", "show", "label"];
 
   #internals;
@@ -137,67 +131,6 @@ export class McpServerElement extends Base {
       setup: () => this.#reported(this.setup()),
       call: this.#call.bind(this),
     });
-  }
-
-  // ---- attributes
-
-  /** The address of the server's page, absolute; empty without one. */
-  get src() {
-    const written = this.getAttribute("src");
-    if (!written) return "";
-    return URL.canParse(written, this.baseURI) ? new URL(written, this.baseURI).href : written;
-  }
-  set src(value) {
-    this.setAttribute("src", value);
-  }
-
-  /** When the server starts: "interaction", "visible" or "eager". */
-  get loading() {
-    const written = this.getAttribute("loading")?.toLowerCase() ?? "";
-    return LOADING.includes(written) ? written : LOADING[0];
-  }
-  set loading(value) {
-    this.setAttribute("loading", value);
-  }
-
-  /** What is shown: "page", "tools", or both. */
-  get show() {
-    return this.getAttribute("show") ?? "page tools";
-  }
-  set show(value) {
-    this.setAttribute("show", value);
-  }
-
-  /** The server's name until it says its own. */
-  get label() {
-    return this.getAttribute("label") ?? "";
-  }
-  set label(value) {
-    this.setAttribute("label", value);
-  }
-
-  /** The permissions that the server's page is granted, separated by spaces. */
-  get permissions() {
-    return this.getAttribute("permissions") ?? "";
-  }
-  set permissions(value) {
-    this.setAttribute("permissions", value);
-  }
-
-  /** The sandbox of the server's page. */
-  get sandbox() {
-    return this.getAttribute("sandbox") ?? (this.opaque ? "strict" : "standard");
-  }
-  set sandbox(value) {
-    this.setAttribute("sandbox", value);
-  }
-
-  /** Whether the sandbox takes away the page's origin. */
-  get opaque() {
-    return this.hasAttribute("opaque");
-  }
-  set opaque(value) {
-    this.toggleAttribute("opaque", Boolean(value));
   }
 
   // ---- the session
@@ -273,12 +206,7 @@ export class McpServerElement extends Base {
   // ---- the browser's calls
 
   connectedCallback() {
-    for (const name of PROPERTIES) {
-      if (!Object.hasOwn(this, name)) continue; // set before the element was defined
-      const value = this[name];
-      delete this[name];
-      /** @type {any} */ (this)[name] = value;
-    }
+    adoptProperties(this, ["sessionId"]);
     this.#rename();
     this.#startAsSaid();
   }
@@ -334,6 +262,8 @@ export class McpServerElement extends Base {
       ontools: (tools) => this.#view.list(tools),
       onunresponsive: (silent) => this.#view.unresponsive(silent),
       onsetuprequired: ({ message, canContinue }) => this.#view.offerSetup(message, !canContinue),
+      onask: (params, signals) =>
+        this.#view.ask(params, { name: this.#name, origin: new URL(this.src).origin }, signals),
       onover: (error) => this.#fail(error),
     });
     this.#session = session;
@@ -427,9 +357,13 @@ export class McpServerElement extends Base {
     this.#showParts();
   }
 
-  #rename() {
+  get #name() {
     const server = this.#session?.client?.getServerVersion();
-    const name = server?.title || server?.name || this.label || this.src || "MCP server";
+    return server?.title || server?.name || this.label || this.src || "MCP server";
+  }
+
+  #rename() {
+    const name = this.#name;
     this.#internals.ariaLabel = visible(name);
     this.#view.rename(name, this.#state !== "idle", Boolean(this.src));
   }

@@ -26,6 +26,8 @@ CLIENT = static_dir() / "host" / "bundled" / "client.js"
 _FILES = ("README.md", "page-server.js", "page-hub.js", "hub-port.js", "host-json.js", "tools.js")
 ELEMENT = "element.js"
 """The custom element `<mcp-server>`, which loads `bundled.js` beside it when a server starts."""
+_ATTRIBUTES = "element-attributes.js"
+"""Its superclass."""
 ELEMENTS = "custom-elements.json"
 """Its Custom Elements Manifest, which editors read."""
 TYPES = "types.mjs"
@@ -113,13 +115,17 @@ def elements_manifest(modules: Path) -> str:
         KitError: There is no Node.js, or the analyzer fails.
     """
     with scratch("elements") as folder:
-        shutil.copyfile(static_dir() / "host" / ELEMENT, folder / ELEMENT)
-        command = ("analyze", "--globs", ELEMENT, "--outdir", ".", "--quiet")
+        for name in (ELEMENT, _ATTRIBUTES):
+            shutil.copyfile(static_dir() / "host" / name, folder / name)
+        command = ("analyze", "--globs", ELEMENT, _ATTRIBUTES, "--outdir", ".", "--quiet")
         find_node().run(str(modules / _ANALYZER), *command, cwd=folder, timeout=300)
         manifest = json.loads((folder / ELEMENTS).read_text("utf-8"))
+    manifest["modules"] = [module for module in manifest["modules"] if module["path"] == ELEMENT]
     for declaration in manifest["modules"][0]["declarations"]:
         declaration["superclass"] = {"name": "HTMLElement"}  # which there is none of outside browsers
         declaration["members"] = [*filter(_is_for_users, declaration["members"])]
+        for member in [*declaration["members"], *declaration["attributes"]]:
+            member.pop("inheritedFrom", None)  # that module is none of the package's
     return json.dumps(manifest, indent=2) + "\n"
 
 
