@@ -34,6 +34,7 @@ def build_public_site(
     models: Sequence[str] = MODELS,
     installing: Installing = USUAL,
     snapshot: bool | None = None,
+    pictures: bool = True,
     progress: Progress = silent,
 ) -> list[str]:
     """Write the site into an empty folder.
@@ -46,6 +47,7 @@ def build_public_site(
         models: The origins of models that the playground's user may ask.
         installing: What the playground installs further packages from.
         snapshot: As for `build`.
+        pictures: As for `build_gallery`.
         progress: Called with a description of each step.
 
     Returns:
@@ -75,6 +77,7 @@ def build_public_site(
         edits=edits,
         allowed_origins=[HOST_ORIGIN],
         snapshot=snapshot,
+        pictures=pictures,
         progress=progress,
     )
     write_offline_worker(ROOT, site, [*front, site / "gallery" / "_gallery" / "element.js"])

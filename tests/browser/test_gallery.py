@@ -51,7 +51,9 @@ def gallery(tmp_path_factory: pytest.TempPathFactory) -> Gallery:
     write_project(servers / "notes", "", NOTES, name="notes")
     write_project(servers / "broken", 'allowed_origins = ["https://chat.example"]', "server = 1 / 0", name="broken")
     (servers / "adder" / "gallery.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 3"/>')
-    return build_gallery(servers, tmp_path_factory.mktemp("public") / "below" / "tools", edits=EDITS, snapshot=False)
+    return build_gallery(
+        servers, tmp_path_factory.mktemp("public") / "below" / "tools", edits=EDITS, snapshot=False, pictures=False
+    )
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +80,9 @@ def test_the_index_keeps_earlier_versions(gallery: Gallery) -> None:
     )
     adder["versions"][0]["inputs"] = "0" * 8
     (gallery.folder / "index.json").write_text(json.dumps(index))
-    again = build_gallery(next(iter(gallery.failures)).parent, gallery.folder, edits=EDITS, snapshot=False)
+    again = build_gallery(
+        next(iter(gallery.failures)).parent, gallery.folder, edits=EDITS, snapshot=False, pictures=False
+    )
     assert [each.inputs for each in again.entries[0].versions][1:] == ["0" * 8]
     assert len(again.entries[1].versions) == 1
     assert all(result.unchanged for result in again.results)

@@ -102,6 +102,13 @@ def build(
             "gallery's pages may embed them, too.",
         ),
     ] = False,
+    pictures: Annotated[
+        bool,
+        typer.Option(
+            "--pictures/--no-pictures",
+            help="With --gallery: take a picture of each server whose project has none, with Chromium.",
+        ),
+    ] = True,
     explain: Annotated[
         bool,
         typer.Option(
@@ -124,6 +131,7 @@ def build(
             snapshot=snapshot,
             allow_origin=allow_origin,
             distribution=distribution,
+            pictures=pictures,
             as_json=as_json,
             for_one_server={
                 "--url": url,

@@ -25,6 +25,7 @@ def build_gallery(
     snapshot: bool | None,
     allow_origin: list[str] | None,
     distribution: str | None,
+    pictures: bool,
     as_json: bool,
     for_one_server: Mapping[str, object],
     progress: Progress,
@@ -50,6 +51,7 @@ def build_gallery(
         snapshot=snapshot,
         allowed_origins=allow_origin,
         distribution=distribution,
+        pictures=pictures,
         progress=progress,
     )
     for result in gallery.results:

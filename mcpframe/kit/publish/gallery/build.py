@@ -18,6 +18,7 @@ from mcpframe.kit.project.project import Project, find_project
 from mcpframe.kit.publish.gallery.cards import gallery_page
 from mcpframe.kit.publish.gallery.files import ASSETS, gallery_assets
 from mcpframe.kit.publish.gallery.index import INDEX, PICTURES, Entry, entry_of, index_text, read_index
+from mcpframe.kit.publish.gallery.pictures import SUFFIX, Subject, take_pictures
 from mcpframe.kit.publish.inspector import build_inspector
 
 _PYPROJECT = "pyproject.toml"
@@ -74,6 +75,7 @@ def build_gallery(
     snapshot: bool | None = None,
     allowed_origins: Sequence[str] | None = None,
     distribution: str | None = None,
+    pictures: bool = True,
     progress: Progress = silent,
 ) -> Gallery:
     """Build the servers of a folder's projects, the inspector, and the page of all.
@@ -89,6 +91,7 @@ def build_gallery(
         snapshot: As for `build`.
         allowed_origins: As for `build`. The gallery's own pages may embed its servers in any case.
         distribution: As for `build`.
+        pictures: Whether to take a picture of each server whose project has none, if there is a browser.
         progress: Reports long steps.
 
     Raises:
@@ -120,12 +123,39 @@ def build_gallery(
         built.sort(key=lambda each: str(each[1].manifest["title"]).casefold())
         results = tuple(result for _, result in built)
         build_inspector(out, results, taking=taking, progress=progress)
-    entries = _write(out, title or folder.resolve().name.replace("-", " ").capitalize(), built, edits or {})
+    shown = _pictures(out, built, progress) if pictures else _own_pictures(built)
+    entries = _write(out, title or folder.resolve().name.replace("-", " ").capitalize(), built, edits or {}, shown)
     return Gallery(out, entries, results, failures)
 
 
+def _own_pictures(built: Sequence[tuple[Project, BuildResult]]) -> dict[str, tuple[str, bytes]]:
+    """Return the pictures in the projects' folders, by the server's name: the ending of the file, and its content."""
+    found = {}
+    for project, result in built:
+        if file := next((path for name in PICTURES if (path := project.root / name).is_file()), None):
+            found[result.name] = (file.suffix, file.read_bytes())
+    return found
+
+
+def _pictures(
+    out: Path, built: Sequence[tuple[Project, BuildResult]], progress: Progress
+) -> dict[str, tuple[str, bytes]]:
+    """Return the same, with pictures that are taken of the others."""
+    own = _own_pictures(built)
+    subjects = {
+        result.name: Subject(result.url_path, str(result.manifest["inputs"]), bool(result.manifest.get("draws")))
+        for _, result in built
+        if result.name not in own
+    }
+    return own | {name: (SUFFIX, data) for name, data in take_pictures(out, subjects, progress).items()}
+
+
 def _write(
-    out: Path, title: str, built: Sequence[tuple[Project, BuildResult]], edits: Mapping[str, str]
+    out: Path,
+    title: str,
+    built: Sequence[tuple[Project, BuildResult]],
+    edits: Mapping[str, str],
+    pictures: Mapping[str, tuple[str, bytes]],
 ) -> tuple[Entry, ...]:
     """Write the page, its files and the index; return the servers."""
     files = gallery_assets()
@@ -133,9 +163,11 @@ def _write(
         earlier = read_index(out)
         entries: list[Entry] = []
         for project, result in built:
-            picture = next((path for name in PICTURES if (path := project.root / name).is_file()), None)
-            if picture is not None:
-                files[f"{ASSETS}/{result.name}{picture.suffix}"] = picture.read_bytes()
+            picture = None
+            if result.name in pictures:
+                suffix, data = pictures[result.name]
+                picture = f"{ASSETS}/{result.name}{suffix}"
+                files[picture] = data
             entries.append(entry_of(project, result, picture, edits.get(project.root.name), earlier))
         files |= {"index.html": gallery_page(title, entries).encode(), INDEX: index_text(title, entries).encode()}
         for name, data in files.items():

@@ -11,6 +11,7 @@ from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.bundle.assembly.assets import INSPECTOR
 from mcpframe.kit.publish.gallery.files import ASSETS
 from mcpframe.kit.publish.gallery.index import Entry
+from mcpframe.kit.publish.gallery.pictures import HEIGHT, WIDTH
 
 _TEMPLATE = "index.html.j2"
 # `data:` is for pictures and sounds in the results of tools.
@@ -42,4 +43,6 @@ def gallery_page(title: str, entries: Sequence[Entry]) -> str:
         generator=f"mcpframe {version('mcpframe')}",
         assets=ASSETS,
         inspector=f"{INSPECTOR}/",
+        width=WIDTH,
+        height=HEIGHT,
     )

@@ -14,7 +14,6 @@ from mcpframe.kit.bridge.chromium.bridge_page import HOST_ORIGIN
 from mcpframe.kit.bundle.assembly.manifest import MANIFEST, origins_of
 from mcpframe.kit.bundle.output_root import BuildResult
 from mcpframe.kit.project.project import Project
-from mcpframe.kit.publish.gallery.files import ASSETS
 from mcpframe.kit.servers.published import allows, not_offered
 
 INDEX = "index.json"
@@ -80,14 +79,14 @@ class Entry:
 
 
 def entry_of(
-    project: Project, result: BuildResult, picture: Path | None, edit: str | None, earlier: Mapping[str, Any]
+    project: Project, result: BuildResult, picture: str | None, edit: str | None, earlier: Mapping[str, Any]
 ) -> Entry:
     """Return the entry of a server.
 
     Args:
         project: Its project.
         result: Its bundle.
-        picture: The file of its picture; None for none.
+        picture: The address of its picture; None for none.
         edit: Where its project can be edited; None for nowhere.
         earlier: The gallery's index so far, by server: see `read_index`.
     """
@@ -101,7 +100,7 @@ def entry_of(
         version=now.version,
         url=result.url_path,
         manifest=f"{result.url_path}{MANIFEST}",
-        picture=None if picture is None else f"{ASSETS}/{result.name}{picture.suffix}",
+        picture=picture,
         edit=edit,
         tools=tuple(
             {"name": tool["name"], "description": _first_lines(tool.get("description") or "")}
