@@ -61,7 +61,10 @@ export class Donor {
 export function settingsOf(files, { packages, python }) {
   const toml = configOf(files);
   const own = toml.tool?.mcpframe ?? {};
-  const listed = [toml.project?.dependencies, own.lazy].filter(Array.isArray).flat().map((each) => String(each).trim());
+  const listed = [toml.project?.dependencies, own.lazy]
+    .filter(Array.isArray)
+    .flat()
+    .map((each) => String(each).trim());
   const needed = lacking(listed, packages, python);
   if (own.kind === "page") throw new ProjectError("The playground runs servers; this project is a page.");
   const entry = typeof own.entry === "string" ? own.entry : "server:server";

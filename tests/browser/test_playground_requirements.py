@@ -192,7 +192,9 @@ async def test_packages_of_an_index_are_installed_once_their_reader_has_clicked(
     packages = page.get_by_role("region", name="Packages")
     result = page.locator("form.tool output")
     with serve_folder(folder) as site:
-        await page.goto(f"http://localhost:{site.port}/playground/{link(SERVER, SPACES + 'Colourful>=1', lazy=('tinted',))}")
+        await page.goto(
+            f"http://localhost:{site.port}/playground/{link(SERVER, SPACES + 'Colourful>=1', lazy=('tinted',))}"
+        )
         await expect(page.locator(".cm-content")).to_contain_text("import colourful")
         await page.get_by_role("button", name="Run").click()
         await expect(packages).to_contain_text(f"May it ask {elsewhere}")
