@@ -23,14 +23,13 @@ from packaging.utils import canonicalize_name
 from docs.generate.language import write_language
 from docs.generate.offline import write_offline_worker
 from docs.generate.playground_packages import USUAL, Installing, write_installing
+from docs.generate.run_origin import RunOrigin, frame_sources, policy_of_servers, policy_text, write_run_page
 from mcpframe.kit.base.data import static_dir, templates_dir
 from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import scratch
-from mcpframe.kit.bundle.assembly.index_page import boot_of
 from mcpframe.kit.bundle.assembly.own_modules import own_sources
-from mcpframe.kit.bundle.assembly.page_scripts import handed_script, inbox_script
-from mcpframe.kit.bundle.assembly.single_file import framed_page, script_hashes
+from mcpframe.kit.bundle.assembly.single_file import framed_page
 from mcpframe.kit.bundle.output_root import read_bundle
 from mcpframe.kit.bundle.packages.fetch import fetch_wheels
 from mcpframe.kit.bundle.packages.lock import Lock, read_lock
@@ -64,6 +63,8 @@ def build_playground(
     sources: Sequence[str] = SOURCES_OF_FILES,
     models: Sequence[str] = MODELS,
     installing: Installing = USUAL,
+    run_origin: RunOrigin | None = None,
+    run_page: Path | None = None,
     progress: Progress = silent,
 ) -> None:
     """Write the playground.
@@ -75,6 +76,8 @@ def build_playground(
         sources: The origins of which it opens files. None: it opens no addresses.
         models: The origins of models that its user may ask, as sources of a policy.
         installing: What it installs further packages from.
+        run_origin: Where servers run; None for frames without an origin.
+        run_page: The folder to write the page for the run origin into.
         progress: Called with a description of each step.
 
     Raises:
@@ -104,11 +107,9 @@ def build_playground(
     with progress("Bundling the editor"):
         chunks = _bundle_script(target, modules)
         bundle_module(str(SOURCES / "run.js"), target / "run.js", modules)
-    for name in ("index.html", "run.html"):
-        text = (SOURCES / name).read_text("utf-8")
-        policy = _policy(page, (*sources, *models, *installing.sources) if name == "index.html" else ())
-        text = text.replace("POLICY", escape(policy)).replace("SOURCES", escape(" ".join(sources)))
-        (target / name).write_text(text, "utf-8")
+    write_pages(target, sources=sources, others=(*models, *installing.sources), run_origin=run_origin)
+    if run_origin and run_page:
+        write_run_page(run_origin, page, run_page)
     for name in ("playground.css", "run.css"):
         shutil.copy(SOURCES / name, target)
     with progress("Making the stubs of the code help"):
@@ -117,6 +118,31 @@ def build_playground(
     # The code help and the formatter, which are not among these, are kept once they have been used.
     own = [path for path in target.iterdir() if path.is_file()]
     write_offline_worker(root, target, {*own, *(target / path for path in (*chunks, *places.values()))})
+
+
+def write_pages(
+    target: Path,
+    *,
+    sources: Sequence[str] = SOURCES_OF_FILES,
+    others: Sequence[str] = (),
+    run_origin: RunOrigin | None = None,
+) -> None:
+    """Write `index.html` and `run.html` of a playground whose `framed.html` is there. See `build_playground`.
+
+    Args:
+        target: The playground's folder.
+        sources: The origins of which it opens files.
+        others: Further origins that it makes requests to.
+        run_origin: Where servers run.
+    """
+    page = (target / "framed.html").read_bytes()
+    for name in ("index.html", "run.html"):
+        text = (SOURCES / name).read_text("utf-8")
+        is_own = name == "index.html"  # a link's server runs without an origin: it has no project to keep anything for
+        policy = _policy(page, (*sources, *others) if is_own else (), run_origin if is_own else None)
+        text = text.replace("POLICY", escape(policy)).replace("SOURCES", escape(" ".join(sources)))
+        text = text.replace("RUN_ORIGIN", escape(run_origin.pattern if run_origin else ""))
+        (target / name).write_text(text, "utf-8")
 
 
 def _bundle_script(target: Path, modules: Path) -> set[str]:
@@ -196,20 +222,9 @@ def _texts(template: str) -> dict[str, str] | None:
         return None
 
 
-def _policy(page: bytes, sources: Sequence[str]) -> str:
-    """Return the policy of the playground, which its servers' frames have besides their own."""
-    hashes = script_hashes(boot_of(page), [inbox_script(), handed_script()])
-    directives = {
-        "default-src": ["'none'"],
-        "script-src": ["'self'", "'wasm-unsafe-eval'", "blob:", *hashes],
-        "style-src": ["'self'", "'unsafe-inline'"],  # the editor's, and those of servers' pages
-        "connect-src": ["'self'", "blob:", *sources],
-        "img-src": ["'self'", "data:", "blob:"],
-        "font-src": ["'self'", "blob:"],
-        "media-src": ["data:", "blob:"],
-        "worker-src": ["'self'", "blob:"],
-        "base-uri": ["'none'"],
-        "form-action": ["'none'"],
-        "frame-src": ["'none'"],
-    }
-    return "; ".join(f"{name} {' '.join(sources)}" for name, sources in directives.items())
+def _policy(page: bytes, sources: Sequence[str], run_origin: RunOrigin | None) -> str:
+    """Return the policy of the playground, which its servers' frames without an origin have besides their own."""
+    directives = policy_of_servers(page, ["'self'"])
+    directives["connect-src"] += sources
+    directives["frame-src"] = frame_sources(run_origin)
+    return policy_text(directives)

@@ -11,6 +11,7 @@ from pathlib import Path
 from docs.generate.offline import write_offline_worker
 from docs.generate.playground import MODELS, SOURCES_OF_FILES, build_playground, bytes_of_run, runnable
 from docs.generate.playground_packages import USUAL, Installing, installing_from
+from docs.generate.run_origin import RunOrigin, parse_run_origin
 from docs.generate.site import build_site
 from mcpframe.frame.core.origins import parse_origin
 from mcpframe.kit.base.data import static_dir, templates_dir
@@ -22,6 +23,7 @@ from mcpframe.kit.publish.gallery.build import build_gallery
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "dist" / "site"
+RUNS = ROOT / "dist" / "run-origin"
 _FRONT = ("index.html", "front.css")
 
 
@@ -33,6 +35,8 @@ def build_public_site(
     sources: Sequence[str] = SOURCES_OF_FILES,
     models: Sequence[str] = MODELS,
     installing: Installing = USUAL,
+    run_origin: RunOrigin | None = None,
+    run_page: Path | None = None,
     snapshot: bool | None = None,
     pictures: bool = True,
     progress: Progress = silent,
@@ -46,6 +50,8 @@ def build_public_site(
         sources: The origins of which the playground opens files.
         models: The origins of models that the playground's user may ask.
         installing: What the playground installs further packages from.
+        run_origin: As for `build_playground`.
+        run_page: As for `build_playground`.
         snapshot: As for `build`.
         pictures: As for `build_gallery`.
         progress: Called with a description of each step.
@@ -65,6 +71,8 @@ def build_public_site(
         sources=sources,
         models=models,
         installing=installing,
+        run_origin=run_origin,
+        run_page=run_page,
         snapshot=snapshot,
         progress=progress,
     )
@@ -106,14 +114,22 @@ def main() -> int:
         metavar="PLACE",
         help="the playground installs from this distribution of Pyodide: an address, or a folder; empty for none",
     )
+    parser.add_argument(
+        "--run-origin",
+        metavar="https://*.run.example",
+        help="the playground's servers run at origins of their own there",
+    )
+    parser.add_argument("--site-origin", metavar="ORIGIN", help="with --run-origin: the origin of this site")
     options = parser.parse_args()
     try:
         sources = [parse_origin(each) for each in options.files_of or SOURCES_OF_FILES]
         models = (*MODELS, *map(parse_origin, options.models))
         installing = installing_from(options.index, options.wheels_of, options.distribution)
+        run_origin = parse_run_origin(options.run_origin, options.site_origin) if options.run_origin else None
         with step("Building the documentation"):
             build_site(ROOT)
         shutil.rmtree(SITE, ignore_errors=True)
+        shutil.rmtree(RUNS, ignore_errors=True)
         for line in build_public_site(
             SITE,
             docs=ROOT / "site",
@@ -121,6 +137,8 @@ def main() -> int:
             sources=sources,
             models=models,
             installing=installing,
+            run_origin=run_origin,
+            run_page=RUNS,
             progress=step,
         ):
             print(line, file=sys.stderr)
@@ -128,6 +146,8 @@ def main() -> int:
         print(f"build.py: {error}", file=sys.stderr)
         return 1
     print(f"The first run in the playground fetches {bytes_of_run(SITE / 'playground') / 1e6:.1f} MB.")
+    if run_origin:
+        print(f"runs: {RUNS.relative_to(ROOT)}, to be published at {run_origin.pattern}")
     print(f"site: {SITE.relative_to(ROOT)}, to be seen with mcpframe serve {SITE.relative_to(ROOT)}")
     return 0
 

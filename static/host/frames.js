@@ -16,6 +16,9 @@ export const SANDBOX = {
   strict: "allow-scripts",
 };
 
+/** How a page at `HandedPage.address` asks for its text, and gets it. */
+const PAGE_WANTED = "mcpframe-page-wanted";
+const PAGE = "mcpframe-page";
 /** How a page asks for its files, and gets them: see `static/page/handed.js`. */
 const FILES_WANTED = "mcpframe-files-wanted";
 const FILES = "mcpframe-files";
@@ -40,10 +43,12 @@ export class Place {
   };
   #removals = new MutationObserver(this.#look);
   #handOver = ({ source, origin, data }) => {
-    if (source !== this.window || origin !== "null") return;
+    const { address, html, files } = this.#handed;
+    if (source !== this.window || origin !== (address ? new URL(address).origin : "null")) return;
+    const target = address ? origin : "*"; // an opaque origin has no name
     if (data?.type === PROBLEM) this.#handed.onproblem?.(`${data.title}`, `${data.detail}`, data.ended === true);
-    if (data?.type !== FILES_WANTED) return;
-    this.window.postMessage({ type: FILES, files: this.#handed.files }, "*"); // an opaque origin has no name
+    if (data?.type === PAGE_WANTED && address) this.window.postMessage({ type: PAGE, html }, target);
+    if (data?.type === FILES_WANTED) this.window.postMessage({ type: FILES, files }, target);
   };
 
   /**
@@ -104,8 +109,8 @@ export class Place {
 
   /** Load a page. */
   navigate(url) {
-    if (this.#handed) {
-      window.addEventListener("message", this.#handOver);
+    if (this.#handed) window.addEventListener("message", this.#handOver);
+    if (this.#handed && !this.#handed.address) {
       this.#iframe.srcdoc = this.#handed.html;
     } else if (this.#iframe) this.#iframe.src = url;
     else this.window.location.replace(url);

@@ -82,11 +82,14 @@ export { FrameTransport } from "./session.js";
  */
 
 /**
- * A page that fetches nothing, for an iframe of opaque origin, which has no cache: it has no setup phase.
+ * A page that fetches nothing, for an iframe of opaque origin, which has no cache, or of an origin of its own, where a page
+ * waits for it. It has no setup phase.
  * @typedef {object} HandedPage
  * @property {string} html Its text, such as that of `mcpframe build --single-file`.
  * @property {Readonly<Record<string, Blob | ArrayBuffer>> | undefined} [files] The files that it asks for, by URL, if they
  *   are not in the text.
+ * @property {string | URL | undefined} [address] Of a page on another origin that writes this text into its document, such
+ *   as the run page of a playground (`python3 build.py site --run-origin`). Without it the text is the iframe's `srcdoc`.
  * @property {((title: string, detail: string, ended: boolean) => void) | undefined} [onproblem] Called with each error that
  *   the page shows its user, such as a traceback, and whether it has ended the page. The text is the page's. Only of pages
  *   that ask for their files.
@@ -140,7 +143,7 @@ export { FrameTransport } from "./session.js";
 /**
  * @typedef {object} Handed
  * @property {HandedPage} handed The page itself, in place of its address.
- * @property {true} opaque
+ * @property {boolean} [opaque] True without `handed.address`.
  * @property {undefined} [url]
  */
 

@@ -110,14 +110,17 @@ export class FrameTransport {
       dialect = Sep, // only the bridge's page has others
     } = /** @type {any} */ (options);
     if (!iframe === !popup) throw new FrameError("StateError", "Pass either an iframe or popup: true.");
-    const address = handed ? new URL("about:srcdoc") : new URL(url, document.baseURI);
-    if (handed && !opaque) {
+    const address = new URL(handed ? (handed.address ?? "about:srcdoc") : url, document.baseURI);
+    if (handed && !opaque && [location.origin, "null"].includes(address.origin)) {
       throw new FrameError(
         "OriginError",
-        "A page that is handed over would have this page's origin: pass opaque: true.",
+        "A page that is handed over would have this page's origin: pass opaque: true, or its address elsewhere.",
       );
     }
-    if (!handed && address.protocol !== "http:" && address.protocol !== "https:") {
+    if (handed?.address && opaque) {
+      throw new FrameError("OriginError", "A page that is handed over to an address has an origin: leave out opaque.");
+    }
+    if ((!handed || handed.address) && address.protocol !== "http:" && address.protocol !== "https:") {
       throw new FrameError("OriginError", `A framed page needs an http or https address, not ${address.protocol}//…`);
     }
     this.#place = new Place(iframe, {
@@ -176,8 +179,7 @@ export class FrameTransport {
   async setup({ signal } = {}) {
     if (this.#connection.state !== "idle")
       throw new FrameError("StateError", `No setup now: the frame is ${this.#connection.state}.`);
-    if (this.#options.handed)
-      throw new FrameError("StateError", "A page that is handed over has no address, and so no setup phase.");
+    if (this.#options.handed) throw new FrameError("StateError", "A page that is handed over has no setup phase.");
     signal?.throwIfAborted();
     const wasVisible = this.visible;
     const abandon = () => this.#connection.end(signal.reason);

@@ -4,6 +4,8 @@ import { FrameTransport } from "../host/host.js";
 
 /** The sandbox of a server's frame: it has no origin. */
 export const SANDBOX = "allow-scripts allow-forms";
+/** The sandbox of a frame at an address of its own: see home.js. */
+const AT_HOME = `${SANDBOX} allow-same-origin`;
 const STARTING = 60_000; // milliseconds
 const STOPPING = 5_000; // milliseconds from a stop until a frame that does not answer is removed
 
@@ -27,7 +29,6 @@ export class Run {
   constructor(place, on) {
     this.on = on;
     this.#iframe = document.createElement("iframe");
-    this.#iframe.sandbox.value = SANDBOX;
     this.#iframe.title = "The page of the server";
     place.replaceChildren(this.#iframe);
   }
@@ -35,8 +36,9 @@ export class Run {
   /**
    * Starts the server. Rejected if it does not start.
    * @param {{ html: string, files: Record<string, Blob> }} page
+   * @param {import("./home.js").Home | null} home null for a frame without an origin
    */
-  async start({ html, files }) {
+  async start({ html, files }, home) {
     let fail;
     const failing = new Promise((_, reject) => (fail = reject));
     const onproblem = (title, detail, ended) => {
@@ -45,9 +47,10 @@ export class Run {
     };
     this.#transport = new FrameTransport({
       iframe: this.#iframe,
-      handed: { html, files, onproblem },
-      opaque: true,
-      sandbox: SANDBOX,
+      handed: { html, files, onproblem, address: home?.address },
+      sessionId: home?.sessionId,
+      opaque: !home,
+      sandbox: home ? AT_HOME : SANDBOX,
       timeout: STARTING,
       visibility: "optional",
     });

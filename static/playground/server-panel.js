@@ -1,5 +1,6 @@
 // The run beside the editor: start and stop, the forms of the tools, the console, and errors at their lines.
 import { visible } from "../host/visible.js";
+import { homeOf } from "./home.js";
 import { $, element, notice } from "./page.js";
 import { checkFiles, ProjectError } from "./project-files.js";
 import { Run } from "./running.js";
@@ -67,7 +68,7 @@ export class ServerPanel {
       if (mine !== this.#running) return;
       const page = await serverPage(donor, project, wheels);
       if (mine !== this.#running) return;
-      await mine.start(page);
+      await mine.start(page, await homeOf(this.workspace.project.id));
       if (mine !== this.#running) return;
       await this.#listTools(mine);
       this.#status("Running", "good");

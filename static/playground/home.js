@@ -1,0 +1,26 @@
+// Where a project's server runs: in a frame without an origin, or, if the site was built with a run origin, at an origin of
+// its own, which has storage. Its name is made of the project's id, so that it is the same at each run, and nobody else's.
+
+/**
+ * @typedef {object} Home
+ * @property {string} address of the page that waits for the server's
+ * @property {string} sessionId of the server's storage there
+ */
+
+/**
+ * Returns the home of a project's server; null for a frame without an origin.
+ * @param {string} id of the project, random
+ * @returns {Promise<Home | null>}
+ */
+export async function homeOf(id) {
+  const pattern = document.querySelector('meta[name="mcpframe-run-origin"]').getAttribute("content");
+  if (!pattern) return null;
+  const address = `${pattern.replace("*", await digest(`origin ${id}`))}/`;
+  return { address, sessionId: await digest(`session ${id}`) };
+}
+
+/** Returns 32 hexadecimal digits, a label of a host's name. The id can't be told from it. */
+async function digest(text) {
+  const bytes = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+  return Array.from(bytes.subarray(0, 16), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
