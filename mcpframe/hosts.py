@@ -1,4 +1,5 @@
-"""Hosts in Python: framed pages, views and pages of tools, clients of page servers, and the profiles of known hosts."""
+"""Hosts in Python: framed pages, views and pages of tools, clients of page servers, the profiles of known hosts, and
+the widget for notebooks."""
 
 from __future__ import annotations
 
@@ -34,5 +35,6 @@ if TYPE_CHECKING:
     from mcpframe.frame.webmcp.client import model_context_client as model_context_client
     from mcpframe.kit.base.data import static_dir as static_dir
     from mcpframe.kit.browser.playwright_window import PlaywrightPlace as PlaywrightPlace
+    from mcpframe.kit.notebook.widget import playground as playground
 else:
     __getattr__, __dir__ = on_demand(__name__)

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-from mcpframe.kit.base.bundled_scripts import ELEMENT_SCRIPT, HOST, bundled_script, with_record
+from mcpframe.kit.base.bundled_scripts import ELEMENT_SCRIPT, HOST, NOTEBOOK_SCRIPT, bundled_script, with_record
 from mcpframe.kit.base.data import checkout_dir, static_dir
 from mcpframe.kit.base.node import find_node
 from mcpframe.kit.base.scratch import scratch
@@ -71,8 +71,8 @@ def stage_host_package(folder: Path, modules: Path) -> None:
 
 
 def write_host_scripts(modules: Path) -> list[Path]:
-    """Write host.js, element.js and the SDK's `Client`, each as one file, into `static/host/bundled`, and the client's
-    licenses.
+    """Write host.js, element.js, the SDK's `Client` and the front end of a notebook's widget, each as one file, and the
+    client's licenses.
 
     They are in the repository, and in the wheel, for a host without a bundler.
 
@@ -83,8 +83,8 @@ def write_host_scripts(modules: Path) -> list[Path]:
         KitError: esbuild is missing or fails.
     """
     texts = host_scripts(modules)
-    CLIENT.parent.mkdir(exist_ok=True)
     for path, text in texts.items():
+        path.parent.mkdir(exist_ok=True)
         path.write_text(text, "utf-8", newline="\n")
     return [*texts]
 
@@ -96,9 +96,11 @@ def host_scripts(modules: Path) -> dict[Path, str]:
     of_ours = {
         HOST: _bundled("host.js", modules),
         ELEMENT_SCRIPT: _bundled(ELEMENT, modules, external=["./bundled.js"]),
+        NOTEBOOK_SCRIPT: _bundled("../notebook/widget.js", modules),
     }
     for name, (text, inputs) in of_ours.items():
-        sources = [(modules.parent / path).resolve().relative_to(static_dir()).as_posix() for path in inputs]
+        paths = [(modules.parent / path).resolve() for path in inputs]
+        sources = [path.relative_to(static_dir()).as_posix() for path in paths if path.is_relative_to(static_dir())]
         texts[static_dir() / name] = with_record(text, sources)
     return texts
 

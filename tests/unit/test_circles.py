@@ -122,7 +122,7 @@ ORDER = {
     ),
     "mcpframe.hub": "core relay serving homes .",
     "mcpframe.kit": (
-        "base static_hosts browser project web edges bundle servers client bridge hub dev testing publish cli"
+        "base static_hosts notebook browser project web edges bundle servers client bridge hub dev testing publish cli"
     ),
 }
 """The rooms of a folder, the lowest first: each imports from those before it only. `.` is the folder's own modules."""

@@ -17,6 +17,9 @@ HOST = "host/bundled/host.js"
 ELEMENT_SCRIPT = "host/bundled/element.js"
 """The element `<mcp-server>`, which imports `bundled.js` when a server starts."""
 
+NOTEBOOK_SCRIPT = "notebook/bundled/widget.js"
+"""The front end of a notebook's widget: the forms of `<mcp-server>`, and the SDK's client."""
+
 
 def bundled_script(name: str) -> str:
     """Return a script, without its first line.
