@@ -3,6 +3,7 @@
 import { parse } from "smol-toml";
 import { visible } from "../host/visible.js";
 import { ProjectError } from "./project-files.js";
+import { needsOf } from "./python-code.js";
 import { conflict, fits, requirementOf } from "./requirements.js";
 import { zipOf } from "./zip.js";
 
@@ -12,12 +13,16 @@ const SERVER = "server.zip";
 const ASSETS = "assets/";
 const WHEELS = "wheels/";
 const NOT_ASSETS = /(^|\/)(pyproject\.toml|readme\.md|.*\.py|.*\.lock|tests\/.*)$/i;
-/** The server draws, or uses its page: it cannot run in a worker. As the build finds it, but by text alone. */
-const USES_PAGE = /\.ui\b|\bsession\.(page|host)\b|\bimport js\b|\bfrom js\b|\.setup\b/;
-/** Imports for which a server gets the environment of a process: `_OF_PROCESSES` in kit/bundle/assembly/features.py. */
-const OF_PROCESSES = /^\s*(?:import|from)\s+(?:_thread|concurrent|multiprocessing|queue|resource|threading)\b/m;
 /** WebKit without stack switching starts no Python in a worker of an opaque frame (2.50: a NoGilError): in the page, it does. */
 const HAS_WORKERS = "Suspending" in WebAssembly;
+
+/**
+ * @typedef {object} LentParts what a donor lends to a page
+ * @property {string} html its page
+ * @property {Record<string, Blob>} files by their addresses in its page
+ * @property {Record<string, string>} packages the versions of its packages
+ * @property {string} python the version of its Python
+ */
 
 /** The donor, fetched once for all runs. */
 export class Donor {
@@ -28,7 +33,7 @@ export class Donor {
     this.base = base;
   }
 
-  /** Fetches everything, unless that has begun. @returns {Promise<{ html: string, files: Record<string, Blob>, packages: Record<string, string>, python: string }>} */
+  /** Fetches everything, unless that has begun. @returns {Promise<LentParts>} */
   fetch() {
     this.#fetched ??= this.#fetch().catch((error) => {
       this.#fetched = null; // the next run tries again
@@ -37,17 +42,19 @@ export class Donor {
     return this.#fetched;
   }
 
+  /** Fetches a file beside it. @param {string} path */
+  async get(path) {
+    const response = await fetch(new URL(path, this.base));
+    if (!response.ok) throw new ProjectError(`${path} of this site is missing (${response.status}).`);
+    return response;
+  }
+
   async #fetch() {
-    const get = async (path) => {
-      const response = await fetch(new URL(path, this.base));
-      if (!response.ok) throw new ProjectError(`${path} of this site is missing (${response.status}).`);
-      return response;
-    };
     const [html, { files, packages, python }] = await Promise.all([
-      get("framed.html").then((response) => response.text()),
-      get("files.json").then((response) => response.json()),
+      this.get("framed.html").then((response) => response.text()),
+      this.get("files.json").then((response) => response.json()),
     ]);
-    const blobs = Object.entries(files).map(async ([url, path]) => [url, await (await get(path)).blob()]);
+    const blobs = Object.entries(files).map(async ([url, path]) => [url, await (await this.get(path)).blob()]);
     return { html, files: Object.fromEntries(await Promise.all(blobs)), packages, python };
   }
 }
@@ -111,25 +118,35 @@ export function lacking(requirements, packages, python) {
 }
 
 /**
- * Returns the origins of the pages that may embed a project's server: in a link, they are written in pyproject.toml.
+ * Returns the origins of the pages that may embed a project's server by its link, which speaks the SEP: as a build of it
+ * would allow them.
  * @param {Record<string, any>} files
  * @returns {string[]}
  * @throws {ProjectError} there are none
  */
 export function hostsOf(files) {
-  const allowed = configOf(files).tool?.mcpframe?.allowed_origins;
-  const hosts = Array.isArray(allowed) ? allowed : [allowed?.sep ?? allowed?.["*"] ?? []].flat();
-  const exact = hosts.filter((each) => each === "*" || each === "null" || each === "self" || isOrigin(each));
-  if (exact.length && exact.length === hosts.length) return exact;
+  const own = configOf(files).tool?.mcpframe ?? {};
+  const isTable = own.allowed_origins && !Array.isArray(own.allowed_origins);
+  const hosts = [(isTable ? own.allowed_origins.sep : own.allowed_origins) ?? []].flat();
+  const allowsOpaque = own.options?.allow_opaque === true;
+  const isNamed = (each) => isOrigin(each) || each === "*" || each === "self" || (each === "null" && (isTable || allowsOpaque));
+  const speaks = own.dialects === undefined || [own.dialects].flat().includes("sep");
+  const all = allowsOpaque ? [...new Set([...hosts, "null"])] : hosts;
+  if (speaks && all.length && hosts.every(isNamed)) return all;
   throw new ProjectError(
     "Say which pages may embed this server: allowed_origins in [tool.mcpframe] of its pyproject.toml, such as " +
       'allowed_origins = ["https://chat.example"].',
   );
 }
 
-const isOrigin = (text) => URL.canParse(text) && new URL(text).origin === text;
+// Not all of what `URL` parses; and of extensions it does not know the origin everywhere.
+const PLAIN = /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9_.:[\]-]+$/;
+const OF_EXTENSION = /^[a-z]+-extension:\/\/[a-z0-9-]+$/;
+const isOrigin = (text) =>
+  PLAIN.test(text) && (OF_EXTENSION.test(text) || (URL.canParse(text) && new URL(text).origin === text));
 
-function configOf(files) {
+/** Returns what pyproject.toml says. @param {Record<string, any>} files @throws {ProjectError} it is no TOML */
+export function configOf(files) {
   try {
     return /** @type {any} */ (parse(files["pyproject.toml"] ?? ""));
   } catch (error) {
@@ -139,35 +156,62 @@ function configOf(files) {
 
 /**
  * Returns the page of a project's server and its files, for `handed` of host.js, and whether it runs in a worker.
- * @param {{ html: string, files: Record<string, Blob>, packages: Record<string, string>, python: string }} donor
+ * @param {LentParts} donor
  * @param {Record<string, any>} project its files
  * @param {import("./packages.js").Fetched[]} [wheels] installed before its code runs
  * @throws {ProjectError} it cannot run here, or not without wheels
  */
 export async function serverPage(donor, project, wheels = []) {
-  const { entry, needed, styles, title, name } = settingsOf(project, donor);
+  const { needed, ...settings } = settingsOf(project, donor);
   if (needed.length && !wheels.length) {
     throw new ProjectError(
       `This server needs packages that only the playground itself installs, once its user has seen them: ${visible(needed.join(", "))}.`,
     );
   }
   const paths = Object.keys(project);
-  const code = Object.fromEntries(paths.filter((path) => path.endsWith(".py")).map((path) => [path, project[path]]));
-  const source = Object.values(code).join("\n");
-  const inWorker = HAS_WORKERS && !USES_PAGE.test(source);
-  const server = zipOf(code);
-  const assets = paths.filter((path) => !NOT_ASSETS.test(path));
+  const pick = (chosen) => Object.fromEntries(chosen.map((path) => [path, project[path]]));
+  const code = pick(paths.filter((path) => path.endsWith(".py")));
+  const needs = needsOf(Object.values(code));
+  return pageOf(donor, {
+    ...settings,
+    files: code,
+    assets: pick(paths.filter((path) => !NOT_ASSETS.test(path))),
+    styles: settings.styles.map((path) => project[path]),
+    inPage: needs.page,
+    world: needs.process,
+    wheels,
+  });
+}
+
+/**
+ * Returns a page made of the donor's.
+ * @param {LentParts} donor
+ * @param {object} server
+ * @param {string} server.entry
+ * @param {string} server.name
+ * @param {string} server.title
+ * @param {Record<string, string | Uint8Array>} server.files of its folder in Python
+ * @param {Record<string, string | Uint8Array>} [server.assets] what its page fetches
+ * @param {string[]} [server.styles] the texts of its style sheets
+ * @param {boolean} server.inPage whether it cannot run in a worker
+ * @param {boolean} server.world whether it has the environment of a process
+ * @param {import("./packages.js").Fetched[]} [server.wheels] installed before its code runs
+ */
+export async function pageOf(donor, server) {
+  const { entry, name, title, assets = {}, styles = [], inPage, world, wheels = [] } = server;
+  const inWorker = HAS_WORKERS && !inPage;
+  const code = zipOf(server.files);
   const boot = JSON.parse(BOOT.exec(donor.html)[2]);
   const archive = boot.files.archives.find(({ to }) => to === boot.files.server_path);
   const replaced = archive.url;
-  Object.assign(archive, { url: SERVER, bytes: server.size, integrity: await integrity(await server.arrayBuffer()) });
+  Object.assign(archive, { url: SERVER, bytes: code.size, integrity: await integrity(await code.arrayBuffer()) });
   if (boot.files.snapshot) boot.files.snapshot.files = "own"; // others are read when they are imported
   Object.assign(boot, { entry, name, title, about: { ...boot.about, name, title } });
-  boot.assets = { base: ASSETS, files: assets };
-  boot.world = OF_PROCESSES.test(source);
+  boot.assets = { base: ASSETS, files: Object.keys(assets) };
+  boot.world = world;
   delete boot.manifest;
   if (!inWorker) for (const key of ["runs_in", "tool_timeout", "grace", "setup_hash"]) delete boot[key];
-  const files = { ...donor.files, [SERVER]: server };
+  const files = { ...donor.files, [SERVER]: code };
   delete files[replaced];
   for (const { name: own, filename, sha256, data } of wheels) {
     const url = `${WHEELS}${sha256}/${filename}`;
@@ -175,13 +219,11 @@ export async function serverPage(donor, project, wheels = []) {
     boot.lazy[own] = [{ url, sha256 }];
   }
   boot.load_first = wheels.map((wheel) => wheel.name);
-  for (const path of assets) files[ASSETS + path] = new Blob([project[path]], { type: typeOf(path) });
+  for (const [path, content] of Object.entries(assets))
+    files[ASSETS + path] = new Blob([/** @type {any} */ (content)], { type: typeOf(path) });
   let html = donor.html.replace(BOOT, (_, head, __, tail) => head + scriptJson(boot) + tail);
-  html = await withStyles(
-    html,
-    styles.map((path) => project[path]),
-  );
-  if (assets.some((path) => /\.m?js$/.test(path))) html = html.replace("script-src ", "script-src blob: ");
+  html = await withStyles(html, styles);
+  if (boot.assets.files.some((path) => /\.m?js$/.test(path))) html = html.replace("script-src ", "script-src blob: ");
   return { html: html.replaceAll(STAND_IN, location.origin), files, inWorker };
 }
 

@@ -17,6 +17,7 @@ const { membersOf } = await import(`${static_}/playground/unzip.js`);
 
 const { Relay } = await import(`${static_}/playground/relay.js`);
 const { hostsOf, lacking } = await import(`${static_}/playground/server-page.js`);
+const { needsOf } = await import(`${static_}/playground/python-code.js`);
 
 /** What a relay posts to its host and its server, each with its target, for events of windows by name. */
 const relayed = ({ hosts, events }) => {
@@ -99,6 +100,7 @@ async function resolved({ requirements, index, tags, distribution = {} }) {
   const wheels = await resolve(requirements, { ...here, tags, distribution }, /** @type {any} */ (source));
   return { wheels: wheels.map(({ filename, url }) => [filename, new URL(url).host]), asked };
 }
+const needs = (path) => JSON.parse(readFileSync(path, "utf-8")).map(needsOf);
 
 const paths = (names) => names.map((name) => pathOf(uriOf(name)));
 
@@ -135,6 +137,7 @@ const functions = {
   hostsOf,
   linkOf,
   nameOf,
+  needs,
   readLink,
   relayed,
   surplus,
