@@ -6,19 +6,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
-
-from mcpframe.frame.core.limits import MESSAGE_NESTING
-from mcpframe.frame.core.origins import OriginEntries
 from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.base.terminal import visible
-from mcpframe.kit.bundle.assembly.description import ServerDescription, SetupDescription
+from mcpframe.kit.bundle.assembly.description import ServerDescription
+from mcpframe.kit.bundle.assembly.import_report import ImportReport, checked_report
 from mcpframe.kit.bundle.assembly.layers import PACKAGES_PATH, SERVER_PATH, Layers
-from mcpframe.kit.bundle.assembly.view_files import unreachable_views
-from mcpframe.kit.bundle.code.start_errors import Code, Raised, explain
 from mcpframe.kit.bundle.import_places import NoPlace, Place
 from mcpframe.kit.bundle.packages.compile_layers import compiled, is_compiled, with_sources
 from mcpframe.kit.bundle.pyodide.compile import cache_key, cached
@@ -27,33 +22,9 @@ from mcpframe.kit.bundle.pyodide.runtime import Runtime
 
 JOB = "import_server"
 _FORMAT = "4"
-_MOST = 10_000
 _MOST_SHOWN = 2000  # characters
-_MOST_QUOTED = 100  # characters
 _ENDING = 10.0
 """The seconds after the time limit, in which an import that was interrupted says where it stands."""
-
-
-def _is_tool(tool: dict[str, Any]) -> dict[str, Any]:
-    if not isinstance(tool.get("name"), str):
-        raise ValueError("a tool without a name")
-    depth_left, level = MESSAGE_NESTING, [tool]
-    while level:
-        if depth_left == 0:
-            raise ValueError(f"more than {MESSAGE_NESTING} levels")
-        depth_left -= 1
-        level = [item for part in level for item in _parts(part)]
-    return tool
-
-
-def _parts(value: object) -> list[Any]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return value if isinstance(value, list) else []
-
-
-_Text = Annotated[str, StringConstraints(max_length=1_000_000)]
-_Tool = Annotated[dict[str, Any], AfterValidator(_is_tool)]
 
 
 class ServerFails(BuildError):
@@ -121,9 +92,8 @@ def compile_and_import(
         layers = restored
         kept |= read
     if found.error is not None:
-        message = f"The {kind} {entry!r} does not start in the page: {_failure(found, code, entry, origin)}"
-        raise ServerFails(visible(message), f"{found.error}\n{found.traceback or ''}")
-    return ready, replace(_described(found, code, remarks), sources=tuple(sorted(kept)))
+        raise ServerFails(found.failure(code, entry, kind, origin), f"{found.error}\n{found.traceback or ''}")
+    return ready, replace(found.description(code, remarks), sources=tuple(sorted(kept)))
 
 
 def _imported(
@@ -136,14 +106,14 @@ def _imported(
     asked: Sequence[str],
     env: Mapping[str, str],
     timeout: float,
-) -> tuple[Layers, _Reported, list[str]]:
+) -> tuple[Layers, ImportReport, list[str]]:
     """Return the compiled layers, what the import reports, and remarks for the author."""
     if is_compiled(layers.archives[-1].files, runtime):
         ready = compiled(layers, runtime, origin)
         kept = _kept(ready, runtime, asked)
         if kept.is_file():
             result, remarks = json.loads(kept.read_bytes())
-            return ready, _checked(result, entry, kind), remarks
+            return ready, checked_report(result, entry, kind), remarks
     try:
         layers, outcome, remarks = _in_first_possible(places, runtime, layers, origin, env, timeout)
     except JobTimeout as error:
@@ -164,7 +134,7 @@ def _imported(
                 f"{str(error).rstrip('.')}." + (f"\n{shown}" if shown else "")
             )
         ) from error
-    found = _checked(outcome.result, entry, kind)
+    found = checked_report(outcome.result, entry, kind)
     if found.error is None:
         write_file(_kept(layers, runtime, asked), json.dumps([outcome.result, remarks]).encode())
     return layers, found, remarks
@@ -210,122 +180,3 @@ def _kept(layers: Layers, runtime: Runtime, asked: Sequence[str]) -> Path:
     for folder, files in folders:
         parts += [folder, *(part for path in sorted(files) for part in (path, files[path]))]
     return cached("inspections", cache_key(*parts))
-
-
-def _described(found: _Reported, code: Mapping[str, bytes], remarks: Sequence[str]) -> ServerDescription:
-    return ServerDescription(
-        name=found.name,
-        title=found.title,
-        version=found.version,
-        instructions=found.instructions,
-        origins=OriginEntries(
-            tuple(found.allowed_origins), {name: tuple(own) for name, own in found.dialect_origins.items()}
-        ),
-        tools=None if found.tools is None else tuple(found.tools),
-        modules=tuple(found.modules),
-        setup=None if found.setup is None else found.setup.as_inspected(),
-        notes=(*_notes(found, code), *map(visible, remarks)),
-        draws=found.draws,
-    )
-
-
-def _failure(found: _Reported, code: Mapping[str, bytes], entry: str, origin: Path) -> str:
-    """Return the reason why a server does not start, as sentences; with the traceback if the reason is unknown."""
-    error = explain([item.as_raised() for item in found.raised], code, entry)
-    shown = (found.traceback or "").replace(f"{SERVER_PATH}/", f"{origin}/").rstrip()
-    sentences = error.sentences(found.error or "")
-    return f"{sentences}\n{shown}" if shown and not error.what else sentences
-
-
-def _notes(found: _Reported, code: Mapping[str, bytes]) -> tuple[str, ...]:
-    return (*_printed(found, code), *map(visible, unreachable_views(found.views)))
-
-
-def _printed(found: _Reported, code: Mapping[str, bytes]) -> tuple[str, ...]:
-    if found.printed is None:
-        return ()
-    place = Code(code).place([(path, line, name) for path, line, name in found.printed.frames])
-    text = found.printed.text.partition("\n")[0][:_MOST_QUOTED]
-    where = f" ({place})" if place else ""
-    note = (
-        f"The program prints to its standard output{where}: {visible(text)!r}. In a page that is the console and the "
-        "client's log; it does not disturb MCP."
-    )
-    return (note,)
-
-
-class _Permission(BaseModel):
-    model_config = ConfigDict(strict=True)
-
-    name: _Text
-    phase: Annotated[list[_Text], Field(max_length=_MOST)]
-    required: bool
-    purpose: _Text
-
-
-class _Setup(BaseModel):
-    model_config = ConfigDict(strict=True)
-
-    visible: bool
-    permissions: Annotated[list[_Permission], Field(max_length=_MOST)]
-
-    def as_inspected(self) -> SetupDescription:
-        permissions = ({**item.model_dump(), "phase": tuple(item.phase)} for item in self.permissions)
-        return SetupDescription(self.visible, tuple(permissions))
-
-
-_Frame = Annotated[tuple[_Text, int, _Text], Field(strict=False)]  # JSON has lists only
-_Frames = Annotated[list[_Frame], Field(max_length=_MOST)]
-
-
-class _Raised(BaseModel):
-    model_config = ConfigDict(strict=True)
-
-    kinds: Annotated[list[_Text], Field(max_length=_MOST)]
-    text: _Text
-    frames: _Frames
-
-    def as_raised(self) -> Raised:
-        return Raised(tuple(self.kinds), self.text, tuple(self.frames))
-
-
-class _Printed(BaseModel):
-    model_config = ConfigDict(strict=True)
-
-    text: _Text
-    frames: _Frames
-
-
-class _Reported(BaseModel):
-    """The result of `in_pyodide/import_server.py`, or a replacement by the author's modules."""
-
-    model_config = ConfigDict(strict=True)
-
-    error: _Text | None = None
-    traceback: _Text | None = None
-    raised: Annotated[list[_Raised], Field(max_length=_MOST)] = []
-    printed: _Printed | None = None
-    name: _Text = ""
-    title: _Text | None = None
-    version: _Text | None = None
-    instructions: _Text | None = None
-    allowed_origins: Annotated[list[_Text], Field(max_length=_MOST)] = []
-    dialect_origins: dict[_Text, Annotated[list[_Text], Field(max_length=_MOST)]] = {}
-    tools: Annotated[list[_Tool], Field(max_length=_MOST)] | None = None
-    modules: Annotated[list[_Text], Field(max_length=_MOST)] = []
-    setup: _Setup | None = None
-    views: dict[_Text, _Text] = {}
-    draws: bool = False
-    sources: Annotated[list[_Text], Field(max_length=_MOST)] = []
-
-
-def _checked(result: object, entry: str, kind: str) -> _Reported:
-    try:
-        return _Reported.model_validate(result)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"])) or "the whole"
-        raise BuildError(
-            f"The {kind} {entry!r} describes itself in a way that cannot be published ({place}: {first['msg']}): "
-            "its name, title, version, instructions and tools must be short texts and plain JSON."
-        ) from error
