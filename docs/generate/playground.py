@@ -21,6 +21,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from docs.generate.language import write_language
+from docs.generate.maker import write_maker
 from docs.generate.offline import write_offline_worker
 from docs.generate.playground_packages import USUAL, Installing, write_installing
 from docs.generate.run_origin import RunOrigin, frame_sources, policy_of_servers, policy_text, write_run_page
@@ -115,7 +116,8 @@ def build_playground(
     with progress("Making the stubs of the code help"):
         wheels = fetch_wheels(lock.packages, PyodidePackages(ensure_runtime()))
         write_language(modules, target / "language", wheels.values(), own_sources())
-    # The code help and the formatter, which are not among these, are kept once they have been used.
+    write_maker(target / "maker")
+    # The code help, the formatter and the maker, which are not among these, are kept once they have been used.
     own = [path for path in target.iterdir() if path.is_file()]
     write_offline_worker(root, target, {*own, *(target / path for path in (*chunks, *places.values()))})
 

@@ -64,6 +64,14 @@ async function openModel() {
   model ??= new ModelPanel($("model"), () => server.server);
 }
 
+/** Makes a bundle, by what is fetched now. */
+async function bundle() {
+  const { downloadBundle } = await import("./making.js");
+  await workspace.flush();
+  files.warnOfHidden();
+  await downloadBundle(workspace.project, donor);
+}
+
 function wire() {
   on("run", () => server.run());
   on("stop", () => server.stop());
@@ -71,6 +79,7 @@ function wire() {
   on("share", () => share(workspace.project));
   on("copy", copyLink);
   on("download", () => download(workspace.project));
+  on("bundle", bundle);
   on("projects", () => inTurn(() => projects.choose()), "change");
   on("new", () => projects.ask());
   on("create", () => inTurn(() => projects.create()));

@@ -129,7 +129,8 @@ export function hostsOf(files) {
   const isTable = own.allowed_origins && !Array.isArray(own.allowed_origins);
   const hosts = [(isTable ? own.allowed_origins.sep : own.allowed_origins) ?? []].flat();
   const allowsOpaque = own.options?.allow_opaque === true;
-  const isNamed = (each) => isOrigin(each) || each === "*" || each === "self" || (each === "null" && (isTable || allowsOpaque));
+  const isNamed = (each) =>
+    isOrigin(each) || each === "*" || each === "self" || (each === "null" && (isTable || allowsOpaque));
   const speaks = own.dialects === undefined || [own.dialects].flat().includes("sep");
   const all = allowsOpaque ? [...new Set([...hosts, "null"])] : hosts;
   if (speaks && all.length && hosts.every(isNamed)) return all;

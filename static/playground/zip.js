@@ -1,4 +1,5 @@
-// Zip files with stored members, as pages unpack (../page/unzip.js) and as a download: files of some megabytes.
+// Zip files with stored members, as pages unpack (../page/unzip.js) and as a download: files of some megabytes. In a
+// download, members may be deflated.
 
 const CRC = Uint32Array.from({ length: 256 }, (_, number) => {
   let value = number;
@@ -27,31 +28,54 @@ function record(fields) {
   return bytes;
 }
 
-/** Returns a zip file. @param {Record<string, string | Uint8Array>} files */
+const GZIP_HEAD = 10; // bytes, without a name and other extras
+const GZIP_END = 8; // the checksum and the size of the content
+
+/** The content of a gzip file, as a member that is deflated. */
+export class Deflated {
+  /** @param {Uint8Array} gzip of one member, with no name */
+  constructor(gzip) {
+    if (gzip[0] !== 0x1f || gzip[1] !== 0x8b || gzip[3]) throw new Error("This is no plain gzip file.");
+    const end = new DataView(gzip.buffer, gzip.byteOffset + gzip.length - GZIP_END, GZIP_END);
+    this.data = gzip.subarray(GZIP_HEAD, -GZIP_END);
+    this.crc = end.getUint32(0, true);
+    this.size = end.getUint32(4, true);
+    this.method = 8;
+  }
+}
+
+const encode = (text) => new TextEncoder().encode(text);
+
+function member(content) {
+  if (content instanceof Deflated) return content;
+  const data = typeof content === "string" ? encode(content) : content;
+  return { data, crc: crc32(data), size: data.length, method: 0 };
+}
+
+/** Returns a zip file. @param {Record<string, string | Uint8Array | Deflated>} files */
 export function zipOf(files) {
-  const encode = (text) => new TextEncoder().encode(text);
   const parts = [];
   const directory = [];
   let offset = 0;
-  for (const [path, text] of Object.entries(files)) {
-    const [name, data] = [encode(path), typeof text === "string" ? encode(text) : text];
-    const [crc, { length }] = [crc32(data), data];
+  for (const [path, content] of Object.entries(files)) {
+    const name = encode(path);
+    const { data, crc, size, method } = member(content);
     const common = [
       [2, 20],
       [2, UTF8],
-      [2, 0],
+      [2, method],
       [2, 0],
       [2, DATE],
       [4, crc],
-      [4, length],
-      [4, length],
+      [4, data.length],
+      [4, size],
       [2, name.length],
       [2, 0],
     ];
     const head = record([[4, 0x04034b50], ...common]);
     parts.push(head, name, data);
     directory.push(record([[4, 0x02014b50], [2, 20], ...common, [2, 0], [2, 0], [2, 0], [4, 0], [4, offset]]), name);
-    offset += head.length + name.length + length;
+    offset += head.length + name.length + data.length;
   }
   const size = directory.reduce((sum, part) => sum + part.length, 0);
   const count = Object.keys(files).length;

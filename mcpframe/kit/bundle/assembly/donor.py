@@ -92,7 +92,7 @@ class Donor:
             BuildError: The donor lacks a requirement, or a file does not compile.
             ConfigError: No page may embed the server.
         """
-        self._check_requirements(project)
+        self.check_requirements(project)
         world = written_for_a_process(project, self.packages, author)
         project = replace(project, world=world, processes=starts_processes(author), absent=self.absent)
         code = {path: data for path, data in author.items() if path.endswith(".py")}
@@ -126,7 +126,8 @@ class Donor:
         same = _shared(inputs.layers.archives) == _shared(self.archives)
         return self.image if same else None
 
-    def _check_requirements(self, project: Project) -> None:
+    def check_requirements(self, project: Project) -> None:
+        """Raise `BuildError` if the donor lacks a requirement of a project."""
         lacking = [item for item in project.requirements if _package(item) not in self.packages.versions]
         if lacking := [*lacking, *(item for item in project.lazy if _package(item) not in self.lazy)]:
             raise BuildError(
