@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -55,7 +56,7 @@ allowed_origins = ["ORIGIN"]
 """
 FILES = {"words.py": WORDS, "page.html": PAGE, "pyproject.toml": CONFIG}
 MAKING = 120_000  # milliseconds
-DIFFERS = ("files", "inputs", "patches", "sizes", "snapshot", "start", "whole")
+DIFFERS = ("csp", "files", "inputs", "patches", "sizes", "snapshot", "start", "whole")
 """What a build's manifest has otherwise: its files are in two parts, and it takes a snapshot of its own."""
 
 
@@ -64,7 +65,7 @@ def embedding(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The origin of a page that embeds bundles."""
     folder = tmp_path_factory.mktemp("host")
     copy_host_modules(folder)
-    bundle_client(folder, install_locked(checkout_dir()))
+    shutil.copy(bundle_client(install_locked(checkout_dir())), folder / "mcp-client.js")
     (folder / "index.html").write_text(EMBEDDING, "utf-8")
     with serve_folder(folder) as served:
         yield f"http://localhost:{served.port}"
@@ -73,12 +74,15 @@ def embedding(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 async def ask(page: Page) -> None:
     await page.locator("#project-menu summary").click()
     await page.get_by_role("button", name="Download the bundle").click()
-    await page.locator("#project-menu summary").click()
 
 
 async def show(page: Page, path: str, text: str) -> None:
     await page.get_by_role("tab", name=path).click()
     await write(page, text)
+
+
+def directives(policy: str) -> dict[str, set[str]]:
+    return {name: set(sources) for name, *sources in map(str.split, policy.split(";"))}
 
 
 def check(folder: Path) -> Any:
@@ -130,6 +134,9 @@ async def test_a_bundle_of_the_playground_is_checked_served_and_called(
     assert {key: manifest.get(key) for key in built if key not in DIFFERS} == {
         key: built[key] for key in built if key not in DIFFERS
     }
+    policy, usual = directives(manifest["csp"]), directives(built["csp"])
+    assert policy.pop("script-src") >= usual.pop("script-src")  # and the script that fetches the snapshot
+    assert policy | {"worker-src": {"'none'"}} == usual
     assert {path.name for path in (tmp_path / "built").iterdir()} == {path.name for path in made.iterdir()}
     [report] = check(made)
     assert (report["errors"], report["session"]) == (0, True)
@@ -142,17 +149,17 @@ async def test_a_bundle_of_the_playground_is_checked_served_and_called(
 
 
 async def test_what_cannot_be_a_bundle_says_why(page: Page, troubles: Troubles, playground: str) -> None:
-    notice, config = page.locator("#notice"), CONFIG.replace('assets = ["page.html"]\n', "")
+    notice, config = page.locator("#notice"), CONFIG.replace('assets = ["page.html"]\n', "").replace("ORIGIN", "*")
+    begin = "from mcpframe import FrameServer\n\n"
     await page.goto(f"{playground}#template=minimal")
     for text, path, reasons in (
-        (config.replace("ORIGIN", "https://chat.example/"), "pyproject.toml", ["allowed_origins", "browsers report"]),
-        (config.replace('"ORIGIN"', ""), "pyproject.toml", ["no page may embed the server", "https://chat.example"]),
+        (config.replace('"*"', ""), "pyproject.toml", ["no page may embed the server", "https://chat.example"]),
         (f"{config}kind = 'page'\n", "pyproject.toml", ["is a page", "mcpframe build"]),
         (config.replace('"mcpframe"]', '"numpy"]'), "pyproject.toml", ["numpy", "mcpframe build"]),
-        (config.replace("ORIGIN", "*") + "import_timeout = 3\n", "pyproject.toml", []),
-        ("from mcpframe import FrameServer\n\ndef broken(:\n", "server.py", ["server.py", "line 3"]),
-        ("from mcpframe import FrameServer\nserver = FrameServer('x')\n1 / 0\n", "server.py", ["ZeroDivisionError"]),
-        ("from mcpframe import FrameServer\nserver = FrameServer('x')\nwhile True: pass\n", "server.py", ["3 seconds"]),
+        (f"{config}import_timeout = 3\n", "pyproject.toml", []),
+        (f"{begin}def broken(:\n", "server.py", ["server.py", "line 3"]),
+        (f"{begin}server = FrameServer('x')\n1 / 0\n", "server.py", ["ZeroDivisionError"]),
+        (f"{begin}server = FrameServer('x')\nwhile True: pass\n", "server.py", ["3 seconds"]),
     ):
         await show(page, path, text)
         if reasons:

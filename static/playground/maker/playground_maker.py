@@ -9,14 +9,16 @@ from __future__ import annotations
 import base64
 import dataclasses
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
-import mcpframe
 from mcpframe import FrameServer
 
 HERE = Path(__file__).parent
-mcpframe.__path__.append(str(HERE / "mcpframe"))  # the page's own mcpframe has no kit
+for name, module in [*sys.modules.items()]:  # the page's own mcpframe has no kit, and not all of the frame
+    if name.partition(".")[0] == "mcpframe" and hasattr(module, "__path__"):
+        module.__path__.append(str(HERE.joinpath(*name.split("."))))
 
 from mcpframe.kit.base.errors import KitError  # noqa: E402
 from mcpframe.kit.bundle.assembly.donor import Donor, read_donor  # noqa: E402
