@@ -144,7 +144,7 @@ async function started(place, page, signal, reason = new ProjectError("Stopped."
   signal.addEventListener("abort", () => fail(reason), { once: true });
   try {
     signal.throwIfAborted();
-    await Promise.race([run.start(page), failing]);
+    await Promise.race([run.start(page, null), failing]);
   } catch (error) {
     end();
     throw error;
