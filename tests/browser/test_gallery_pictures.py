@@ -24,6 +24,11 @@ server = FrameServer("adder", title='Adder "<b>"')
 def add(a: int, b: int) -> int:
     """Add two numbers."""
     return a + b
+
+
+@server.tool()
+def other() -> None:
+    """Do nothing."""
 '''
 DRAWING = """
 from mcpframe import FrameServer, FrameSession

@@ -57,10 +57,15 @@ _SETTLED = "() => document.querySelector('mcp-server').matches(':state(ready), :
 _READY = "() => document.querySelector('mcp-server').matches(':state(ready)')"
 _DRAWN = """() => [...document.querySelectorAll("#mcpframe-app > *")].some(({ offsetWidth, offsetHeight }) =>
   offsetWidth * offsetHeight > 0)"""
-_SHOW = "part => { document.querySelector('mcp-server').show = part; }"
+_SHOW = """part => {
+  const element = document.querySelector("mcp-server");
+  element.show = part;
+  const tool = element.shadowRoot.querySelector("details");
+  if (tool) tool.open = true;
+}"""
 _PAINTED = """() => document.fonts.ready.then(() =>
   new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))"""
-_RECIPE = 2
+_RECIPE = 3
 """Raised when pictures are taken in another way, so that those in the cache are not used."""
 
 
