@@ -16,6 +16,7 @@ from pyodide.ffi import JsException, JsProxy, create_proxy, to_js
 from mcpframe.frame.browser.window import ChannelPort, PeerWindow
 from mcpframe.frame.core.errors import PopupBlocked, StateError
 from mcpframe.frame.core.events import Departure, Inbound
+from mcpframe.frame.core.origins import SELF
 from mcpframe.frame.core.places import POPUP, POPUP_SIZE, Framing, Place
 
 _POLL_MILLISECONDS = 250
@@ -32,10 +33,10 @@ def absolute(url: str) -> str:
         return url
 
 
-def sandbox_address() -> str:
-    """Return the address of the sandbox proxy that this page was built with, on its other origin.
+def sandbox_address() -> tuple[str, bool]:
+    """Return the address of the sandbox proxy that this page was built with, and whether its origin is the page's own.
 
-    A preview on this machine has two origins: the address with `localhost`, and the one with 127.0.0.1.
+    Otherwise it is the other one: a preview on this machine has two, `localhost` and 127.0.0.1.
 
     Raises:
         StateError: if the page was built without one.
@@ -43,18 +44,20 @@ def sandbox_address() -> str:
     found = js.document.querySelector("meta[name=mcpframe-sandbox]")
     if not isinstance(found, JsProxy):
         raise StateError(
-            "Views and HTML text run in a sandbox of another origin: set sandbox_origin in [tool.mcpframe] and build "
-            "the page again, or pass the address of a sandbox.html."
+            "Views and HTML text run in a sandbox without this page's origin: set sandbox_origin in [tool.mcpframe] "
+            "and build the page again, or pass the address of a sandbox.html."
         )
     url = js.URL.new(found.content, js.document.baseURI)
-    host = str(url.hostname)
+    host, origin = str(url.hostname), str(found.getAttribute("data-origin"))
+    if origin == SELF:
+        return str(url.href), True
     if host == "localhost" or host.endswith(".localhost"):
         url.hostname = "127.0.0.1"
     elif host == "127.0.0.1":
         url.hostname = "localhost"
     else:
-        return str(js.URL.new(url.pathname, found.getAttribute("data-origin")).href)
-    return str(url.href)
+        return str(js.URL.new(url.pathname, origin).href), False
+    return str(url.href), False
 
 
 def own_origin() -> str:

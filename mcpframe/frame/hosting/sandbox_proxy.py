@@ -1,4 +1,4 @@
-"""The sandbox proxy of a host: a small page of another origin that frames HTML text and relays its messages.
+"""The sandbox proxy of a host: a small page of another origin, or of none, that frames HTML text and relays messages.
 
 See `static/app/sandbox.html`: its address, and the window of the page that it frames.
 """
@@ -14,10 +14,11 @@ from mcpframe.frame.compat import in_pyodide
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import OriginError, StateError
 from mcpframe.frame.core.events import Departure, Inbound, Window
+from mcpframe.frame.core.origins import ANY, OPAQUE
 from mcpframe.frame.core.places import parse_address
 
 PROXY_SANDBOX: Final = "allow-scripts allow-same-origin allow-forms"
-"""The sandbox of the proxy. The proxy keeps its origin, which is checked."""
+"""The sandbox of a proxy of another origin. It keeps that, which is checked."""
 VIEW_OPAQUE: Final = "allow-scripts allow-forms"
 VIEW_OWN_ORIGIN: Final = "allow-scripts allow-forms allow-same-origin"
 """The sandboxes of a view in the proxy: with an opaque origin, or with the proxy's."""
@@ -26,7 +27,7 @@ OWN: Final = "ui/notifications/sandbox-"
 
 
 def parse_sandbox_proxy(sandbox: str | None) -> tuple[str, str]:
-    """Return the address of the sandbox proxy, and its origin.
+    """Return the address of the sandbox proxy, and its origin: `OPAQUE` for one that the page's own origin serves.
 
     Args:
         sandbox: the address; None for the proxy that this page was built with.
@@ -38,7 +39,13 @@ def parse_sandbox_proxy(sandbox: str | None) -> tuple[str, str]:
     if in_pyodide():
         from mcpframe.frame.browser import frame_places
 
-        address, origin = parse_address(frame_places.absolute(sandbox) if sandbox else frame_places.sandbox_address())
+        if sandbox:
+            address, is_own = frame_places.absolute(sandbox), False
+        else:
+            address, is_own = frame_places.sandbox_address()
+        address, origin = parse_address(address)
+        if is_own:
+            return address, OPAQUE
         if origin == frame_places.own_origin():
             raise OriginError(f"{address} is of this page's own origin: serve the sandbox on another one.")
         return address, origin
@@ -59,6 +66,11 @@ def find_sandbox_proxy(sandbox: str | None) -> tuple[str, str] | None:
     if sandbox is None and not in_pyodide():
         return None
     return parse_sandbox_proxy(sandbox)
+
+
+def proxy_sandbox(origin: str) -> str:
+    """Return the `sandbox` attribute of a proxy: it keeps its origin, unless that is the page's own."""
+    return VIEW_OPAQUE if origin == OPAQUE else PROXY_SANDBOX
 
 
 class ProxiedWindow:
@@ -94,7 +106,7 @@ class ProxiedWindow:
             own = _own_method(text)
             if own == f"{OWN}proxy-ready":
                 message = {"jsonrpc": "2.0", "method": f"{OWN}resource-ready", "params": self._resource}
-                self._window.post(payload.encode(message), self._origin)
+                self._window.post(payload.encode(message), ANY if self._origin == OPAQUE else self._origin)
             elif own == f"{OWN}view-loaded":
                 self._loads += 1
                 if self._loads > 1:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Discriminator, Tag
 
 from mcpframe.frame.core.errors import OriginError
-from mcpframe.frame.core.origins import NOT_EXACT, parse_origin
+from mcpframe.frame.core.origins import NOT_EXACT, SELF, parse_origin
 from mcpframe.frame.dialects.available import entries_of, offered_names
 from mcpframe.views.html import url_origin
 
@@ -114,9 +114,9 @@ def _distribution(value: str) -> str:
     return value if value.endswith("/") else f"{value}/"
 
 
-def _origin(value: str) -> str:
+def _sandbox_origin(value: str) -> str:
     try:
-        return parse_origin(value)
+        return value if value == SELF else parse_origin(value)
     except OriginError as error:
         raise ValueError(str(error)) from None
 
@@ -164,7 +164,7 @@ PackageName = Annotated[str, AfterValidator(_package_name)]
 Dialects = Annotated[list[str], AfterValidator(_dialects)]
 Address = Annotated[str, AfterValidator(_address)]
 Distribution = Annotated[str, AfterValidator(_distribution)]
-Origin = Annotated[str, AfterValidator(_origin)]
+SandboxOrigin = Annotated[str, AfterValidator(_sandbox_origin)]
 NpmName = Annotated[str, AfterValidator(_npm_name)]
 NpmVersion = Annotated[str, AfterValidator(_npm_version)]
 Integrity = Annotated[str, AfterValidator(_integrity)]

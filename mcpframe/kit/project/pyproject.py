@@ -23,9 +23,9 @@ from mcpframe.kit.project.config_values import (
     Name,
     NpmName,
     NpmVersion,
-    Origin,
     PackageName,
     RelativePath,
+    SandboxOrigin,
     Sources,
     Value,
     Variable,
@@ -161,7 +161,7 @@ class McpframeConfig(_Section):
         app: Requests of such a view to its host.
         csp: The page's allowed sources.
         sandbox_origin: A second origin of the published folder, for the sandboxed content of the page's `AppHost` and
-            `UiHost`.
+            `UiHost`; or `"self"` for a frame of the page's own server whose sandbox takes away its origin.
         options: Deadlines and limits of the connection.
         runs_in: `worker` to run the server in a Web Worker, where a tool that computes blocks nothing, and can be
             stopped; or `page`.
@@ -202,7 +202,7 @@ class McpframeConfig(_Section):
     url: Address | None = None
     app: AppConfig = AppConfig()
     csp: CspConfig = CspConfig()
-    sandbox_origin: Origin | None = None
+    sandbox_origin: SandboxOrigin | None = None
     options: OptionsConfig = OptionsConfig()
     runs_in: Literal["worker", "page"] = "page"
     tool_timeout: Seconds | dict[str, Seconds] = {}

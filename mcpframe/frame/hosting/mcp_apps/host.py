@@ -5,9 +5,9 @@
         result = await view.call({"place": "Vienna"})
 
 A view is HTML text of a server that the host does not trust, so it runs in a sandbox: the host frames a page of another
-origin, the sandbox proxy (`static/app/sandbox.html`), which frames the view with the policy that the host derives from
-the view's declaration, and relays messages. A view reaches its own server and no other, and calls only tools that are
-for views; for everything else the host's functions are called.
+origin, or of none, the sandbox proxy (`static/app/sandbox.html`), which frames the view with the policy that the host
+derives from the view's declaration, and relays messages. A view reaches its own server and no other, and calls only
+tools that are for views; for everything else the host's functions are called.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from mcpframe.frame.core.errors import AppError
 from mcpframe.frame.core.events import Closed, Event
 from mcpframe.frame.core.limits import TEARDOWN_SECONDS, VIEW_HANDSHAKE_SECONDS, VIEW_PENDING_REQUESTS
 from mcpframe.frame.core.object_results import tool_with_object
-from mcpframe.frame.core.origins import parse_allowed_origins
+from mcpframe.frame.core.origins import OPAQUE, parse_allowed_origins
 from mcpframe.frame.core.places import Framing, allow_attribute
 from mcpframe.frame.dialects.mcp_apps.further_roles import HOST, AppsHostOffer, ViewCalled
 from mcpframe.frame.hosting.mcp_apps.requests import Hooks
 from mcpframe.frame.hosting.mcp_apps.view import RunningView
 from mcpframe.frame.hosting.policy import ViewPolicy, content_policy, granted, public_suffixes
-from mcpframe.frame.hosting.sandbox_proxy import PROXY_SANDBOX, VIEW_OPAQUE, VIEW_OWN_ORIGIN, parse_sandbox_proxy
+from mcpframe.frame.hosting.sandbox_proxy import VIEW_OPAQUE, VIEW_OWN_ORIGIN, parse_sandbox_proxy, proxy_sandbox
 from mcpframe.frame.hosting.shown_frame import ShownFrame, find_place
 from mcpframe.frame.hosting.view_server import MIME_TYPE, ViewResource, ViewServer
 from mcpframe.frame.session.session import WireHook
@@ -165,7 +165,7 @@ class AppHost:
         framing = Framing(
             url=self.sandbox,
             title=str((definition or {}).get("title") or (definition or {}).get("name") or uri),
-            sandbox=PROXY_SANDBOX,
+            sandbox=proxy_sandbox(self._origin),
             allow=allow_attribute(permissions.values()),
             visible=True,
         )
@@ -180,7 +180,9 @@ class AppHost:
             context=view.context,
             resource=self._resource(resource, policy, permissions),
         )
-        candidate = Candidate(HOST, parse_allowed_origins([self._origin]), offer)
+        opaque = self._origin == OPAQUE
+        allowed = parse_allowed_origins([] if opaque else [self._origin], opaque=opaque)
+        candidate = Candidate(HOST, allowed, offer)
         async with frame.open(
             find_place(place),
             framing,
@@ -189,6 +191,7 @@ class AppHost:
             on_event=lambda event: self._note(view, event),
             on_wire=self._on_wire,
             intercept=view.messages,
+            once=opaque,
             before_removal=lambda: view.tear_down(reason, self._teardown),
         ):
             frame.resize(_AS_WIDE_AS_ITS_PLACE, None)

@@ -28,7 +28,7 @@ from mcpframe.frame.core.places import FramedWindow, Framing, allow_attribute, p
 from mcpframe.frame.dialects.mcp_ui.further_roles import EMBEDDER, EmbedderOffer
 from mcpframe.frame.hosting.mcp_ui.actions import Actions, ShownUi, UiAction
 from mcpframe.frame.hosting.mcp_ui.resource import read_ui_resource, waiting_address
-from mcpframe.frame.hosting.sandbox_proxy import PROXY_SANDBOX, ProxiedWindow, find_sandbox_proxy
+from mcpframe.frame.hosting.sandbox_proxy import ProxiedWindow, find_sandbox_proxy, proxy_sandbox
 from mcpframe.frame.hosting.shown_frame import AXES, find_place
 from mcpframe.frame.session.host_messages import plain
 from mcpframe.frame.session.session import WireHook
@@ -173,7 +173,7 @@ class UiHost:
         framing = Framing(url="", title=self._title, allow=self._allow, visible=True, size=size)
         if self._proxy is not None:
             url, origin = self._proxy
-            return replace(framing, url=url, sandbox=PROXY_SANDBOX), origin
+            return replace(framing, url=url, sandbox=proxy_sandbox(origin)), origin
         if self.content.html is not None:
             return replace(framing, html=self.content.html, sandbox=self._sandbox("allow-scripts")), OPAQUE
         url, origin = parse_address(self.content.url)

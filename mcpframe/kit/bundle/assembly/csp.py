@@ -31,7 +31,7 @@ def page_policy(
             with that, and not with the page's address: there a page needs the name of its origin.
         frames: Whether the page may frame pages of its own origin; the author's `frame_src` takes precedence.
         inline: The inline scripts of the page.
-        sandbox: The origin of the sandbox for views; None for none.
+        sandbox: The origin of the sandbox for views, or `SELF`; None for none.
         worker: Whether the page has workers: the server's, or the one that unpacks a snapshot. They have this policy,
             too, as they come from a blob.
     """
@@ -42,7 +42,7 @@ def page_policy(
     if worker:
         directives["worker-src"].append("blob:")
     if sandbox:
-        directives["frame-src"] += [sandbox, *LOOPBACK]
+        directives["frame-src"] += ["'self'"] if sandbox == SELF else [sandbox, *LOOPBACK]
     return policy_text(directives)
 
 

@@ -23,7 +23,8 @@ class Hosting:
     """The inspector's services for views.
 
     Attributes:
-        sandbox: returns the address of the sandbox proxy; empty if there is none.
+        sandbox: returns the address of the sandbox proxy on another origin; empty for the inspector's own, in a frame
+            without an origin.
         is_own: returns whether the server is one of the user's own projects, which were named on the command line. Its
             views have the sandbox's origin, and frame its page instead of the published one.
         on_wire: called with every message between the inspector and a page, and the kind of the page: one of

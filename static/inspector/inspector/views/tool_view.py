@@ -104,10 +104,6 @@ class ToolView(LiveView[RunningView]):
         for old in (self._tools, self._policy):
             old.clear()
             old.hidden = True
-        if not self._hosting.sandbox():
-            self._tell_problem("Views need a sandbox on another origin, which only mcpframe inspect and dev serve.")
-            shown.given.set()
-            return
         self._begin()
 
     def _open(self) -> AbstractAsyncContextManager[RunningView]:
@@ -130,7 +126,7 @@ class ToolView(LiveView[RunningView]):
         return AppHost(
             client,
             self._name,
-            sandbox=self._hosting.sandbox(),
+            sandbox=self._hosting.sandbox() or None,
             own_origin=self._hosting.is_own(),
             context=self._controls.surroundings.context(),
             name="mcpframe-inspector",

@@ -21,8 +21,6 @@ from mcpframe import Element, Page, errors
 from mcpframe.hosts import ShownUi, UiHost, ViewServer, is_model_only
 from mcpframe.wire import Closed, Opened
 
-_NEEDED = "HTML text needs a sandbox on another origin, which only mcpframe inspect and dev serve."
-
 
 def add_outcome(place: Element, calling: Calling) -> Element:
     """Move the result of a request beside a new element for its live view, and return that element."""
@@ -171,20 +169,16 @@ class UiView(LiveView[ShownUi]):
         resource, replaced = prepared(self._chosen, own)
         if replaced:
             self._activity.note("Own page", f"Framed in place of {replaced}")
-        sandbox = self._hosting.sandbox()
         self._reason, self._client = "", self._connection.client
-        try:
-            host = UiHost(
-                resource,
-                proxy=sandbox or None,
-                render_data=data,
-                auto_resize=self._controls.follows,
-                on_event=self._on_event,
-                on_wire=lambda message: self._hosting.on_wire(message, "page"),
-                on_action=self._actions.handle,
-            )
-        except errors.StateError:
-            raise errors.UiError(_NEEDED) from None
+        host = UiHost(
+            resource,
+            proxy=self._hosting.sandbox() or None,
+            render_data=data,
+            auto_resize=self._controls.follows,
+            on_event=self._on_event,
+            on_wire=lambda message: self._hosting.on_wire(message, "page"),
+            on_action=self._actions.handle,
+        )
         return host.show(self._frame)
 
     async def _feed(self, running: ShownUi) -> None:

@@ -33,6 +33,12 @@ def test_a_public_address_is_named_beside_the_page_itself() -> None:
     assert found["frame-src"] == ["'self'"]
 
 
+def test_where_the_sandbox_of_views_may_be() -> None:
+    assert directives(page_policy(CspConfig(), sandbox="self"))["frame-src"] == ["'self'"]
+    found = directives(page_policy(CspConfig(), sandbox="https://sandbox.example"))["frame-src"]
+    assert found == ["https://sandbox.example", "http://localhost:*", "http://127.0.0.1:*"]
+
+
 def test_the_authors_list_is_added() -> None:
     csp = CspConfig(connect_src=["https://api.example"], frame_src=["https://f.example"], unsafe_eval=True)
     found = directives(page_policy(csp))

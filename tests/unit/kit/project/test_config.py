@@ -224,6 +224,12 @@ def test_origins_given_to_the_build_replace_the_configured_ones(tmp_path: Path) 
         with_origins(project, ["b.example"])
 
 
+def test_the_origin_of_the_sandbox_may_be_the_pages_own() -> None:
+    assert read_config({"sandbox_origin": "self"}, "f").sandbox_origin == "self"
+    with pytest.raises(ConfigError, match="scheme and host"):
+        read_config({"sandbox_origin": "null"}, "f")
+
+
 def test_origins_by_dialect() -> None:
     table = {"sep": ["https://chat.example"], "mcp_apps": ["*", "null"]}
     assert read_config({"allowed_origins": table}, "f").allowed_origins == table
