@@ -226,8 +226,8 @@ class Field {
  * Create the form of a tool.
  * @param {any} schema the JSON Schema of its arguments
  * @param {string} prefix of the fields' ids
- * @returns {{ element: HTMLFormElement, read: () => Record<string, unknown> | null }} the form, and its values; null after
- *   a problem, which is shown, and has the focus
+ * @returns {{ element: HTMLFormElement, fields: { name: string, input: any }[], read: () => Record<string, unknown> | null }}
+ *   the form, its controls, and its values; null after a problem, which is shown, and has the focus
  */
 export function makeForm(schema, prefix) {
   const element = make("form", { part: "form", novalidate: true });
@@ -255,5 +255,5 @@ export function makeForm(schema, prefix) {
       fields.map(({ name, read }) => [name, read()]).filter(([, value]) => value !== undefined),
     );
   };
-  return { element, read };
+  return { element, fields, read };
 }

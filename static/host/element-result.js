@@ -29,27 +29,29 @@ const BLOCKS = {
 /** Describe what cannot be shown. */
 const left = ({ mimeType, uri }) => pre(`[${[mimeType, uri].filter(Boolean).join(", ") || "not shown"}]`);
 
-/** Return whether a result's text says the same as its structured content, as that of many SDKs does. */
-function repeats(/** @type {CallToolResult} */ { content, structuredContent }) {
-  if (content?.length !== 1 || content[0].type !== "text") return false;
+/** Return whether the only text of a result says the same as a value. */
+function repeats(/** @type {CallToolResult["content"]} */ content, value) {
+  if (content.length !== 1 || content[0].type !== "text") return false;
+  const { text } = content[0];
   try {
-    return JSON.stringify(JSON.parse(content[0].text)) === JSON.stringify(structuredContent);
+    return text === value || JSON.stringify(JSON.parse(text)) === JSON.stringify(value);
   } catch {
     return false;
   }
 }
 
 /**
- * Return the elements that show a result.
+ * Return the elements that show a result. What many SDKs say twice, as text and as structured content, is shown once.
  * @param {CallToolResult} result
  * @returns {HTMLElement[]}
  */
-export function resultParts(result) {
-  const { content = [], structuredContent } = result;
-  if (structuredContent !== undefined && repeats(result)) return [asJson(structuredContent)];
+export function resultParts({ content = [], structuredContent }) {
+  if (structuredContent !== undefined && repeats(content, structuredContent)) return [asJson(structuredContent)];
   /** @type {HTMLElement[]} */
   const parts = content.map((block) => (Object.hasOwn(BLOCKS, block.type) ? BLOCKS[block.type](block) : asJson(block)));
-  if (structuredContent !== undefined) {
+  const [[name, value] = [], ...others] = Object.entries(structuredContent ?? {});
+  const isEnvelope = name === "result" && !others.length; // of a value that is no object
+  if (structuredContent !== undefined && !(isEnvelope && repeats(content, value))) {
     const summary = make("summary", {}, "Structured content");
     parts.push(make("details", {}, summary, asJson(structuredContent)));
   }

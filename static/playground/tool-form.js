@@ -1,6 +1,10 @@
-// A tool as a form: a field for each argument of its JSON Schema. Names, descriptions and results are a stranger's text.
-import { visible } from "../host/visible.js";
-import { element } from "./page.js";
+// A tool as a form that is open at once, and keeps what was typed into it: its fields and its result are those of the element
+// `<mcp-server>`, whose own tools are closed at first and forget their texts with the run. All texts are a stranger's.
+import { makeForm } from "../host/element-form.js";
+import { make } from "../host/element-parts.js";
+import { resultParts } from "../host/element-result.js";
+
+let made = 0; // forms, for ids
 
 /**
  * Returns the form of a tool.
@@ -9,39 +13,33 @@ import { element } from "./page.js";
  * @param {(args: Record<string, unknown>) => Promise<any>} call
  */
 export function toolForm(tool, kept, call) {
-  const schema = tool.inputSchema ?? {};
-  const required = new Set(schema.required ?? []);
-  const fields = Object.entries(schema.properties ?? {}).map(([name, property]) =>
-    field(tool.name, name, property, required.has(name), kept),
+  made += 1;
+  const { element: form, fields, read } = makeForm(tool.inputSchema, `tool-${made}`);
+  for (const { name, input } of fields) keep(input, `${tool.name}\n${name}`, kept);
+  const button = make("button", { type: "submit" }, "Call");
+  const output = make("output", { class: "result" });
+  const show = (parts, isBad) => {
+    output.classList.toggle("bad", isBad);
+    output.replaceChildren(...parts);
+  };
+  form.className = "tool";
+  form.prepend(
+    make("h3", {}, make("code", {}, tool.name)),
+    make("p", { class: "quiet", hidden: !tool.description }, tool.description ?? ""),
   );
-  const button = element("button", { type: "submit", textContent: "Call" });
-  const output = element("output", { className: "result" });
-  const form = element(
-    "form",
-    { className: "tool" },
-    element("h3", {}, element("code", { textContent: visible(tool.name) })),
-    element("p", { className: "quiet", textContent: visible(tool.description ?? "") }),
-    ...fields.map(({ label }) => label),
-    element("div", { className: "row" }, button),
-    output,
-  );
+  form.append(make("div", { class: "row" }, button), output);
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    let args;
-    try {
-      args = Object.fromEntries(fields.flatMap(({ name, read }) => read().map((value) => [name, value])));
-    } catch (error) {
-      show(output, error.message, true);
-      return;
-    }
+    if (button.disabled) return;
+    const args = read();
+    if (!args) return;
     button.disabled = true;
-    show(output, "Running …", false);
+    show([make("pre", {}, "Running …")], false);
     try {
       const result = await call(args);
-      output.replaceChildren(...contentOf(result));
-      output.classList.toggle("bad", Boolean(result.isError));
+      show(resultParts(result), result.isError === true);
     } catch (error) {
-      show(output, error.message, true);
+      show([make("pre", {}, error.message)], true);
     } finally {
       button.disabled = false;
     }
@@ -49,74 +47,20 @@ export function toolForm(tool, kept, call) {
   return form;
 }
 
-function show(output, text, isBad) {
-  output.classList.toggle("bad", isBad);
-  output.replaceChildren(element("pre", { textContent: visible(text) }));
-}
-
-function field(tool, name, property, isRequired, kept) {
-  const key = `${tool}\n${name}`;
-  const type = typeOf(property);
-  const choices = property.enum ?? (type === "boolean" ? ["true", "false"] : null);
-  const input = choices
-    ? element(
-        "select",
-        {},
-        ...(isRequired ? [] : [element("option", { value: "", textContent: "" })]),
-        ...choices.map((each) => element("option", { value: String(each), textContent: visible(String(each)) })),
-      )
-    : type === "string"
-      ? element("input", { type: "text", autocomplete: "off" })
-      : type === "number" || type === "integer"
-        ? element("input", { type: "number", step: type === "integer" ? "1" : "any" })
-        : element("textarea", { rows: 3, placeholder: "JSON", spellcheck: false });
-  const usual =
-    property.default === undefined
-      ? ""
-      : typeof property.default === "string"
-        ? property.default
-        : JSON.stringify(property.default);
-  /** @type {any} */ (input).value = kept.get(key) ?? usual;
-  if (/** @type {any} */ (input).selectedIndex === -1) /** @type {any} */ (input).selectedIndex = 0;
-  /** @type {any} */ (input).required = isRequired && type !== "string";
-  input.addEventListener("input", () => kept.set(key, /** @type {any} */ (input).value));
-  const read = () => {
-    const text = /** @type {any} */ (input).value;
-    if (text === "" && !(isRequired && type === "string")) return [];
-    if (property.enum) return [property.enum.find((each) => String(each) === text)];
-    if (type === "string") return [text];
-    try {
-      return [JSON.parse(text)];
-    } catch {
-      throw new Error(`${visible(name)} is not JSON.`);
-    }
+/** Puts the kept text into a field, if the field takes it, and keeps what is chosen or typed. */
+function keep(input, key, kept) {
+  const isChoice = input instanceof HTMLSelectElement;
+  const text = () => {
+    if (isChoice) return input.selectedOptions[0]?.text ?? "";
+    return input.type === "checkbox" ? String(input.checked) : input.value;
   };
-  const hint = property.description
-    ? [element("span", { className: "quiet", textContent: visible(property.description) })]
-    : [];
-  return { name, read, label: element("label", {}, element("span", { textContent: visible(name) }), input, ...hint) };
-}
-
-/** Returns the type of a property; `null` beside one is what an empty field leaves out. */
-function typeOf({ type, anyOf = [] }) {
-  const types = [type, ...anyOf.map((each) => each.type)].flat().filter((each) => each && each !== "null");
-  return types.length === 1 ? types[0] : "any";
-}
-
-/** Returns elements for the content of a result. */
-function contentOf({ content = [], structuredContent }) {
-  const shown = content.map((part) => {
-    if (part.type === "text") return element("pre", { textContent: visible(part.text) });
-    if (part.type === "image" && /^image\/(png|jpeg|gif|webp)$/.test(part.mimeType)) {
-      return element("img", { src: `data:${part.mimeType};base64,${part.data}`, alt: "The tool's picture" });
-    }
-    return element("pre", { textContent: visible(JSON.stringify(part, null, 2)) });
-  });
-  if (!shown.length)
-    shown.push(
-      element("pre", {
-        textContent: structuredContent ? visible(JSON.stringify(structuredContent, null, 2)) : "Done.",
-      }),
-    );
-  return shown;
+  const before = kept.get(key);
+  if (before !== undefined) {
+    const option = isChoice ? [...input.options].find((each) => each.text === before) : null;
+    if (option) option.selected = true;
+    else if (input.type === "checkbox") input.checked = before === "true";
+    else if (!isChoice) input.value = before;
+    input.dispatchEvent(new Event("input")); // has it checked
+  }
+  input.addEventListener("input", () => kept.set(key, text()));
 }

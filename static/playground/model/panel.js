@@ -1,5 +1,6 @@
 // "Ask a model": the fields of a service, the conversation, and the question before a call. The key is in this page's memory
 // only. What a model or a server says is text.
+import { resultParts } from "../../host/element-result.js";
 import { visible } from "../../host/visible.js";
 import { element } from "../page.js";
 import { ProjectError } from "../project-files.js";
@@ -92,7 +93,7 @@ export class ModelPanel {
       this.#conversation ??= new Conversation(service, server, {
         said: (text) => this.#write("Model", text),
         calling: (call) => this.#allow(call),
-        called: (call, result) => this.#write(`Result of ${call.name}`, textOf(result), result.isError ? "bad" : ""),
+        called: (call, result) => this.#add(`Result of ${call.name}`, resultParts(result), result.isError ? "bad" : ""),
       });
       this.#conversation.service = service; // the key may be another one
       await this.#conversation.ask(question);
@@ -130,23 +131,13 @@ export class ModelPanel {
 
   #write(who, text, className = "") {
     const shown = visible(text.length > LONGEST ? `${text.slice(0, LONGEST)} …` : text);
-    const entry = element(
-      "div",
-      { className },
-      element("strong", { textContent: visible(who) }),
-      element("pre", { textContent: shown }),
-    );
+    return this.#add(who, [element("pre", { textContent: shown })], className);
+  }
+
+  #add(who, parts, className) {
+    const entry = element("div", { className }, element("strong", { textContent: visible(who) }), ...parts);
     this.log.append(entry);
     this.log.scrollTop = this.log.scrollHeight;
     return entry;
   }
-}
-
-/** Returns a result as the user sees it. */
-function textOf({ content = [], structuredContent }) {
-  const texts = content.map((part) => {
-    if (part.type === "text") return part.text;
-    return part.type === "image" ? `[a picture, ${part.mimeType}]` : JSON.stringify(part, null, 2);
-  });
-  return texts.join("\n") || JSON.stringify(structuredContent ?? "Done.", null, 2);
 }
