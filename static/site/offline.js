@@ -3,7 +3,7 @@
 // out of its reach, and the playground hands such a frame its files.
 import { clientsClaim } from "workbox-core";
 import { ExpirationPlugin } from "workbox-expiration";
-import { cleanupOutdatedCaches, precacheAndRoute } from "workbox-precaching";
+import { precacheAndRoute } from "workbox-precaching";
 import { registerRoute } from "workbox-routing";
 import { CacheFirst, NetworkFirst } from "workbox-strategies";
 
@@ -16,8 +16,8 @@ const WAITING = 5; // seconds for the network, before what is kept is shown
 const MOST = 500; // files of each kind, of some megabytes each at most
 
 // A later version takes over once all pages of this one are closed: its files belong together.
+// No `cleanupOutdatedCaches`: it would delete the playground's files, too, whose scope begins with that of the site.
 clientsClaim();
-cleanupOutdatedCaches();
 precacheAndRoute(FILES);
 
 const kept = (name) => ({
