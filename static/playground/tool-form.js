@@ -49,6 +49,7 @@ export function toolForm(tool, kept, call) {
 
 /** Puts the kept text into a field, if the field takes it, and keeps what is chosen or typed. */
 function keep(input, key, kept) {
+  if (input.multiple) return; // no text says which were chosen
   const isChoice = input instanceof HTMLSelectElement;
   const text = () => {
     if (isChoice) return input.selectedOptions[0]?.text ?? "";
