@@ -148,6 +148,7 @@ async def test_a_bundle_of_the_playground_is_checked_served_and_called(
         assert await page.evaluate(called, [f"http://127.0.0.1:{served.port}/shouting/", MAKING]) == "HELLO!"
 
 
+@pytest.mark.extended  # six makers start: a minute
 async def test_what_cannot_be_a_bundle_says_why(page: Page, troubles: Troubles, playground: str) -> None:
     notice, config = page.locator("#notice"), CONFIG.replace('assets = ["page.html"]\n', "").replace("ORIGIN", "*")
     begin = "from mcpframe import FrameServer\n\n"
