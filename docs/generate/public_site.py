@@ -83,6 +83,7 @@ def build_public_site(
         site / "gallery",
         title="Servers to try",
         edits=edits,
+        runs="../../playground/run.html",
         allowed_origins=[HOST_ORIGIN],
         snapshot=snapshot,
         pictures=pictures,

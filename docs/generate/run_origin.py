@@ -66,8 +66,8 @@ def parse_run_origin(pattern: str, site: str | None) -> RunOrigin:
 
 
 def frame_sources(run: RunOrigin | None) -> list[str]:
-    """Return the sources of `frame-src` of the playground's policy."""
-    return ["'none'"] if run is None else [run.pattern]
+    """Return the sources of `frame-src` of the playground's policy: the inspector, and what runs at another origin."""
+    return ["'self'", *([] if run is None else [run.pattern])]
 
 
 def policy_of_servers(page: bytes, own: Sequence[str] = ()) -> dict[str, list[str]]:

@@ -13,6 +13,8 @@ const WASM = "application/wasm"; // the type without which nothing compiles whil
 export async function start() {
   const boot = document.getElementById("mcpframe-boot");
   const config = JSON.parse(boot.textContent);
+  // Of a phase: a page from `srcdoc` has no address of its own.
+  if (boot.dataset.fragment) location.hash = boot.dataset.fragment;
   try {
     const blobs = await (boot.dataset.files === "parent" ? fromParent() : fromDocument());
     place(config, blobs);

@@ -6,6 +6,7 @@ import { Files } from "./files.js";
 import { formatFile } from "./formatting.js";
 import { showHistory } from "./history.js";
 import { Importing } from "./importing.js";
+import { InspectorPanel } from "./inspector-panel.js";
 import { $, guarded, inTurn, notice, on } from "./page.js";
 import { Projects } from "./projects.js";
 import { Donor } from "./server-page.js";
@@ -30,7 +31,8 @@ const files = new Files(workspace, editor);
 const projects = new Projects(workspace);
 const importing = new Importing(workspace);
 const donor = new Donor(document.baseURI);
-const server = new ServerPanel(workspace, files, editor, donor);
+const inspector = new InspectorPanel();
+const server = new ServerPanel(workspace, files, editor, donor, inspector);
 
 let model = null; // what asks a model, once it was opened
 

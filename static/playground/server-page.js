@@ -8,11 +8,14 @@ import { conflict, fits, requirementOf } from "./requirements.js";
 import { zipOf } from "./zip.js";
 
 const BOOT = /(<script type="application\/json" id="mcpframe-boot" data-files="parent">)(.*?)(<\/script>)/s;
+const INBOX = /(<script type="application\/json" id="mcpframe-inbox">)(.*?)(<\/script>)/s;
 const STAND_IN = "https://playground.invalid"; // in the donor, for the origin of this page
 const SERVER = "server.zip";
 const ASSETS = "assets/";
 const WHEELS = "wheels/";
 const NOT_ASSETS = /(^|\/)(pyproject\.toml|readme\.md|.*\.py|.*\.lock|tests\/.*)$/i;
+/** What only the browser reads of a project: `_BROWSERS_ONLY` in kit/bundle/assembly/author_files.py. */
+const BROWSERS_ONLY = /\.(m?js|css|woff2?)$/;
 /** WebKit without stack switching starts no Python in a worker of an opaque frame (2.50: a NoGilError): in the page, it does. */
 const HAS_WORKERS = "Suspending" in WebAssembly;
 
@@ -159,10 +162,12 @@ export function configOf(files) {
  * Returns the page of a project's server and its files, for `handed` of host.js, and whether it runs in a worker.
  * @param {LentParts} donor
  * @param {Record<string, any>} project its files
- * @param {import("./packages.js").Fetched[]} [wheels] installed before its code runs
+ * @param {object} [options]
+ * @param {import("./packages.js").Fetched[]} [options.wheels] installed before its code runs
+ * @param {boolean} [options.setsUp] whether the page is that of the setup phase
  * @throws {ProjectError} it cannot run here, or not without wheels
  */
-export async function serverPage(donor, project, wheels = []) {
+export async function serverPage(donor, project, { wheels = [], setsUp = false } = {}) {
   const { needed, ...settings } = settingsOf(project, donor);
   if (needed.length && !wheels.length) {
     throw new ProjectError(
@@ -171,16 +176,18 @@ export async function serverPage(donor, project, wheels = []) {
   }
   const paths = Object.keys(project);
   const pick = (chosen) => Object.fromEntries(chosen.map((path) => [path, project[path]]));
-  const code = pick(paths.filter((path) => path.endsWith(".py")));
-  const needs = needsOf(Object.values(code));
+  const modules = paths.filter((path) => path.endsWith(".py"));
+  const assets = paths.filter((path) => !NOT_ASSETS.test(path));
+  const needs = needsOf(Object.values(pick(modules)));
   return pageOf(donor, {
     ...settings,
-    files: code,
-    assets: pick(paths.filter((path) => !NOT_ASSETS.test(path))),
+    files: pick([...modules, ...assets.filter((path) => !BROWSERS_ONLY.test(path))]),
+    assets: pick(assets),
     styles: settings.styles.map((path) => project[path]),
     inPage: needs.page,
     world: needs.process,
     wheels,
+    setsUp,
   });
 }
 
@@ -197,9 +204,10 @@ export async function serverPage(donor, project, wheels = []) {
  * @param {boolean} server.inPage whether it cannot run in a worker
  * @param {boolean} server.world whether it has the environment of a process
  * @param {import("./packages.js").Fetched[]} [server.wheels] installed before its code runs
+ * @param {boolean} [server.setsUp] whether the page is that of the setup phase
  */
 export async function pageOf(donor, server) {
-  const { entry, name, title, assets = {}, styles = [], inPage, world, wheels = [] } = server;
+  const { entry, name, title, assets = {}, styles = [], inPage, world, wheels = [], setsUp = false } = server;
   const inWorker = HAS_WORKERS && !inPage;
   const code = zipOf(server.files);
   const boot = JSON.parse(BOOT.exec(donor.html)[2]);
@@ -224,8 +232,20 @@ export async function pageOf(donor, server) {
     files[ASSETS + path] = new Blob([/** @type {any} */ (content)], { type: typeOf(path) });
   let html = donor.html.replace(BOOT, (_, head, __, tail) => head + scriptJson(boot) + tail);
   html = await withStyles(html, styles);
+  if (setsUp) html = inSetup(html);
   if (boot.assets.files.some((path) => /\.m?js$/.test(path))) html = html.replace("script-src ", "script-src blob: ");
   return { html: html.replaceAll(STAND_IN, location.origin), files, inWorker };
+}
+
+/** Makes a page that of the setup phase. What a setup asks for is known to the project alone: its Python opens it. */
+function inSetup(html) {
+  return html
+    .replace(BOOT, (_, head, data, tail) => head.replace(/>$/, ' data-fragment="setup">') + data + tail)
+    .replace(INBOX, (_, head, data, tail) => {
+      const inbox = JSON.parse(data);
+      for (const phase of inbox.phases) if (phase.fragment) phase.openings = [];
+      return head + scriptJson(inbox) + tail;
+    });
 }
 
 const TYPES = {

@@ -23,12 +23,16 @@ export class ServerPanel {
    * @param {import("./files.js").Files} files
    * @param {import("./editor.js").Editor} editor
    * @param {import("./server-page.js").Donor} donor
+   * @param {object} on
+   * @param {(project: import("./lending.js").Lent) => void} on.started is called when a run has tools
+   * @param {() => void} on.ended is called when a run has ended
    */
-  constructor(workspace, files, editor, donor) {
+  constructor(workspace, files, editor, donor, on) {
     this.workspace = workspace;
     this.files = files;
     this.editor = editor;
     this.donor = donor;
+    this.on = on;
   }
 
   /** Shows and runs nothing of the project before. */
@@ -62,16 +66,18 @@ export class ServerPanel {
     this.#enable();
     try {
       const donor = await this.donor.fetch();
-      const project = checkFiles(this.workspace.project.files);
-      const { needed } = settingsOf(project, donor);
+      const { name } = this.workspace.project;
+      const files = { ...checkFiles(this.workspace.project.files) };
+      const { needed } = settingsOf(files, donor);
       const wheels = needed.length ? await this.#packages(needed, donor, mine) : [];
       if (mine !== this.#running) return;
-      const page = await serverPage(donor, project, wheels);
+      const page = await serverPage(donor, files, { wheels });
       if (mine !== this.#running) return;
       await mine.start(page, await homeOf(this.workspace.project.id));
       if (mine !== this.#running) return;
       await this.#listTools(mine);
       this.#status("Running", "good");
+      this.on.started({ name, files, wheels });
     } catch (error) {
       if (mine === this.#running) this.#failed(error.message);
     }
@@ -101,6 +107,7 @@ export class ServerPanel {
   end() {
     this.#latest?.end();
     this.#running = this.#latest = null;
+    this.on.ended();
     this.#enable();
   }
 
@@ -135,6 +142,7 @@ export class ServerPanel {
 
   #failed(reason) {
     this.#running = null;
+    this.on.ended();
     this.#enable();
     this.#status("Stopped", "bad");
     $("tools").replaceChildren();

@@ -74,7 +74,7 @@ async def test_a_folder_a_zip_and_files_beside_a_server(
     await expect(text).to_contain_text('FrameServer("pictures")')
     await expect(told).to_contain_text("Read it before you run it")
     await expect(page.locator("#projects option:checked")).to_have_text("pictures")
-    await expect(page.get_by_role("tab")).to_have_text(["server.py", "page.html", "static/a.png"])
+    await expect(page.locator("#files").get_by_role("tab")).to_have_text(["server.py", "page.html", "static/a.png"])
     await expect(page.locator("iframe")).to_have_count(0)
     await page.get_by_role("tab", name="static/a.png").click()
     await expect(page.get_by_role("img", name="static/a.png")).to_be_visible()
@@ -137,7 +137,7 @@ async def test_a_public_address_opens_and_is_named_and_others_are_not_fetched(
     await page.goto(f"{address}#from={origin}/o/r/{COMMIT}/mine.py")
     await expect(text).to_have_text("fetched = 1")
     await expect(told).to_contain_text(f"{origin}/o/r/{COMMIT}/mine.py, pinned to a commit. Read it before")
-    await expect(page.get_by_role("tab")).to_have_text(["server.py"])
+    await expect(page.locator("#files").get_by_role("tab")).to_have_text(["server.py"])
     await expect(page.locator("iframe")).to_have_count(0)
     assert "#" not in page.url
 

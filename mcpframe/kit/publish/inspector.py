@@ -16,13 +16,19 @@ from mcpframe.kit.bundle.snapshot.camera import Camera
 
 
 def build_inspector(
-    out: Path, results: Sequence[BuildResult], *, taking: Camera | None = None, progress: Progress = silent
+    out: Path,
+    results: Sequence[BuildResult],
+    *,
+    runs: str = "",
+    taking: Camera | None = None,
+    progress: Progress = silent,
 ) -> None:
     """Build it into an output root, and name the bundles to it: it opens these without a question to its user.
 
     Args:
         out: The output root of the bundles.
         results: The bundles, in the order in which it lists them.
+        runs: The address of the playground's page for runs of its projects, relative to the inspector; empty for none.
         taking: As for `build`.
         progress: Reports long steps.
 
@@ -31,4 +37,5 @@ def build_inspector(
     """
     built = build(static_dir() / INSPECTOR, out, taking=taking, progress=labelled("The inspector", progress))
     servers = [{"title": result.manifest["title"], "url": f"../{result.url_path}"} for result in results]
-    write_file(built.folder / "examples.json", json.dumps({"servers": servers}).encode(), public=True)
+    offered = {"servers": servers, **({"runs": runs} if runs else {})}
+    write_file(built.folder / "examples.json", json.dumps(offered).encode(), public=True)

@@ -71,6 +71,7 @@ def build_gallery(
     *,
     title: str = "",
     edits: Mapping[str, str] | None = None,
+    runs: str = "",
     upgrade: bool = False,
     snapshot: bool | None = None,
     allowed_origins: Sequence[str] | None = None,
@@ -87,6 +88,7 @@ def build_gallery(
         out: The output root.
         title: The page's title; by default from the folder's name.
         edits: By a project's folder name, the address where the project can be edited.
+        runs: As for `build_inspector`.
         upgrade: As for `build`.
         snapshot: As for `build`.
         allowed_origins: As for `build`. The gallery's own pages may embed its servers in any case.
@@ -122,7 +124,7 @@ def build_gallery(
             raise next(iter(failures.values()))
         built.sort(key=lambda each: str(each[1].manifest["title"]).casefold())
         results = tuple(result for _, result in built)
-        build_inspector(out, results, taking=taking, progress=progress)
+        build_inspector(out, results, runs=runs, taking=taking, progress=progress)
     shown = _pictures(out, built, progress) if pictures else _own_pictures(built)
     entries = _write(out, title or folder.resolve().name.replace("-", " ").capitalize(), built, edits or {}, shown)
     return Gallery(out, entries, results, failures)

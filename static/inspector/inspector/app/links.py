@@ -10,6 +10,9 @@ from inspector.widgets.dialogs import Dialog
 from mcpframe import Page
 from mcpframe.hosts import parse_address
 
+RUN = "#kept="
+"""What the address of a run has that the playground keeps, before its id."""
+
 
 @dataclass(frozen=True)
 class Link:
@@ -19,15 +22,17 @@ class Link:
         url: the address of a server.
         era: one of `ERAS`.
         dialect: one of `DIALECTS`; empty if it names none.
+        title: the server's title until its setup reports one. A stranger's link may have any: only a run's is shown.
     """
 
     url: str
     era: str
     dialect: str = ""
+    title: str = ""
 
 
 def read_link(fragment: str) -> Link | None:
-    """Read `#add=ADDRESS&era=ERA&dialect=DIALECT`; None for another fragment.
+    """Read `#add=ADDRESS&era=ERA&dialect=DIALECT&title=TITLE`; None for another fragment.
 
     Raises:
         OriginError: the address cannot be framed.
@@ -38,7 +43,7 @@ def read_link(fragment: str) -> Link | None:
     url, _ = parse_address(asked["add"][0])
     era = asked.get("era", ["auto"])[0]
     named = asked.get("dialect", [""])[0]
-    return Link(url, era if era in ERAS else "auto", named if named in DIALECTS else "")
+    return Link(url, era if era in ERAS else "auto", named if named in DIALECTS else "", asked.get("title", [""])[0])
 
 
 async def agrees(page: Page, url: str) -> bool:

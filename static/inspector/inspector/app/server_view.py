@@ -68,7 +68,7 @@ class ServerView:
 
         Args:
             origin: the inspector's origin.
-            sandbox: returns the address of the sandbox proxy for views; empty if there is none.
+            sandbox: as for `Hosting`.
             is_own: returns whether the server at an address is one of the user's own projects.
             sample: returns the tool call to show in the server's own page as a view; empty for none.
             changed: called when stored data, or the entry in the list of servers, has changed.
@@ -100,7 +100,7 @@ class ServerView:
         self._show = controls.add("button", "Show page", type="button")
         self._connect = controls.add("button", "Connect", type="button")
         self._set_up = controls.add("button", "Set up again", type="button")
-        controls.add("button", "Remove", type="button").on("click", lambda: remove(server))
+        controls.add("button", "Remove", type="button", class_="insp-remove").on("click", lambda: remove(server))
         self._broken = view.add("div", class_="insp-notice", hidden=True)
         self._broken_text = self._broken.add("pre", role="alert", tabindex="0")
         self._notice = view.add("div", class_="insp-notice", hidden=True)

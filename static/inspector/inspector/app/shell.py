@@ -6,7 +6,7 @@ import asyncio
 from contextlib import suppress
 from typing import Any
 
-from inspector.app.links import agrees, read_link
+from inspector.app.links import RUN, Link, agrees, read_link
 from inspector.app.server_view import ServerView
 from inspector.session.rebuilds import Rebuilt, Terminal, news
 from inspector.session.servers import (
@@ -40,6 +40,7 @@ class Shell:
         self._toasts = Toasts(page)
         self._origin = str(page.js.location.origin)
         self._stored: Any = None
+        self._alone = False  # shows a run of the playground, and remembers nothing
         self._offered = Offered()
         self._example_items: dict[str, Element] = {}
         self._rebuilt: Rebuilt | None = None
@@ -67,7 +68,15 @@ class Shell:
         self._adding.on("click", lambda: self._show_adding(self._adding.get("aria-expanded") != "true"))
 
     async def begin(self) -> None:
-        """Show the examples and the stored servers, and reconnect to these."""
+        """Show the examples and the stored servers, and reconnect to these; or a run of the playground by itself."""
+        link = self._read_address()
+        if link is not None and await self._is_run(link.url):
+            self._alone = True
+            self._page.element("#insp").set("data-alone", "")
+            self._listed.set()
+            await self.add(link.url, title=link.title, dialect=PREFERRED)
+            return
+        self._forget_address()
         try:
             stored = await self._page.storage.get(_KEY)
         except errors.StorageError as error:
@@ -84,7 +93,8 @@ class Shell:
         with suppress(OSError):  # then there are no examples
             self._offered = await self._read_offered()
         self._show_examples()
-        await self._take_address()
+        if link is not None:
+            await self._add_linked(link)
         if self._offered.rebuilds:
             self._page.run(self._follow, "Following the builds")
 
@@ -137,7 +147,10 @@ class Shell:
         await self.add(self._address_of(example), title=example.title)
 
     def _address_of(self, example: Example) -> str:
-        return str(self._page.js.defaultView.URL.new(example.url, self._page.js.baseURI).href)
+        return self._absolute(example.url)
+
+    def _absolute(self, url: str) -> str:
+        return str(self._page.js.defaultView.URL.new(url, self._page.js.baseURI).href)
 
     def _tell(self, problem: str) -> None:
         self._problem.text = problem
@@ -151,19 +164,33 @@ class Shell:
             return TIMEOUT
         return seconds if 0 < seconds <= 600 else TIMEOUT
 
-    async def _take_address(self) -> None:
-        """Add the server in the inspector's address, if `examples.json` names it, too, or the user confirms."""
-        location = self._page.js.location
-        fragment = str(location.hash)
+    def _read_address(self) -> Link | None:
+        """Return the link in the inspector's address; None if there is none, or one that cannot be framed."""
         try:
-            link = read_link(fragment)
+            return read_link(str(self._page.js.location.hash))
         except errors.OriginError as error:
-            link = None
             self._tell(str(error))
-        if fragment:
+            return None
+
+    def _forget_address(self) -> None:
+        location = self._page.js.location
+        if location.hash:
             self._page.js.defaultView.history.replaceState(None, "", location.pathname + location.search)
-        if link is None:
-            return
+
+    async def _is_run(self, url: str) -> bool:
+        """Return whether an address is of a run that the playground beside the inspector keeps.
+
+        It is shown alone and without a question: other pages cannot make one, and the playground's user has started it.
+        """
+        address, kept, _ = url.partition(RUN)
+        if not kept:
+            return False
+        with suppress(OSError):
+            self._offered = await self._read_offered()
+        return bool(self._offered.runs) and address == self._absolute(self._offered.runs)
+
+    async def _add_linked(self, link: Link) -> None:
+        """Add the server of a link, if `examples.json` names it, too, or the user confirms."""
         known = self._is_own(link.url)
         there = self._servers.with_url(link.url)
         if there is None and (known or await agrees(self._page, link.url)):
@@ -332,7 +359,7 @@ class Shell:
     async def _remember(self) -> None:
         """Store the list. Its data is read before the first await, so that the last call wins."""
         data = self._servers.to_json()
-        if data == self._stored:
+        if self._alone or data == self._stored:
             return
         self._stored = data
         try:

@@ -223,7 +223,8 @@ class Offered:
         examples: servers to choose from.
         named: addresses given to the command, which a link may add without confirmation.
         rebuilds: the beginning of the address that reports builds; empty if there are no builds.
-        sandbox: the address of the sandbox proxy for views, which has another origin; empty if there is none.
+        sandbox: the address of the sandbox proxy for views, which has another origin; empty for the inspector's own.
+        runs: the address of the playground's page for runs of its projects; empty if there is no playground.
         samples: tool calls to show in servers' own pages, by the servers' addresses: `arguments` and `result`.
     """
 
@@ -231,12 +232,13 @@ class Offered:
     named: frozenset[str] = frozenset()
     rebuilds: str = ""
     sandbox: str = ""
+    runs: str = ""
     samples: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read_offered(text: str) -> Offered:
     """Read `examples.json`: `{"servers": [{"title": …, "url": …}], "named": […], "rebuilds": …, "sandbox": …,
-    "samples": {…}}`.
+    "runs": …, "samples": {…}}`.
 
     Unusable entries are dropped.
     """
@@ -247,7 +249,8 @@ def read_offered(text: str) -> Offered:
     if not isinstance(found, dict):
         return Offered()
     entries, named = found.get("servers"), found.get("named")
-    rebuilds, sandbox, samples = found.get("rebuilds"), found.get("sandbox"), found.get("samples")
+    texts = {name: found[name] for name in ("rebuilds", "sandbox", "runs") if isinstance(found.get(name), str)}
+    samples = found.get("samples")
     examples = [
         Example(entry["title"], entry["url"])
         for entry in (entries if isinstance(entries, list) else ())
@@ -256,7 +259,6 @@ def read_offered(text: str) -> Offered:
     return Offered(
         tuple(examples),
         frozenset(item for item in (named if isinstance(named, list) else ()) if isinstance(item, str)),
-        rebuilds if isinstance(rebuilds, str) else "",
-        sandbox if isinstance(sandbox, str) else "",
-        samples if isinstance(samples, dict) else {},
+        samples=samples if isinstance(samples, dict) else {},
+        **texts,
     )

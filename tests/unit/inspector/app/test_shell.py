@@ -99,7 +99,7 @@ async def opened(
     monkeypatch.setattr(browser.document, "baseURI", "https://inspector.example/", raising=False)
     made = shell.Shell(page)
     await made.begin()
-    assert location.hash == ""
+    assert location.hash == ("" if not made._alone else fragment)
     return Opened(made, asked, troubles)
 
 
@@ -125,6 +125,29 @@ async def test_what_the_command_named_is_added_first_without_a_question(
         made = await opened(monkeypatch, LINK, remembered=remembered, **said)
         assert (made.asked, made.servers) == ([], [LINKED, "https://mine.example/"])
         assert made.shell._servers.selected == next(iter(made.shell._servers)).session_id
+
+
+RUNS = "https://site.example/playground/run.html"
+RUN = "#" + urlencode({"add": f"{RUNS}#kept=1234"})
+
+
+async def test_a_run_of_the_playground_beside_it_is_shown_alone_and_not_remembered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = await opened(monkeypatch, RUN, remembered=["https://mine.example/"], runs=RUNS)
+    assert (made.asked, made.servers) == ([], [f"{RUNS}#kept=1234"])
+    await made.shell._remember()
+    stored = await made.shell._page.storage.get("servers")
+    assert [each["url"] for each in stored["servers"]] == ["https://mine.example/"]
+
+
+@pytest.mark.parametrize(
+    ("address", "runs"),
+    [(f"{RUNS}#1.code", RUNS), (f"{RUNS}#kept=1", ""), ("https://else.example/run.html#kept=1", RUNS), (RUNS, RUNS)],
+)
+async def test_no_other_page_is_a_run(monkeypatch: pytest.MonkeyPatch, address: str, runs: str) -> None:
+    made = await opened(monkeypatch, "#" + urlencode({"add": address}), runs=runs)
+    assert (made.asked, made.servers) == ([address], [])
 
 
 async def test_a_link_may_name_the_dialect(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -169,7 +169,8 @@ def test_no_examples(text: str) -> None:
 
 def test_where_builds_are_told_of() -> None:
     assert read_offered('{"servers": [], "rebuilds": "rebuilds"}') == Offered(rebuilds="rebuilds")
-    assert read_offered('{"rebuilds": 1}') == Offered()
+    assert read_offered('{"rebuilds": 1, "runs": []}') == Offered()
+    assert read_offered('{"runs": "run.html"}') == Offered(runs="run.html")
 
 
 def test_what_the_command_named() -> None:
