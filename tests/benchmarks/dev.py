@@ -20,6 +20,10 @@ from tests.benchmarks.samples import take_turns
 
 HOST, INSPECTOR = "host page", "inspector"
 
+# A rebuild takes a frame to about:blank and back, on which the driver of Playwright 1.65 may crash if frames have
+# processes of their own.
+_FLAGS = ("--disable-site-isolation-trials",)
+
 # What is seen of a session that is connected, and whose tools were asked for.
 _SHOWS = {
     HOST: """name => document.documentElement.dataset.state === "ready"

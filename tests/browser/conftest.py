@@ -216,9 +216,9 @@ def official_view(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
 
 @asynccontextmanager
 async def chromium(*arguments: str) -> AsyncIterator[Browser]:
-    """Run a Chromium for the duration of the block: all of it, with further arguments, or the headless shell."""
+    """Run a Chromium, with further arguments, for the duration of the block."""
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(**chromium_options(*arguments, whole=bool(arguments)))
+        browser = await playwright.chromium.launch(**chromium_options(*arguments))
         yield browser
         await browser.close()
 
@@ -239,7 +239,7 @@ async def profile_with_third_party_storage(folder: Path) -> AsyncIterator[Browse
     """
     set_third_party_storage(folder, allowed=True)
     async with async_playwright() as playwright:
-        context = await playwright.chromium.launch_persistent_context(folder, **chromium_options(whole=True))
+        context = await playwright.chromium.launch_persistent_context(folder, **chromium_options())
         context.set_default_timeout(PATIENCE * 1000)
         yield context
         await context.close()

@@ -176,7 +176,7 @@ async def chromium_with(
     (loaded / "manifest.json").write_text(json.dumps(manifest), "utf-8")
     (loaded / "proxy.js").write_text(_PROXY, "utf-8")
     (loaded / "client.html").write_text(_CLIENT_PAGE, "utf-8")
-    options = chromium_options(whole=True)
+    options = chromium_options()
     folders = ",".join(str(each) for each in (loaded, *others))
     more = [
         f"--disable-extensions-except={folders}",

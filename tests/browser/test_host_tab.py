@@ -52,7 +52,7 @@ async def framed(tab: HostTab, address: str) -> Frame:
 async def profile(tmp_path: Path) -> AsyncIterator[BrowserContext]:
     """A profile that is launched as tests of authors have it."""
     async with async_playwright() as playwright:
-        options = chromium_options(off=OFF, whole=True)
+        options = chromium_options(off=OFF)
         context = await playwright.chromium.launch_persistent_context(tmp_path / "profile", **options)
         yield context
         await context.close()

@@ -29,7 +29,7 @@ async def caching(origins: Origins) -> AsyncIterator[tuple[Page, Troubles]]:
     """A page in a Chromium whose back/forward cache works, as Playwright's does not by itself."""
     async with async_playwright() as playwright:
         ignored = ["--disable-back-forward-cache"]
-        browser = await playwright.chromium.launch(**chromium_options(whole=True), ignore_default_args=ignored)
+        browser = await playwright.chromium.launch(**chromium_options(), ignore_default_args=ignored)
         async with new_context(browser) as (context, troubles):
             yield await context.new_page(), troubles
         await browser.close()

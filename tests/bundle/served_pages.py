@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, FrameLocator, Page, expect, sync_playwright
 
+from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.web.serve import serve_folder
-from tests.support.origins import headless_options
+from tests.support.origins import SHORT_LIVED
 
 PATIENCE = 60_000  # milliseconds
 
@@ -54,7 +55,9 @@ document.body.append(frame);
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(**headless_options())
+        options = launch_options(ensure_chromium())
+        options["args"].append(SHORT_LIVED)
+        browser = playwright.chromium.launch(**options)
         yield browser
         browser.close()
 

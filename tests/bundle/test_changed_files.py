@@ -18,12 +18,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.web.serve import serve_app
 from tests.browser.engines import KINDS
 from tests.bundle.conftest import SERVER, write_project
 from tests.bundle.served_pages import HOST, PATIENCE
-from tests.support.origins import headless_options
+from tests.support.origins import SHORT_LIVED
 from tests.support.suites import except_for, extended
 
 CACHING = {
@@ -178,10 +179,13 @@ class Chromium:
 def running(name: str, folder: Path) -> Iterator[Browser]:
     """Run a browser for the duration of the block; the test is skipped where it is not installed."""
     if name == "chromium":
-        with sync_playwright() as playwright, playwright.chromium.launch(**headless_options()) as browser:
-            page = browser.new_page()
-            page.set_default_timeout(PATIENCE)
-            yield Chromium(page)
+        with sync_playwright() as playwright:
+            options = launch_options(ensure_chromium())
+            options["args"].append(SHORT_LIVED)
+            with playwright.chromium.launch(**options) as browser:
+                page = browser.new_page()
+                page.set_default_timeout(PATIENCE)
+                yield Chromium(page)
         return
     [kind] = [kind for kind in KINDS if kind.name == name]
     if (program := kind.find()) is None:

@@ -21,6 +21,7 @@ from playwright.sync_api import Browser, sync_playwright
 from pytest_pyodide.runner import PlaywrightChromeRunner
 from pytest_pyodide.server import DefaultHandler
 
+from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.bundle.assembly.layers import SITE_PACKAGES
 from mcpframe.kit.bundle.assembly.special_packages import advice
 from mcpframe.kit.bundle.packages.compile_layers import compiled_wheels
@@ -31,7 +32,7 @@ from mcpframe.kit.bundle.pyodide.archive import pack
 from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
 from mcpframe.kit.bundle.pyodide.runtime import Runtime, ensure_runtime
 from mcpframe.kit.bundle.pyodide.version import FILES
-from tests.support.origins import headless_options
+from tests.support.origins import SHORT_LIVED
 from tests.support.suites import mark_folder
 
 HERE = Path(__file__).parent
@@ -152,9 +153,11 @@ def web_server_main(dist_folder: Path) -> Iterator[tuple[str, int, None]]:
 @pytest.fixture(scope="module")
 def playwright_browsers() -> Iterator[dict[str, Browser]]:
     """Chromium, launched in a way that works with the system's and as root; replaces the one of pytest-pyodide."""
+    options = launch_options(ensure_chromium())
+    options["args"].append(SHORT_LIVED)
     with (
         sync_playwright() as playwright,
-        contextlib.closing(playwright.chromium.launch(**headless_options())) as browser,
+        contextlib.closing(playwright.chromium.launch(**options)) as browser,
     ):
         yield {"chrome": browser}
 

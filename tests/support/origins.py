@@ -6,7 +6,6 @@ Several runs share this machine: each process serves its site at a port of its o
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -54,32 +53,14 @@ def port_itself() -> Iterator[int]:
         yield PORT
 
 
-def headless_options(*, off: Sequence[str] | None = None, whole: bool = False) -> LaunchOptions:
-    """Return the options to launch a Chromium for test pages: its headless shell, if that is installed beside it.
-
-    The shell is the same engine, with less work for each page. It has no extensions, no preferences of a profile, and
-    no back/forward cache.
-
-    Args:
-        off: The features to disable, in place of the usual ones.
-        whole: Whether it needs what the shell lacks.
-    """
-    chromium = ensure_chromium()
-    shell = chromium.with_name("chromium-headless-shell")
-    executable = chromium if whole or not os.access(shell, os.X_OK) else shell
-    options = launch_options(executable) if off is None else launch_options(executable, off=off)
-    # Sites have processes of their own, as Chromium's: by itself the shell has one for all.
-    return {**options, "args": [*options["args"], "--site-per-process", SHORT_LIVED]}
-
-
-def chromium_options(*arguments: str, off: Sequence[str] | None = None, whole: bool = False) -> LaunchOptions:
+def chromium_options(*arguments: str, off: Sequence[str] | None = None) -> LaunchOptions:
     """Return the options to launch a Chromium with further arguments, for which `PORT` is this process's port.
 
     Args:
         arguments: Further arguments.
         off: The features to disable, in place of the usual ones.
-        whole: Whether it needs what the headless shell lacks.
     """
-    options = headless_options(off=off, whole=whole)
+    executable = ensure_chromium()
+    options = launch_options(executable) if off is None else launch_options(executable, off=off)
     mapped = f"--host-resolver-rules=MAP *.localhost:{PORT} 127.0.0.1:{served_port()}"
-    return {**options, "args": [*options["args"], mapped, *arguments]}
+    return {**options, "args": [*options["args"], mapped, SHORT_LIVED, *arguments]}
