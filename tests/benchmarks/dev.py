@@ -57,7 +57,7 @@ def measure_dev(browser: BenchmarkBrowser, rounds: int) -> list[Figure]:
 
 def _followed(browser: BenchmarkBrowser, url: str, kind: str, file: Path, rounds: int) -> list[float]:
     """Open a page, change the server, and give how many milliseconds each change took to be seen."""
-    with browser.profile() as context, host_page(context, url) as host:
+    with browser.profile(flags=_FLAGS) as context, host_page(context, url) as host:
         before = file.read_text().partition("def ")[2].partition("(")[0]
         host.page.wait_for_function(_SHOWS[kind], arg=before)
         count = 0
