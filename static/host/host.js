@@ -142,12 +142,20 @@ export { FrameTransport } from "./session.js";
 
 /**
  * @typedef {object} Handed
- * @property {HandedPage} handed The page itself, in place of its address.
- * @property {boolean} [opaque] True without `handed.address`.
+ * @property {HandedPage & { address?: undefined }} handed The page itself, in place of its address.
+ * @property {true} opaque
  * @property {undefined} [url]
  */
 
-/** @typedef {FrameOptions & (InIframe | InPopup) & (AtAddress | Handed)} FrameTransportOptions */
+/**
+ * @typedef {object} HandedElsewhere
+ * @property {HandedPage & { address: string | URL }} handed The page itself, and the page that waits for it.
+ * @property {false | undefined} [opaque]
+ * @property {false | undefined} [popup]
+ * @property {undefined} [url]
+ */
+
+/** @typedef {FrameOptions & (InIframe | InPopup) & (AtAddress | Handed | HandedElsewhere)} FrameTransportOptions */
 
 /**
  * A browser permission that a page asks for in its setup (draft specification of 2025-07).

@@ -45,15 +45,16 @@ export class Run {
       this.on.problem(title, detail);
       if (ended) fail(new Error(title));
     };
-    this.#transport = new FrameTransport({
-      iframe: this.#iframe,
-      handed: { html, files, onproblem, address: home?.address },
-      sessionId: home?.sessionId,
-      opaque: !home,
-      sandbox: home ? AT_HOME : SANDBOX,
-      timeout: STARTING,
-      visibility: "optional",
-    });
+    const handed = { html, files, onproblem };
+    const options = /** @type {const} */ ({ iframe: this.#iframe, timeout: STARTING, visibility: "optional" });
+    this.#transport = home
+      ? new FrameTransport({
+          ...options,
+          handed: { ...handed, address: home.address },
+          sessionId: home.sessionId,
+          sandbox: AT_HOME,
+        })
+      : new FrameTransport({ ...options, handed, opaque: true, sandbox: SANDBOX });
     this.#client = new Client({ name: "mcpframe playground", version: "1" });
     this.#client.setNotificationHandler("notifications/message", ({ params }) =>
       this.on.log(params.level, typeof params.data === "string" ? params.data : JSON.stringify(params.data)),

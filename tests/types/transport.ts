@@ -40,6 +40,7 @@ const transport = new FrameTransport(options);
 new FrameTransport({ popup: true, url, timeout: 1000 });
 new FrameTransport({ iframe, url, sandbox: SANDBOX.strict, opaque: true });
 new FrameTransport({ iframe, handed: { html: "<!doctype html>", files: { "a.zip": new Blob() } }, opaque: true });
+new FrameTransport({ iframe, handed: { html: "", address: "https://a.run.example/" } });
 new FrameTransport({ iframe, url, sandbox: "allow-scripts allow-same-origin" });
 
 // What a host does not know may be passed as undefined.
@@ -54,6 +55,8 @@ new FrameTransport({ url });
 new FrameTransport({ iframe });
 // @ts-expect-error  a page that is handed over has no origin
 new FrameTransport({ iframe, handed: { html: "" } });
+// @ts-expect-error  one that is handed over to an address has an origin
+new FrameTransport({ iframe, handed: { html: "", address: "https://a.run.example/" }, opaque: true });
 // @ts-expect-error  a popup has no sandbox
 new FrameTransport({ popup: true, url, sandbox: "strict" });
 // @ts-expect-error  no such visibility
