@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import BrowserContext, Page, expect
 
 from docs.generate.playground import write_pages
 from docs.generate.run_origin import parse_run_origin, write_run_page
 from mcpframe.kit.web.serve import serve_folder
-from tests.browser.conftest import Troubles
+from tests.browser.conftest import Troubles, profile_with_third_party_storage
 from tests.browser.test_playground import run, write
 
 KEEPING = """
@@ -47,6 +47,13 @@ def playground(public_site: Path, tmp_path_factory: pytest.TempPathFactory) -> I
         write_pages(folder / "site", run_origin=origin)
         write_run_page(origin, (folder / "site" / "framed.html").read_bytes(), folder / "runs")
         yield f"{address}/"
+
+
+@pytest.fixture
+async def context(tmp_path: Path) -> AsyncIterator[BrowserContext]:
+    """A profile in which a page keeps values that another site frames."""
+    async with profile_with_third_party_storage(tmp_path / "profile") as context:
+        yield context
 
 
 async def call(page: Page, name: str, expected: str, **values: str) -> None:
