@@ -74,18 +74,12 @@ def main(arguments: Sequence[str]) -> int:
     verbs.add_parser("check", help="lint and type checks")
     docs_options = verbs.add_parser("docs", help="the documentation's generated parts, and its site in site/")
     docs_options.add_argument("--check", action="store_true", help="only complain where a generated part is stale")
-    site_options = verbs.add_parser("site", help="the public site in dist/site: front page, playground, gallery, docs")
-    several = {"--files-of": "ORIGIN", "--models": "ORIGIN", "--index": "URL", "--wheels-of": "ORIGIN"}
-    for option, metavar in several.items():
-        site_options.add_argument(
-            option, action="append", default=[], metavar=metavar, help="see docs/how-to/playground.md"
-        )
-    site_options.add_argument("--distribution", metavar="PLACE", help="see docs/how-to/playground.md")
     verbs.add_parser("scripts", help="bundle the scripts of static/page, static/app and static/host, after a change")
     verbs.add_parser("host", help="pack the npm package @mcpframe/host into dist/")
     verbs.add_parser("fixtures", help="build the bundles that tests serve, once")
     verbs.add_parser("lock", help="renew the lock files")
     # All arguments after these, options included, go to the program that they run.
+    verbs.add_parser("site", help="the public site in dist/site: front page, playground, gallery, docs", add_help=False)
     verbs.add_parser("test", help="run the tests", add_help=False)
     verbs.add_parser("bench", help="run the benchmark", add_help=False)
     verbs.add_parser("conformance", help="run the official conformance suite against the bridge", add_help=False)
@@ -96,7 +90,7 @@ def main(arguments: Sequence[str]) -> int:
     verbs.add_parser("profile", help="profile which WebAssembly functions serving runs", add_help=False)
     verbs.add_parser("weight", help="lines of code by room, and what has changed since a commit", add_help=False)
     options, rest = parser.parse_known_args(arguments)
-    passing = ("test", "bench", "conformance", "soak", "survey", "screenshots", "release", "profile", "weight")
+    passing = ("site", "test", "bench", "conformance", "soak", "survey", "screenshots", "release", "profile", "weight")
     if rest and options.verb not in passing:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     os.environ.update(_COMPILED)
@@ -133,12 +127,7 @@ def main(arguments: Sequence[str]) -> int:
         elif options.verb == "docs":
             return docs(check=options.check)
         elif options.verb == "site":
-            chosen = [f"--files-of={origin}" for origin in options.files_of]
-            chosen += [f"--models={origin}" for origin in options.models]
-            chosen += [f"--index={url}" for url in options.index]
-            chosen += [f"--wheels-of={origin}" for origin in options.wheels_of]
-            chosen += [] if options.distribution is None else [f"--distribution={options.distribution}"]
-            return subprocess.call([sys.executable, "-m", "docs.generate.public_site", *chosen], cwd=ROOT, env=set_up())
+            return subprocess.call([sys.executable, "-m", "docs.generate.public_site", *rest], cwd=ROOT, env=set_up())
         elif options.verb == "lock":
             lock()
         elif options.verb == "scripts":

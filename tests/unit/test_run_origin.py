@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from docs.generate.run_origin import RunOrigin, parse_run_origin
@@ -29,3 +33,15 @@ def test_a_run_origin() -> None:
 def test_what_is_no_run_origin(pattern: str, site: str | None) -> None:
     with pytest.raises(ValueError, match=r"--run-origin|run\.example"):
         parse_run_origin(pattern, site)
+
+
+def test_the_command_takes_the_options_of_the_site() -> None:
+    command = [
+        sys.executable,
+        str(Path(__file__).parents[2] / "build.py"),
+        "site",
+        "--run-origin",
+        "https://*.run.example",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, "--run-origin needs --site-origin" in done.stderr) == (1, True)
