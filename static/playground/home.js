@@ -1,5 +1,6 @@
 // Where a project's server runs: in a frame without an origin, or, if the site was built with a run origin, at an origin of
 // its own, which has storage. Its name is made of the project's id, so that it is the same at each run, and nobody else's.
+import { sha256, toHex } from "./bytes.js";
 
 /**
  * @typedef {object} Home
@@ -21,6 +22,5 @@ export async function homeOf(id) {
 
 /** Returns 32 hexadecimal digits, a label of a host's name. The id can't be told from it. */
 async function digest(text) {
-  const bytes = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
-  return Array.from(bytes.subarray(0, 16), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return toHex((await sha256(new TextEncoder().encode(text))).subarray(0, 16));
 }

@@ -1,5 +1,6 @@
 // Links to projects: `#1.` and the project as JSON, deflate-raw, base64url; `#template=NAME`; or `#from=ADDRESS`. The text of a fragment
 // reaches no server. A link is a stranger's: its content is inflated up to a limit and checked.
+import { fromBase64, packed, toBase64 } from "./bytes.js";
 import { readAll } from "./reading.js";
 import { checkFiles, MOST_BYTES, nameOf, ProjectError } from "./project-files.js";
 
@@ -14,21 +15,12 @@ export async function linkOf({ name, files }) {
   const entries = Object.entries(files);
   const texts = entries.filter(([, content]) => typeof content === "string");
   const others = entries.filter(([, content]) => typeof content !== "string");
-  const data = Object.fromEntries(others.map(([path, bytes]) => [path, base64Of(bytes)]));
+  const data = Object.fromEntries(others.map(([path, bytes]) => [path, toBase64(/** @type {Uint8Array} */ (bytes))]));
   const project = { name, files: Object.fromEntries(texts), ...(others.length ? { data } : {}) };
   const json = new TextEncoder().encode(JSON.stringify(project));
-  const stream = new Blob([json]).stream().pipeThrough(new CompressionStream("deflate-raw"));
-  const packed = new Uint8Array(await new Response(stream).arrayBuffer());
-  return `#${VERSION}${base64Of(packed).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
+  const small = await packed(new Blob([json]), "deflate-raw");
+  return `#${VERSION}${toBase64(small).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
 }
-
-function base64Of(bytes) {
-  let binary = "";
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary);
-}
-
-const bytesOf = (base64) => Uint8Array.from(atob(base64), (one) => one.charCodeAt(0));
 
 /**
  * Reads a fragment.
@@ -51,7 +43,7 @@ export async function readLink(fragment) {
 /** Returns the files of a link that are no texts: they stand there as base64. */
 function binary(data) {
   try {
-    return Object.fromEntries(Object.entries(data).map(([path, base64]) => [path, bytesOf(String(base64))]));
+    return Object.fromEntries(Object.entries(data).map(([path, base64]) => [path, fromBase64(String(base64))]));
   } catch {
     throw new ProjectError(DAMAGED);
   }
@@ -79,7 +71,7 @@ async function inflated(text) {
   if (!/^[A-Za-z0-9_-]+$/.test(text)) throw new ProjectError(DAMAGED);
   let stream;
   try {
-    const bytes = bytesOf(text.replaceAll("-", "+").replaceAll("_", "/"));
+    const bytes = fromBase64(text.replaceAll("-", "+").replaceAll("_", "/"));
     stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
     // JSON escapes at most six characters for one byte.
     const blob = await readAll(stream, MOST_BYTES * 2, "The project in this link is too large.");

@@ -2,7 +2,8 @@
 // after the other's first half: the maker has the build, and never runs the project's code; the other imports the
 // project's server, and describes it.
 import { visible } from "../host/visible.js";
-import { element, notice } from "./page.js";
+import { fromBase64, packed } from "./bytes.js";
+import { element, notice, refusedInFrame, save } from "./page.js";
 import { checkFiles, ProjectError } from "./project-files.js";
 import { needsOf } from "./python-code.js";
 import { Run } from "./running.js";
@@ -19,8 +20,7 @@ const DESCRIBING = ["playground_describe.py", "playground_import_server.py"];
  * @param {import("./server-page.js").Donor} donor
  */
 export async function downloadBundle(project, donor) {
-  if (top !== self)
-    return notice("This page is in another page's frame, where the playground runs nothing: open it in a tab.");
+  if (refusedInFrame()) return;
   const stopping = new AbortController();
   const place = document.body.appendChild(element("div", { hidden: true }));
   const say = (text) => notice(text, { Stop: () => stopping.abort() });
@@ -28,9 +28,7 @@ export async function downloadBundle(project, donor) {
     say("Fetching what a bundle is made with …");
     const { name, files, hasSnapshot, warnings, seconds } = await bundleOf(project, donor, place, say, stopping.signal);
     const zip = zipOf(files);
-    const url = URL.createObjectURL(zip);
-    element("a", { href: url, download: `${name}-bundle.zip` }).click();
-    setTimeout(() => URL.revokeObjectURL(url), 60_000);
+    save(zip, `${name}-bundle.zip`);
     const from = hasSnapshot
       ? `It starts from a snapshot of the SDK, in about ${seconds} s here; mcpframe build takes one of the server, too.`
       : `It has no snapshot, and starts in about ${seconds} s here; mcpframe build takes one.`;
@@ -82,8 +80,8 @@ async function bundleOf({ name, files: given }, donor, place, say, signal) {
       : null;
     const seconds = Math.max((performance.now() - began) / 1000, 0.1).toFixed(1);
     say("Making the bundle …");
-    const packed = await packing;
-    const sizes = Object.fromEntries(Object.keys(there).map((path) => [path, packed[path]?.length ?? null]));
+    const gzips = await packing;
+    const sizes = Object.fromEntries(Object.keys(there).map((path) => [path, gzips[path]?.length ?? null]));
     const { made, packed: ownPacked, lent: kept, ...others } = await maker.ask("make", { report, lent: sizes });
     const zipped = {};
     const add = async (path, content, gzip) => {
@@ -92,7 +90,7 @@ async function bundleOf({ name, files: given }, donor, place, say, signal) {
     };
     for (const [path, text] of Object.entries(made))
       await add(path, () => fromBase64(text), ownPacked[path] && fromBase64(ownPacked[path]));
-    for (const path of kept) await add(path, () => bytesOf(there[path]), packed[path]);
+    for (const path of kept) await add(path, () => bytesOf(there[path]), gzips[path]);
     return { ...others, hasSnapshot: others.has_snapshot, files: zipped, seconds };
   } finally {
     maker.end();
@@ -162,13 +160,10 @@ async function started(place, page, signal, reason = new ProjectError("Stopped."
 
 /** Returns those of the donor's files as gzip that its build has as gzip, too. */
 async function packedFiles(files, { files: entries }) {
-  const packed = entries.filter(({ path, gzip_bytes: size }) => size !== null && files[path]);
-  return Object.fromEntries(await Promise.all(packed.map(async ({ path }) => [path, await gzip(files[path])])));
-}
-
-async function gzip(blob) {
-  return new Uint8Array(await new Response(blob.stream().pipeThrough(new CompressionStream("gzip"))).arrayBuffer());
+  const worthIt = entries.filter(({ path, gzip_bytes: size }) => size !== null && files[path]);
+  return Object.fromEntries(
+    await Promise.all(worthIt.map(async ({ path }) => [path, await packed(files[path], "gzip")])),
+  );
 }
 
 const bytesOf = async (blob) => new Uint8Array(await blob.arrayBuffer());
-const fromBase64 = (text) => Uint8Array.from(atob(text), (one) => one.charCodeAt(0));

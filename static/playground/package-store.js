@@ -1,13 +1,12 @@
 // The wheels that were fetched, and what was chosen for which requirements: in the browser's cache if it has one, so that
 // the same project runs again at once, without a question and without a network.
+import { sha256, toHex } from "./bytes.js";
+
 const CACHE = "mcpframe playground packages";
 const MOST_KEPT = 300; // files; the oldest go first
 
 /** Returns the SHA-256 of data in hexadecimal digits. @param {Blob} data */
-export async function sha256Of(data) {
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", await data.arrayBuffer()));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
+export const sha256Of = async (data) => toHex(await sha256(await data.arrayBuffer()));
 
 export class PackageStore {
   #here = new Map(); // of this page, by key

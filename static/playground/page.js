@@ -32,6 +32,20 @@ export function notice(text, actions = {}) {
   $("notice").hidden = !text;
 }
 
+/** Whether this page is in another page's frame, where a click could be stolen: says that nothing runs there. */
+export function refusedInFrame() {
+  if (top === self) return false;
+  notice("This page is in another page's frame, where the playground runs nothing: open it in a tab.");
+  return true;
+}
+
+/** Saves a file as a download. @param {Blob} blob @param {string} name */
+export function save(blob, name) {
+  const url = URL.createObjectURL(blob);
+  element("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
 /** Returns a function whose errors are shown; those that are not for the user are thrown, too. */
 export function guarded(act) {
   return async (...args) => {

@@ -2,6 +2,7 @@
 // place of its own. Nothing of the project runs here; it is data in the page.
 import { parse } from "smol-toml";
 import { visible } from "../host/visible.js";
+import { sha256, toBase64 } from "./bytes.js";
 import { ProjectError } from "./project-files.js";
 import { needsOf } from "./python-code.js";
 import { conflict, fits, requirementOf } from "./requirements.js";
@@ -267,8 +268,7 @@ const TYPES = {
 const typeOf = (path) => TYPES[path.split(".").at(-1).toLowerCase()] ?? "text/plain";
 
 async function integrity(data) {
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
-  return `sha256-${btoa(String.fromCharCode(...digest))}`;
+  return `sha256-${toBase64(await sha256(data))}`;
 }
 
 /** Adds style sheets, and their hashes to the page's policy. */

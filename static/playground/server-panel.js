@@ -1,7 +1,7 @@
 // The run beside the editor: start and stop, the forms of the tools, the console, and errors at their lines.
 import { visible } from "../host/visible.js";
 import { homeOf } from "./home.js";
-import { $, element, notice } from "./page.js";
+import { $, element, refusedInFrame } from "./page.js";
 import { checkFiles, ProjectError } from "./project-files.js";
 import { Run } from "./running.js";
 import { serverPage, settingsOf } from "./server-page.js";
@@ -46,8 +46,7 @@ export class ServerPanel {
 
   /** Runs the project, in place of the run before. */
   async run() {
-    if (top !== self)
-      return notice("This page is in another page's frame, where the playground runs nothing: open it in a tab.");
+    if (refusedInFrame()) return;
     this.end();
     this.#status("Starting …", "busy");
     await this.workspace.flush();

@@ -1,7 +1,7 @@
 // Links and downloads of the project that is open, and the project of the page's own address.
 import { exported } from "./export.js";
 import { LONG_LINK, LONGEST_LINK, linkOf, readLink } from "./link.js";
-import { $, element, notice } from "./page.js";
+import { $, notice, save } from "./page.js";
 import { checkFiles } from "./project-files.js";
 import { fromTemplate, newProject, templates } from "./projects.js";
 import { hostsOf } from "./server-page.js";
@@ -43,9 +43,7 @@ export async function copyLink() {
 export async function download(project) {
   const parts = await (await fetch(new URL("export.json", document.baseURI))).json();
   const template = (await templates()).find(({ name }) => name === project.template);
-  const url = URL.createObjectURL(zipOf(exported({ ...project, files: checkFiles(project.files) }, parts, template)));
-  element("a", { href: url, download: `${project.name}.zip` }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+  save(zipOf(exported({ ...project, files: checkFiles(project.files) }, parts, template)), `${project.name}.zip`);
 }
 
 /**
