@@ -340,9 +340,10 @@ def lock() -> None:
     compiling += ["--generate-hashes", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links"]
     compiling += ["--custom-compile-command", "python3 build.py lock"]
     compiling += ["--unsafe-package", "pip", "--no-emit-package", "pip"]  # an environment keeps its Python's own
+    extras = [word for name in ("test", "node", "server", "public", "metrics") for word in ("--extra", name)]
     for sources, target in (
         (["requirements/bootstrap.in"], "requirements/bootstrap.txt"),
-        (["pyproject.toml", "--extra", "test", "--extra", "node", "requirements/dev.in"], "requirements/dev.txt"),
+        (["pyproject.toml", *extras, "requirements/dev.in"], "requirements/dev.txt"),
         *(([str(path)], str(path.with_suffix(".txt"))) for path in sorted(Path("requirements/sdks").glob("*.in"))),
     ):
         with step(f"Locking {target}"):

@@ -76,7 +76,10 @@ if TYPE_CHECKING:
     from mcpframe.frame.page_server.server import page_server as page_server
     from mcpframe.frame.serving.author_setup import Setup as Setup
     from mcpframe.frame.serving.frame_session import FrameSession as FrameSession
+    from mcpframe.frame.serving.kept import Kept as Kept
+    from mcpframe.frame.serving.kept import kept as kept
     from mcpframe.frame.serving.server import FrameServer as FrameServer
+    from mcpframe.frame.serving.tasks import Tasks as Tasks
     from mcpframe.frame.serving.wrapped import WrappedServer as WrappedServer
     from mcpframe.frame.serving.wrapped import wrap as wrap
     from mcpframe.frame.storage.values import Storage as Storage

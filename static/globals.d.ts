@@ -20,17 +20,11 @@ interface Navigator {
 }
 
 declare const OWN_FILES: any;
+declare const OTHER_FILES: string[] | null;
 declare const HASHED_NAME: string;
 
 declare module "*/mcp-client.js" {
   export const Client: any;
-}
-declare module "*/host.js" {
-  export const FrameTransport: any;
-  export const FrameError: any;
-}
-declare module "*/visible.js" {
-  export const visible: (text: unknown) => string;
 }
 declare module "*/hub-scripts.js" {
   export const documentTools: any;

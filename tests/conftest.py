@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import functools
 import gc
+import inspect
 import os
 import signal
 from collections.abc import Generator
@@ -25,6 +28,11 @@ settings.load_profile("same")
 os.environ.setdefault("UV_EXCLUDE_NEWER", "2026-11-20T12:00:00Z")
 """Builds without a lock resolve the same versions each day. Move it when `python3 build.py lock` has renewed the locks:
 uv installs nothing newer. `tests/browser/test_fastmcp.py` has a test of the newest versions."""
+
+
+TEST_SECONDS = 420
+"""The deadline of an asynchronous test: Playwright's own limits do not hold in a frame that it has lost. A test that
+blocks its thread is ended later, with its process (`faulthandler_timeout` in pyproject.toml)."""
 
 
 @pytest.fixture
@@ -82,6 +90,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     durations = read_durations()
     choose_suite(config, items, durations)
     longest_first(items, durations)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    """Let no asynchronous test wait for ever."""
+    test = pyfuncitem.obj
+    if inspect.iscoroutinefunction(test):
+
+        @functools.wraps(test)
+        async def within_deadline(**arguments: Any) -> None:
+            async with asyncio.timeout(TEST_SECONDS):  # anyio's would have to end after those that the test leaves open
+                await test(**arguments)
+
+        pyfuncitem.obj = within_deadline
+    return (yield)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -23,6 +23,7 @@ from importlib import import_module
 from pathlib import Path
 
 from docs.generate import (
+    client_rules,
     commands,
     configuration,
     errors,
@@ -30,6 +31,7 @@ from docs.generate import (
     limits,
     messages,
     outcomes,
+    plain_python,
     proofs,
     protocol,
     python,
@@ -43,7 +45,15 @@ ROOT = DOCS.parent
 EXAMPLES = DOCS / "examples"
 
 _PART = re.compile(r"<!-- generated: (?P<what>[^\n]*?) -->\n.*?<!-- end generated -->\n", re.DOTALL)
-_LANGUAGES = {".py": "python", ".toml": "toml", ".js": "js", ".ts": "ts", ".html": "html", ".css": "css"}
+_LANGUAGES = {
+    ".cfg": "text",
+    ".py": "python",
+    ".toml": "toml",
+    ".js": "js",
+    ".ts": "ts",
+    ".html": "html",
+    ".css": "css",
+}
 
 
 class UnknownPart(Exception):
@@ -132,6 +142,7 @@ def _of_dialect(module: str, name: str, sep: Callable[[str], str] | None = None)
 _GENERATORS: dict[str, Callable[[str], str]] = {
     "example": example,
     "claims": proofs.claims,
+    "client-rules": client_rules.rules,
     "commands": commands.reference,
     "configuration": configuration.table,
     "deadlines": protocol.deadlines,
@@ -147,6 +158,7 @@ _GENERATORS: dict[str, Callable[[str], str]] = {
     "refusals": outcomes.refusals,
     "rooms": rooms.rooms,
     "static-hosts": static_hosts.static_hosts,
+    "plain-python": plain_python.differences,
     "sent": _of_dialect("dialect_talk", "sent"),
     "sequence": _of_dialect("dialect_talk", "sequence", messages.sequence),
     "states": _of_dialect("dialects", "states", protocol.states),

@@ -16,7 +16,7 @@ from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 
 PAGE = Path(__file__).with_suffix(".html")
 """The page around the server: a picture is one of it."""
-_PICTURE: ViewportSize = {"width": 1180, "height": 860}
+_PICTURE: ViewportSize = {"width": 1180, "height": 900}
 _PATIENCE = 180
 _SCALE = {"Oslo": 90, "Rome": 70, "Lima": 45}
 SALES = "city,month,amount\n" + "".join(
@@ -73,7 +73,7 @@ async def _take(address: str, host: str, scheme: Literal["light", "dark"], image
             await frame.locator("#tables li").wait_for()
             for tool, arguments in _CALLS:
                 result = await client.call_tool(tool, arguments)
-                [content] = result.content
+                content = result.content[0]  # the link to a kept table follows
                 answer = content.model_dump(mode="json", by_alias=True)
                 await page.evaluate(_ADD, [tool, json.dumps(arguments, indent=1), answer])
             await frame.locator("#result img").wait_for()

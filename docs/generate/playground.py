@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from mcpframe.kit.base.data import static_dir, templates_dir
 from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import scratch
+from mcpframe.kit.bundle.assembly.index_page import boot_of
 from mcpframe.kit.bundle.assembly.own_modules import own_sources
 from mcpframe.kit.bundle.assembly.single_file import framed_page
 from mcpframe.kit.bundle.output_root import read_bundle
@@ -99,7 +100,8 @@ def build_playground(
     versions = json.loads(files[f"{DONOR}/manifest.json"])["versions"]
     places = {url: f"bundle/{path}" for url, path in names.items()}
     packages = {**versions["packages"], "mcpframe": versions["mcpframe"]}
-    listed = {"files": places, "packages": packages, "python": versions["python"]}
+    parts = parts_of_run(boot_of(page), places)
+    listed = {**parts, "packages": packages, "python": versions["python"]}
     (target / "files.json").write_text(json.dumps(listed), "utf-8")
     (target / "templates.json").write_text(json.dumps(_templates(set(packages))), "utf-8")
     (target / "export.json").write_text(json.dumps(export_parts(runnable(target))), "utf-8")
@@ -108,7 +110,8 @@ def build_playground(
     with progress("Bundling the editor"):
         chunks = _bundle_script(target, modules)
         bundle_module(str(SOURCES / "run.js"), target / "run.js", modules)
-    write_pages(target, sources=sources, others=(*models, *installing.sources), run_origin=run_origin)
+    others = (*models, *installing.sources)
+    write_pages(target, sources=sources, others=others, run_origin=run_origin, scripts=chunks)
     if run_origin and run_page:
         write_run_page(run_origin, page, run_page)
     for name in ("playground.css", "run.css"):
@@ -117,9 +120,10 @@ def build_playground(
         wheels = fetch_wheels(lock.packages, PyodidePackages(ensure_runtime()))
         write_language(modules, target / "language", wheels.values(), own_sources())
     write_maker(target / "maker")
+    places = {**parts["first"], **parts["later"]}
     # The code help, the formatter and the maker, which are not among these, are kept once they have been used.
     own = [path for path in target.iterdir() if path.is_file()]
-    write_offline_worker(root, target, {*own, *(target / path for path in (*chunks, *places.values()))})
+    write_offline_worker(target, {*own, *(target / path for path in (*chunks, *places.values()))})
 
 
 def write_pages(
@@ -128,6 +132,7 @@ def write_pages(
     sources: Sequence[str] = SOURCES_OF_FILES,
     others: Sequence[str] = (),
     run_origin: RunOrigin | None = None,
+    scripts: Iterable[str] = (),
 ) -> None:
     """Write `index.html` and `run.html` of a playground whose `framed.html` is there. See `build_playground`.
 
@@ -136,13 +141,16 @@ def write_pages(
         sources: The origins of which it opens files.
         others: Further origins that it makes requests to.
         run_origin: Where servers run.
+        scripts: What the page loads at its start, by path.
     """
+    preloads = "".join(f'<link rel="modulepreload" href="{escape(path)}">\n' for path in sorted(scripts))
     page = (target / "framed.html").read_bytes()
     for name in ("index.html", "run.html"):
         text = (SOURCES / name).read_text("utf-8")
         is_own = name == "index.html"  # a link's server runs without an origin: it has no project to keep anything for
         policy = _policy(page, (*sources, *others) if is_own else (), run_origin if is_own else None)
         text = text.replace("POLICY", escape(policy)).replace("SOURCES", escape(" ".join(sources)))
+        text = text.replace("PRELOADS\n", preloads)
         text = text.replace("RUN_ORIGIN", escape(run_origin.pattern if run_origin else ""))
         (target / name).write_text(text, "utf-8")
 
@@ -151,7 +159,7 @@ def _bundle_script(target: Path, modules: Path) -> set[str]:
     """Write the page's script, and return the paths of it and the files that it loads at its start."""
     with scratch("playground-script") as folder:
         record = folder / "record.json"
-        bundle_module(str(SOURCES / "main.js"), target / "playground.js", modules, split=True, record=record)
+        bundle_module(str(SOURCES / "first.js"), target / "playground.js", modules, split=True, record=record)
         outputs = json.loads(record.read_text("utf-8"))["outputs"]
     imports = {
         os.path.relpath(modules.parent / path, target): [
@@ -162,13 +170,42 @@ def _bundle_script(target: Path, modules: Path) -> set[str]:
         for path, output in outputs.items()
     }
     found: set[str] = set()
-    waiting = ["playground.js"]
+    # The first script loads this one by `import()`.
+    [main] = [path for path, output in outputs.items() if output.get("entryPoint", "").endswith("playground/main.js")]
+    waiting = ["playground.js", os.path.relpath(modules.parent / main, target)]
     while waiting:
         name = waiting.pop()
         if name not in found:
             found.add(name)
             waiting += imports[name]
     return {Path(name).as_posix() for name in found}
+
+
+def parts_of_run(boot: Mapping[str, Any], places: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Return the files of the donor in parts: `first`, read by each start; `later`, which a run may read; and `others`.
+
+    Args:
+        boot: Its boot config.
+        places: The paths of all its files, by URL.
+    """
+    files = boot["files"]
+    snapshot = files["snapshot"] or {"layers": [], "libraries": len(files["libraries"])}
+    starting = [files["wasm"], files["loader"], files["pyodide"], files["asm"], *snapshot["layers"]]
+    starting += [snapshot[name] for name in ("decoder",) if name in snapshot]
+    starting += files["libraries"][: snapshot["libraries"]]
+    first = {file["url"] for file in starting}
+    own = {archive["url"] for archive in files["archives"] if archive["own"]}  # a run has an archive of its project
+    later = set(_urls(files)) - first - own
+    parts = {"first": first, "later": later, "others": places.keys() - first - later}
+    return {name: {url: path for url, path in places.items() if url in urls} for name, urls in parts.items()}
+
+
+def _urls(value: Any) -> Iterator[str]:
+    """Yield the URLs in a part of a boot config."""
+    if isinstance(value, dict) and isinstance(value.get("url"), str):
+        yield value["url"]
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _urls(each)
 
 
 def export_parts(names: Iterable[str]) -> dict[str, Any]:
@@ -209,7 +246,8 @@ def _templates(packages: set[str]) -> list[dict[str, Any]]:
 
 def bytes_of_run(playground: Path) -> int:
     """Return what the first run in a built playground needs, in bytes, from a host that compresses by gzip."""
-    places = json.loads((playground / "files.json").read_text("utf-8"))["files"].values()
+    listed = json.loads((playground / "files.json").read_text("utf-8"))
+    places = [*listed["first"].values(), *listed["later"].values()]
     files = [(playground / path).read_bytes() for path in places]
     return sum(min(len(data), len(gzip.compress(data, 6))) for data in files)
 

@@ -89,7 +89,7 @@ def build_public_site(
         pictures=pictures,
         progress=progress,
     )
-    write_offline_worker(ROOT, site, [*front, site / "gallery" / "_gallery" / "element.js"])
+    write_offline_worker(site, [*front, site / "gallery" / "_gallery" / "element.js"])
     (site / ".nojekyll").write_bytes(b"")  # GitHub Pages leaves out _mcpframe without it
     return [f"{root.name} is left out: {error}" for root, error in gallery.failures.items()]
 

@@ -17,7 +17,7 @@ from mcpframe.kit.base.data import checkout_dir, templates_dir
 from mcpframe.kit.base.progress import step
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
-from mcpframe.kit.browser.host_tab import OFF
+from mcpframe.kit.browser.devtools.host_page import OFF
 from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.dev.inspector import serve_inspector
 from mcpframe.kit.web.serve import serve_folder

@@ -104,4 +104,4 @@ globalThis.bridge = {
   },
 };
 
-tell({ kind: "hello" });
+tell({ kind: "hello", query: location.search });

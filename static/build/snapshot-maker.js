@@ -154,19 +154,19 @@ function setForward() {
 /** Sends memory as it is before Python runs, with zeros for the words that differ from page to page; returns these. */
 async function start(_job, { memoryAtStart }) {
   // The last page has a long environment variable, which moves data in memory.
-  const memory = await memoryAtStart();
+  const { memory, bases } = await memoryAtStart();
   setForward();
-  const second = await memoryAtStart();
+  const { memory: second } = await memoryAtStart();
   setForward();
-  const third = await memoryAtStart();
-  const moved = differing(memory, await memoryAtStart({ LANG: "x".repeat(64) }));
+  const { memory: third } = await memoryAtStart();
+  const moved = differing(memory, (await memoryAtStart({ LANG: "x".repeat(64) })).memory);
   const others = [differing(memory, third), differing(second, third)].map((addresses) => new Set(addresses));
   const differ = differing(memory, second);
   // Drawn values and times are another in each page. A flag, which is set or not when memory is read, has two values.
   const drawnOrTimed = differ.filter((at) => others.every((addresses) => addresses.has(at)));
   for (const at of [...differ, ...others.flatMap((addresses) => [...addresses]), ...moved]) memory.fill(0, at, at + 4);
   await send("start", memory);
-  return { drawnOrTimed };
+  return { drawnOrTimed, bases };
 }
 
 /** Returns the address at which Python finds its call trampoline: some browsers have none. */

@@ -5,8 +5,9 @@
 
 import { Client } from "./mcp-client.js";
 import { FrameTransport } from "./host.js";
-import { makeForm } from "./form.js";
-import { showResult } from "./result.js";
+import { makeForm } from "./element-form.js";
+import { make } from "./element-parts.js";
+import { resultParts } from "./element-result.js";
 import { visible } from "./visible.js";
 
 const $ = (id) => document.getElementById(id);
@@ -16,42 +17,45 @@ function show(state, text) {
   $("status").textContent = visible(text);
 }
 
-function element(name, text, attributes = {}) {
-  const created = document.createElement(name);
-  if (text) created.textContent = visible(text);
-  for (const [key, value] of Object.entries(attributes)) created.setAttribute(key, value);
-  return created;
-}
-
 /** Create a card with a tool's name, description, form and last result. */
-function toolCard(client, tool) {
-  const card = element("article", "", { "data-tool": tool.name });
-  const form = makeForm(tool.inputSchema, tool.name);
-  const button = element("button", "Call", { type: "submit" });
-  const result = element("div", "", { class: "result", "aria-live": "polite" });
-  form.element.append(button);
-  form.element.addEventListener("submit", async (event) => {
+function toolCard(client, tool, at) {
+  const { element: form, fields, read } = makeForm(tool.inputSchema, `tool-${at}`);
+  for (const { name, input } of fields) input.name = name;
+  const button = make("button", { type: "submit" }, "Call");
+  const result = make("div", { class: "result", "aria-live": "polite" });
+  const showResult = (state, ...parts) => {
+    result.dataset.state = state;
+    result.replaceChildren(...parts);
+  };
+  form.append(button);
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
+    const given = read();
+    if (button.disabled || !given) return;
     button.disabled = true;
-    result.dataset.state = "pending";
-    const waiting = element("p", "Calling…");
-    result.replaceChildren(waiting);
+    const waiting = make("p", {}, "Calling…");
+    showResult("pending", waiting);
     const onprogress = ({ progress, total, message }) => {
       waiting.textContent = visible(`Calling… ${message ?? (total ? `${progress} of ${total}` : progress)}`);
     };
     try {
-      const answer = await client.callTool({ name: tool.name, arguments: form.read() }, { onprogress });
-      showResult(result, answer);
+      const answer = await client.callTool({ name: tool.name, arguments: given }, { onprogress });
+      showResult(answer.isError ? "error" : "done", ...resultParts(answer));
     } catch (error) {
-      showResult(result, { isError: true, content: [{ type: "text", text: error.message }] });
+      showResult("error", make("pre", {}, error.message));
     } finally {
       button.disabled = false;
     }
   });
-  card.append(element("h3", tool.title ?? tool.name));
-  if (tool.description) card.append(element("p", tool.description, { class: "description" }));
-  card.append(form.element, result);
-  return card;
+  const description = make("p", { class: "description", hidden: !tool.description }, tool.description ?? "");
+  return make(
+    "article",
+    { "data-tool": tool.name },
+    make("h3", {}, tool.title ?? tool.name),
+    description,
+    form,
+    result,
+  );
 }
 
 async function main() {
@@ -60,7 +64,7 @@ async function main() {
   $("inner-origin").textContent = new URL(url).origin;
 
   const client = new Client({ name: "mcpframe-demo", version: "0.1.0" });
-  const transport = new FrameTransport({ iframe: $("frame"), url, timeout: 90_000 });
+  const transport = new FrameTransport({ iframe: document.querySelector("iframe"), url, timeout: 90_000 });
   await client.connect(transport);
 
   const server = client.getServerVersion();
@@ -70,7 +74,7 @@ async function main() {
   $("frame").title = name;
   document.title = `${name} · mcpframe demo host`;
   const { tools } = await client.listTools();
-  $("tools").replaceChildren(...tools.map((tool) => toolCard(client, tool)));
+  $("tools").replaceChildren(...tools.map((tool, at) => toolCard(client, tool, at)));
   client.onclose = () => show("failed", "The framed page is gone. Reload to start again.");
   show("ready", `Connected: ${tools.length} ${tools.length === 1 ? "tool" : "tools"}.`);
 }

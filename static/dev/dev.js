@@ -50,7 +50,12 @@ async function connect({ setup = false } = {}) {
   await transport?.close();
   show("connecting", "Starting the server…");
   const started = performance.now();
-  const own = new FrameTransport({ url, iframe: element("frame"), sessionId, timeout: { handshake: 120_000 } });
+  const own = new FrameTransport({
+    url,
+    iframe: document.querySelector("iframe"),
+    sessionId,
+    timeout: { handshake: 120_000 },
+  });
   transport = own;
   const waiting = new Map();
   own.onmessage = (message) => {

@@ -65,10 +65,16 @@ chrome.runtime.onConnectExternal.addListener((port) => {
 
 /** Starts `mcpframe hub --native`, if the user has allowed it; otherwise the browser ends the port. */
 async function startProgram() {
-  if (program) return;
+  if (program || !chrome.runtime.connectNative) return; // it is there with the permission only
   program = chrome.runtime.connectNative(PROGRAM);
   pipe(program, "mcpframe-native", {});
 }
+
+// In the Web Store's package the user grants this permission later, and a running worker does not get its API: the
+// extension starts again. Not from the popup, which the browser may close as it asks.
+chrome.permissions.onAdded.addListener(({ permissions }) => {
+  if (permissions?.includes("nativeMessaging")) chrome.runtime.reload();
+});
 
 /** Opens the consent window, or shows the open one. */
 async function openAskWindow() {

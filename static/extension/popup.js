@@ -90,11 +90,15 @@
     at("question").hidden = !question;
     if (!question) return;
     asked = true;
+    at("question-title").textContent = `A client ${question.title}`;
+    at("question-what").textContent = question.what;
+    at("question-always").textContent = question.always;
     at("question-client").textContent = question.client;
     at("question-named").textContent = question.name && ` that calls itself “${question.name}”`;
     at("question-origin").textContent = question.origin;
     at("question-tool").textContent = question.tool;
     at("question-arguments").textContent = question.text;
+    for (const each of document.querySelectorAll(".of-tools")) each.toggleAttribute("hidden", !question.text);
     const buttons = at("question").querySelectorAll("button");
     for (const each of buttons) {
       if (each.value !== "deny") hold(each);
@@ -206,7 +210,16 @@
     if (port) chosen = target.checked;
     say({ do: "ask", on: target.checked });
   });
-  at("native-start").addEventListener("click", () => say({ do: "native" }));
+  at("native-start").addEventListener("click", async () => {
+    const native = { permissions: ["nativeMessaging"] };
+    // Optional in the Web Store's package: the browser asks the user, once.
+    try {
+      if (await chrome.permissions.contains(native)) say({ do: "native" });
+      else await chrome.permissions.request(native); // the worker does the rest: outside.js
+    } catch (error) {
+      at("status").textContent = `${error.message} Ask whoever manages this browser.`; // a policy forbids it
+    }
+  });
 
   async function connect() {
     try {

@@ -19,41 +19,20 @@ import { outlineOf } from "./host-json.js";
 import { DEFAULT_LIMITS, DEFAULT_TIMEOUT, HINT_AFTER } from "./limits.js";
 import { Alive } from "./liveness.js";
 import * as messages from "./messages.js";
+import { HandedPorts } from "./ports.js";
+import { cut } from "./visible.js";
 import { WireReports } from "./wire.js";
 
-/** Sent by a page to a host of an origin that it does not allow, and the states in which it ends a phase. */
+/** @import { Dialect } from "./dialect.js" */
+
+/** Sent by a page to a host of an origin that it does not allow (`refusal.py`), and the states in which it ends a phase. */
 const ORIGIN_REFUSED = "mcpframe-origin-refused";
 const STARTING = ["awaiting", "setting up", "confirming"];
-/** Of the ports that were handed over, the last ones are listened to. */
-const MOST_PORTS = 8;
 /** Reasons that only `onWire` gets. */
 const OTHER_WINDOW = "Sent by a window other than the peer.";
 const OTHER_ORIGIN = "Not from an allowed origin.";
 const NOISE = "Not a message of this protocol.";
 
-/**
- * One message of a dialect: `shape` reads it, and `check` compares it with earlier ones; both throw a FrameError. The others
- * are what it does in a state; in one that is missing, it is refused.
- * @typedef {{ shape: (message: any) => any, check?: (body: any) => void, [state: string]: ((body: any) => void) | undefined }} Rule
- */
-
-/**
- * What differs between dialects, for one connection.
- * @typedef {object} Dialect
- * @property {Record<string, Record<string, Rule>>} rules The messages of each phase, by kind.
- * @property {string} silence What a page has not done by the deadline of its handshake.
- * @property {(address: URL, phase: string) => string} addressFor Returns the address of a phase.
- * @property {(data: any) => (ReturnType<typeof outlineOf> & { carries: boolean }) | null} outlineOf Returns the outline of
- *   posted data, and whether it carries JSON-RPC; null for noise.
- * @property {(message: any) => string} kindOf Returns the kind of a message that was read.
- * @property {(payload: object) => object} wrap Returns the message that carries JSON-RPC.
- * @property {(outline: object, error: FrameError) => boolean} [refused] Settles what waits for a refused message that carries
- *   none; returns whether something did.
- * @property {() => void} [loaded] The page has loaded, and has not called yet.
- * @property {() => void} [left] The phase is over.
- */
-
-const clip = (text) => (text.length > 64 ? `${text.slice(0, 64)}…` : text);
 export class Connection {
   /** @type {string} */
   state = "idle";
@@ -81,8 +60,8 @@ export class Connection {
   #hinting;
   #resting;
   #strangeOrigins = new Set();
-  /** The ports whose channels' other ends were handed over, and the one of the message that is handled: once open, the peer's. */
-  #ports = [];
+  #ports = new HandedPorts((data, port) => this.#attempt(() => this.#take(data, this.#host.origin, port)));
+  /** The port of the message that is handled; once open, the peer's. */
   #port = null;
   #events = {
     message: (event) => this.#attempt(() => this.#receive(event)),
@@ -210,19 +189,9 @@ export class Connection {
   #leave() {
     this.#alive.stop();
     this.#dialect.left?.();
-    clearTimeout(this.#resting);
-    clearTimeout(this.#hinting);
-    clearTimeout(this.#deadline);
-    this.#closePorts();
+    for (const timer of [this.#resting, this.#hinting, this.#deadline]) clearTimeout(timer);
+    this.#ports.close();
     this.#place.leave();
-  }
-
-  #closePorts(which = (_) => true) {
-    for (const port of this.#ports.filter(which)) {
-      port.onmessage = null;
-      port.close();
-    }
-    this.#ports = this.#ports.filter((port) => !which(port));
   }
 
   /** End the phase. The end of the transport phase is final, and all pending requests fail. */
@@ -259,8 +228,9 @@ export class Connection {
       return this.#reportOrigin(origin);
     }
     const { data } = event;
-    if (outlineOf(data).type === ORIGIN_REFUSED && STARTING.includes(this.state)) return this.#refused(data, origin);
-    this.#take(data, origin);
+    if (outlineOf(data).type !== ORIGIN_REFUSED || !STARTING.includes(this.state)) return this.#take(data, origin);
+    this.#wire.report("received", origin, { data });
+    this.end(new FrameError("HandshakeRefused", notAllowed()));
   }
 
   /**
@@ -290,12 +260,6 @@ export class Connection {
     if (this.state !== "open") this.#port = null;
   }
 
-  /** End a phase whose page does not allow this origin: see `mcpframe.frame.core.refusal`. */
-  #refused(data, from) {
-    this.#wire.report("received", from, { data });
-    this.end(new FrameError("HandshakeRefused", notAllowed()));
-  }
-
   /** Check a message of the framed page, and return the action for it. */
   #actOn({ text, message = undefined }) {
     const kind = this.#dialect.kindOf(message);
@@ -303,7 +267,7 @@ export class Connection {
     const rules = this.#dialect.rules[this.phase];
     const rule = Object.hasOwn(rules, kind) && rules[kind];
     if (!rule)
-      throw new FrameError("UnexpectedMessage", `${clip(kind)} is not a message that a framed page sends here.`);
+      throw new FrameError("UnexpectedMessage", `${cut(kind, 64)} is not a message that a framed page sends here.`);
     const body = rule.shape(message);
     rule.check?.(body);
     const act = rule[this.state];
@@ -314,7 +278,7 @@ export class Connection {
   /** Open the session. */
   opened() {
     clearTimeout(this.#deadline);
-    this.#closePorts((port) => port !== this.#port);
+    this.#ports.close(this.#port);
     this.state = "open";
     this.#settled.resolve();
   }
@@ -408,8 +372,7 @@ export class Connection {
    */
   handOver(message, first) {
     const { port1, port2 } = new MessageChannel();
-    port1.onmessage = ({ data }) => this.#attempt(() => this.#take(data, this.#host.origin, port1));
-    if (this.#ports.push(port1) > MOST_PORTS) this.#ports.shift().close();
+    this.#ports.hold(port1);
     this.#place.window.postMessage(message, this.#target, [port2]);
     this.#wire.report("sent", this.#target, { data: message });
     port1.postMessage(first);
@@ -427,9 +390,8 @@ export class Connection {
   #reportOrigin(origin) {
     if (this.#strangeOrigins.has(origin)) return; // once per origin, so that a flood is one error
     this.#strangeOrigins.add(origin);
-    this.#report(
-      new FrameError("UnexpectedOrigin", `The frame shows a page of ${origin}, not of ${this.#host.origin}.`),
-    );
+    const reason = `The frame shows a page of ${origin}, not of ${this.#host.origin}.`;
+    this.#report(new FrameError("UnexpectedOrigin", reason));
   }
 
   #report(error) {

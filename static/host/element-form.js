@@ -5,8 +5,8 @@
  * are left to it, too: a hostile one would block the host's page for minutes.
  */
 
-import { cut, make } from "./element-parts.js";
-import { visible } from "./visible.js";
+import { make } from "./element-parts.js";
+import { cut, visible } from "./visible.js";
 
 /** Types of controls, by the `format` of a string. */
 const FORMATS = { date: "date", email: "email", uri: "url", url: "url", password: "password" };

@@ -17,8 +17,3 @@ export function make(name, attributes = {}, ...children) {
   made.append(...children.map((child) => (child instanceof Node ? child : visible(child))));
   return made;
 }
-
-/** Return a text of at most so many characters; an ellipsis stands for the rest. */
-export function cut(text, most) {
-  return text.length > most ? `${text.slice(0, most)}…` : text;
-}

@@ -9,7 +9,8 @@
  */
 
 import { makeForm } from "./element-form.js";
-import { cut, make } from "./element-parts.js";
+import { make } from "./element-parts.js";
+import { cut } from "./visible.js";
 
 /** @import { ElicitRequestParams, ElicitResult } from "@modelcontextprotocol/client" */
 

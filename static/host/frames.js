@@ -37,18 +37,19 @@ export class Place {
   /** @type {{ message: (event: MessageEvent) => void, load: () => void, gone: (reason: string) => void }} */
   #on;
   #poll;
+  #left = false;
   #look = () => {
     if (this.#iframe ? this.#iframe.contentWindow === this.window : !this.window.closed) return;
     this.#on.gone(this.#iframe ? "The iframe was removed from the page, or moved within it." : "The popup was closed.");
   };
   #removals = new MutationObserver(this.#look);
   #handOver = ({ source, origin, data }) => {
-    const { address, html, files } = this.#handed;
+    const { address, html } = this.#handed;
     if (source !== this.window || origin !== (address ? new URL(address).origin : "null")) return;
     const target = address ? origin : "*"; // an opaque origin has no name
     if (data?.type === PROBLEM) this.#handed.onproblem?.(`${data.title}`, `${data.detail}`, data.ended === true);
     if (data?.type === PAGE_WANTED && address) this.window.postMessage({ type: PAGE, html }, target);
-    if (data?.type === FILES_WANTED) this.window.postMessage({ type: FILES, files }, target);
+    if (data?.type === FILES_WANTED) this.#giveFiles(target);
   };
 
   /**
@@ -116,8 +117,20 @@ export class Place {
     else this.window.location.replace(url);
   }
 
+  async #giveFiles(target) {
+    const { files, later } = this.#handed;
+    const give = (part) => this.#left || this.window.postMessage({ type: FILES, ...part }, target);
+    try {
+      give({ files: await files, isPart: later !== undefined });
+      if (later) give(await later);
+    } catch {
+      // Whoever has made the promises knows why.
+    }
+  }
+
   /** Remove all listeners, and close a popup. */
   leave() {
+    this.#left = true;
     clearInterval(this.#poll);
     window.removeEventListener("message", this.#on?.message);
     window.removeEventListener("message", this.#handOver);

@@ -86,13 +86,23 @@ export { FrameTransport } from "./session.js";
  * waits for it. It has no setup phase.
  * @typedef {object} HandedPage
  * @property {string} html Its text, such as that of `mcpframe build --single-file`.
- * @property {Readonly<Record<string, Blob | ArrayBuffer>> | undefined} [files] The files that it asks for, by URL, if they
- *   are not in the text.
+ * @property {HandedFiles | Promise<HandedFiles> | undefined} [files] The files that it asks for, if they are not in the text.
+ * @property {Promise<LaterFiles> | undefined} [later] The rest, once it is known. Until then the page compiles and unpacks
+ *   what is in `files`, at least those of `wasm`, `libraries` and `snapshot` in its settings, and runs no code of the author's.
  * @property {string | URL | undefined} [address] Of a page on another origin that writes this text into its document, such
  *   as the run page of a playground (`python3 build.py site --run-origin`). Without it the text is the iframe's `srcdoc`.
  * @property {((title: string, detail: string, ended: boolean) => void) | undefined} [onproblem] Called with each error that
  *   the page shows its user, such as a traceback, and whether it has ended the page. The text is the page's. Only of pages
  *   that ask for their files.
+ */
+
+/** @typedef {Readonly<Record<string, Blob | ArrayBuffer>>} HandedFiles Files by URL. */
+
+/**
+ * @typedef {object} LaterFiles
+ * @property {string} boot The page's settings, in place of those in its text: a JSON object.
+ * @property {HandedFiles} files The files that it needs besides.
+ * @property {readonly string[] | undefined} [styles] The texts of its own style sheets, which follow those in its text.
  */
 
 /**

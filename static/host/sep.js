@@ -6,7 +6,7 @@ import { SETUP_TIMEOUT } from "./limits.js";
 import * as messages from "./messages.js";
 import { addressFor } from "./setup.js";
 
-/** @import { Dialect } from "./connection.js" */
+/** @import { Dialect } from "./dialect.js" */
 
 const PAYLOAD = "MCP_MESSAGE";
 

@@ -48,3 +48,8 @@ export function visible(text) {
     isSeen(character, whole, at) ? character : escaped(character),
   );
 }
+
+/** Return a text of at most so many characters; an ellipsis stands for the rest. */
+export function cut(text, most) {
+  return text.length > most ? `${text.slice(0, most)}…` : text;
+}

@@ -1,9 +1,10 @@
-/** Asks in `consent.html` whether a call is allowed. Everything in it is set as text. */
-({ client, name, origin, tool, text, delay }) =>
+/** Asks in `consent.html` whether a call or a read is allowed. Everything in it is set as text. */
+({ title, what, always, client, name, origin, tool, text, delay }) =>
   new Promise((resolve) => {
-    for (const [id, value] of Object.entries({ client, name, origin, tool, arguments: text })) {
+    for (const [id, value] of Object.entries({ title, what, always, client, name, origin, tool, arguments: text })) {
       document.getElementById(id).textContent = value;
     }
+    for (const each of document.querySelectorAll(".of-tools")) each.toggleAttribute("hidden", !text);
     document.getElementById("named").hidden = !name;
     const buttons = document.querySelectorAll("button");
     let timer;

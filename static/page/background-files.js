@@ -2,7 +2,7 @@
 // that serving needs, so they are fetched in the background, once the page is quiet. If Python reads one of them before
 // that, all are fetched at once by synchronous requests: Python cannot wait in the middle of an import.
 import { DeferredModules } from "./deferred-modules.js";
-import { readNow } from "./fetch-now.js";
+import { readNow } from "./read-now.js";
 import { whenQuiet } from "./restore.js";
 import { settle, unpack } from "./unzip.js";
 

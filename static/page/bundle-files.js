@@ -1,6 +1,7 @@
 // Fetches the files of the bundle, each once: checks their hashes, and compiles WebAssembly. Errors name what is wrong with
 // the web server.
 import { emptyModule } from "./linking.js";
+import { missing } from "./missing.js";
 import { page as shown } from "./page.js";
 import { verify } from "./fetch-layers.js";
 import { absolute, addressOf, config, given } from "./surroundings.js";
@@ -58,9 +59,7 @@ export async function get(file, started = null) {
     throw await unreachable(file, url, options, error);
   }
   if (!response.ok) {
-    throw new BootError(
-      `${file.url} is missing (the web server answers ${response.status}): upload the whole folder that was built.`,
-    );
+    throw new BootError(missing(file.url, response.status));
   }
   page.loaded(file);
   return response;
@@ -78,7 +77,7 @@ async function unreachable(file, url, options, error) {
   }
   return new BootError(
     again
-      ? `${file.url} is missing (the web server answers ${again.status}): upload the whole folder that was built.`
+      ? missing(file.url, again.status)
       : `${file.url} could not be fetched: check the network, and that the web server sends ` +
           "Access-Control-Allow-Origin: * where the frame is sandboxed.",
     String(error),

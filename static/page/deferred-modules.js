@@ -1,7 +1,7 @@
 // Modules that few servers read. Python sees the files in their folders from the start; the archive with their content is
 // fetched when the first of them is read, by a synchronous request: Python cannot wait in the middle of an import. If the
 // build knows that a server needs them, they are fetched with the rest.
-import { readNow } from "./fetch-now.js";
+import { readNow } from "./read-now.js";
 
 export class DeferredModules {
   /** `file`: the archive's entry in the boot config, with `integrity`, `bytes`, and `to`, the folder it is for. */

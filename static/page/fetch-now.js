@@ -1,4 +1,5 @@
 // Fetches a file of the bundle synchronously, while Python waits for it in the middle of an import or a call.
+import { missing } from "./missing.js";
 import { sha256 } from "./sha256.js";
 
 /**
@@ -8,7 +9,7 @@ import { sha256 } from "./sha256.js";
  */
 export function fetchNow(url, file) {
   const request = new XMLHttpRequest();
-  let problem = "could not be fetched: check the network.";
+  let problem = `${url} could not be fetched: check the network.`;
   try {
     request.open("GET", url, false);
     request.overrideMimeType("text/plain; charset=x-user-defined"); // the only way to get bytes from a synchronous request
@@ -18,22 +19,13 @@ export function fetchNow(url, file) {
       const data = new Uint8Array(text.length);
       for (let at = 0; at < text.length; at += 1) data[at] = text.charCodeAt(at);
       if (`sha256-${btoa(String.fromCharCode(...sha256(data)))}` === file.integrity) return data;
-      problem = "is not the file that was built (its hash is wrong): upload the whole folder again.";
+      problem = `${url} is not the file that was built (its hash is wrong): upload the whole folder again.`;
     } else {
-      problem = `is missing (the web server answers ${request.status}): upload the whole folder that was built.`;
+      problem = missing(url, request.status);
     }
   } catch (error) {
     console.error(error);
   }
-  console.error(`${url} ${problem}`);
-  throw new Error(`${url} ${problem}`);
-}
-
-/** The same for a file that Python reads, which raises OSError if it fails. */
-export function readNow(url, file, FS) {
-  try {
-    return fetchNow(url, file);
-  } catch {
-    throw new FS.ErrnoError(29); // EIO
-  }
+  console.error(problem);
+  throw new Error(problem);
 }

@@ -12,14 +12,20 @@ const WASM = "application/wasm"; // the type without which nothing compiles whil
 /** Starts the page once its files are there. */
 export async function start() {
   const boot = document.getElementById("mcpframe-boot");
-  const config = JSON.parse(boot.textContent);
   // Of a phase: a page from `srcdoc` has no address of its own.
   if (boot.dataset.fragment) location.hash = boot.dataset.fragment;
   try {
-    const blobs = await (boot.dataset.files === "parent" ? fromParent() : fromDocument());
-    place(config, blobs);
+    const { blobs, later } = await (boot.dataset.files === "parent" ? fromParent() : fromDocument());
+    let config = configOf(boot.textContent, blobs);
     boot.textContent = JSON.stringify(config);
     prefetch();
+    if (later) {
+      const rest = await later;
+      Object.assign(blobs, rest.blobs);
+      config = configOf(rest.boot, blobs);
+      boot.textContent = JSON.stringify(config);
+      document.adoptedStyleSheets = rest.styles.map(sheetOf);
+    }
     const loader = document.createElement("script");
     // As text, which the policy's hash is for; an address would have to be allowed to all scripts.
     Object.assign(loader, { type: "module", textContent: await blobs[config.files.loader.url].text() });
@@ -29,17 +35,25 @@ export async function start() {
   }
 }
 
-/** Returns the files that the parent hands over, by URL. From then on the parent gets the errors of this page, too. */
+/**
+ * Returns the files that the parent hands over, by URL, and a promise of the rest if these are a part of them. From then on
+ * the parent gets the errors of this page, too.
+ */
 function fromParent() {
   const arrived = new Promise((resolve) => {
+    let giveRest = null;
     const take = (event) => {
-      if (event.source !== parent || event.data?.type !== FILES) return;
+      const { source, origin, data } = event;
+      if (source !== parent || data?.type !== FILES) return;
       event.stopImmediatePropagation(); // no message of MCP
-      removeEventListener("message", take);
+      if (!data.isPart) removeEventListener("message", take);
+      const entries = Object.entries(data.files).map(([url, content]) => [url, typed(url, content)]);
+      const blobs = Object.fromEntries(entries);
+      if (giveRest) return giveRest({ blobs, boot: data.boot, styles: data.styles ?? [] });
       globalThis.mcpframeReport = (title, detail, ended) =>
-        parent.postMessage({ type: PROBLEM, title, detail, ended }, event.origin);
-      const blobs = Object.entries(event.data.files).map(([url, data]) => [url, typed(url, data)]);
-      resolve(ready().then(() => Object.fromEntries(blobs)));
+        parent.postMessage({ type: PROBLEM, title, detail, ended }, origin);
+      const later = data.isPart ? new Promise((give) => (giveRest = give)) : null;
+      resolve(ready().then(() => ({ blobs, later })));
     };
     addEventListener("message", take);
   });
@@ -56,7 +70,7 @@ function typed(url, data) {
 async function fromDocument() {
   await ready();
   const elements = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("script[data-file]"))];
-  return Object.fromEntries(await Promise.all(elements.map(unpacked)));
+  return { blobs: Object.fromEntries(await Promise.all(elements.map(unpacked))), later: null };
 }
 
 async function unpacked(element) {
@@ -70,15 +84,24 @@ async function unpacked(element) {
   return [file, await new Response(stream, { headers: { "Content-Type": kind } }).blob()];
 }
 
+/** Returns a style sheet, whose hash the page's policy, which is older, cannot have. @param {string} text */
+function sheetOf(text) {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(text);
+  return sheet;
+}
+
 /** Waits for the whole document. */
 function ready() {
   if (document.readyState !== "loading") return Promise.resolve();
   return new Promise((resolve) => addEventListener("DOMContentLoaded", resolve));
 }
 
-/** Writes the addresses of blobs into a boot config, beside the URLs of the files. */
-function place(config, blobs) {
-  const addresses = {};
+const addresses = {}; // of blobs, by URL
+
+/** Returns a boot config, with the addresses of blobs beside the URLs of the files. @param {string} text */
+function configOf(text, blobs) {
+  const config = JSON.parse(text);
   const address = (url) => (addresses[url] ??= blobs[url] && URL.createObjectURL(blobs[url]));
   const visit = (value) => {
     if (value === null || typeof value !== "object") return;
@@ -88,6 +111,7 @@ function place(config, blobs) {
   for (const part of [config.files, config.lazy, config.manifest]) visit(part);
   const { base, files } = config.assets;
   config.assets.addresses = Object.fromEntries(files.map((path) => [path, address(base + path)]));
+  return config;
 }
 
 function fail(error) {

@@ -288,7 +288,10 @@ async function start() {
   return pyodide;
 }
 
-/** Returns memory just before a snapshot would be restored; `env` has additional environment variables. */
+/**
+ * Returns memory just before a snapshot would be restored, and where the data of each library begins in it, by the address
+ * of its second file; `env` has additional environment variables.
+ */
 async function memoryAtStart(env) {
   const enough = new Error("The start ends here.");
   let memory;
@@ -301,7 +304,7 @@ async function memoryAtStart(env) {
   await arrivals.start({ fsInit: () => {}, more, finish }).catch((error) => {
     if (error !== enough) throw error;
   });
-  return memory;
+  return { memory, bases: Object.fromEntries(arrivals.secondFiles.bases) };
 }
 
 async function completeArrivals() {
@@ -324,6 +327,8 @@ async function main() {
   if (isServed && !isSetup) workers.prepare(isChosen(files));
   if (workers) page.start_worker = (kind, onText, onEnd) => workers.start(kind, onText, onEnd);
   const pyodide = await start();
+  // For mcpframe's bridge: DevTools do not have the size of WebAssembly's memories.
+  globalThis.mcpframeMemory = () => pyodide._module.HEAPU8.length;
   const boot = pyodide.pyimport("mcpframe.frame.boot.boot");
   const serving = given ? boot.main_in_worker(JSON.stringify(config), page) : boot.main(JSON.stringify(config), page);
   ending.watchErrors(serving, () => boot.serves());

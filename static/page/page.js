@@ -2,6 +2,7 @@
 // in a tab of its own. mcpframe.frame.boot.boot calls these functions, too; all arguments are strings.
 
 import { FILLS } from "./fitting.js";
+import { missing } from "./missing.js";
 import { addressOf, ofPage } from "./surroundings.js";
 
 const element = (id) => /** @type {any} */ (document.getElementById(`mcpframe-${id}`));
@@ -258,7 +259,17 @@ export const page = {
   start_worker: null,
 
   /** Imports one of the author's JavaScript modules, which Python cannot do itself. */
-  import_module: (url) => import(new URL(url, document.baseURI).href),
+  async import_module(url) {
+    const { href } = new URL(url, document.baseURI);
+    try {
+      return await import(href);
+    } catch (error) {
+      // The browser does not say why: a file that is gone is told from one that raises, or imports what does.
+      const answer = await fetch(href, { method: "HEAD", cache: "no-store" }).catch(() => null);
+      if (!answer || answer.ok) throw error;
+      throw new Error(missing(url, answer.status), { cause: error });
+    }
+  },
 
   async standalone() {
     settle();

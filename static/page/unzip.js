@@ -1,4 +1,5 @@
-// Unpacks archives as the build writes them: zip files whose members are stored uncompressed.
+// Unpacks archives as the build writes them: zip files whose members are stored uncompressed. They may begin with something
+// else: positions count from the beginning of the file. See `pack_as_wasm` in mcpframe/kit/bundle/pyodide/archive.py.
 
 /** Yields the name and content of each file of a zip; the content is a view into the zip. */
 function* stored(zip) {

@@ -1,9 +1,8 @@
 // Code help in the editor, and its switch. Nothing of it is fetched before the editor has the focus for the first time.
 
-import { $, notice, on } from "./page.js";
+import { $, isSmall, notice, on } from "./page.js";
 
 const KEPT = "mcpframe-playground-help";
-const LITTLE = 4; // GB of the device's memory: the type checker takes up to 0.9
 
 export class CodeHelp {
   #editor;
@@ -82,10 +81,4 @@ export class CodeHelp {
     this.#service.end();
     this.#service = null;
   }
-}
-
-/** Returns whether this is a phone, or a machine with as little memory. */
-function isSmall() {
-  const { deviceMemory } = /** @type {{ deviceMemory?: number }} */ (navigator);
-  return matchMedia("(pointer: coarse)").matches || deviceMemory <= LITTLE;
 }

@@ -8,13 +8,16 @@ import { sha256, toHex } from "./bytes.js";
  * @property {string} sessionId of the server's storage there
  */
 
+/** The origins of runs, with a `*`; empty if they have none. */
+export const runOrigin = () => document.querySelector('meta[name="mcpframe-run-origin"]').getAttribute("content");
+
 /**
  * Returns the home of a project's server; null for a frame without an origin.
  * @param {string} id of the project, random
  * @returns {Promise<Home | null>}
  */
 export async function homeOf(id) {
-  const pattern = document.querySelector('meta[name="mcpframe-run-origin"]').getAttribute("content");
+  const pattern = runOrigin();
   if (!pattern) return null;
   const address = `${pattern.replace("*", await digest(`origin ${id}`))}/`;
   return { address, sessionId: await digest(`session ${id}`) };

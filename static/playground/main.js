@@ -3,13 +3,13 @@ import { visible } from "../host/visible.js";
 import { CodeHelp } from "./code-help.js";
 import { Editor } from "./editor.js";
 import { Files } from "./files.js";
+import { donor, spare } from "./first.js";
 import { formatFile } from "./formatting.js";
 import { showHistory } from "./history.js";
 import { Importing } from "./importing.js";
 import { InspectorPanel } from "./inspector-panel.js";
 import { $, guarded, inTurn, notice, on } from "./page.js";
 import { Projects } from "./projects.js";
-import { Donor } from "./server-page.js";
 import { ServerPanel } from "./server-panel.js";
 import { copyLink, download, openLink, share } from "./sharing.js";
 import { Workspace } from "./workspace.js";
@@ -30,9 +30,8 @@ const help = new CodeHelp(editor);
 const files = new Files(workspace, editor);
 const projects = new Projects(workspace);
 const importing = new Importing(workspace);
-const donor = new Donor(document.baseURI);
 const inspector = new InspectorPanel();
-const server = new ServerPanel(workspace, files, editor, donor, inspector);
+const server = new ServerPanel(workspace, files, editor, { donor, spare }, inspector);
 
 let model = null; // what asks a model, once it was opened
 
@@ -126,6 +125,4 @@ async function begin() {
   navigator.storage?.persist?.().catch(() => {});
 }
 
-inTurn(begin)
-  .then(() => navigator.connection?.saveData || donor.fetch().catch(() => {})) // a run says what is missing
-  .catch((error) => notice(`The playground does not start: ${error.message}`));
+inTurn(begin).catch((error) => notice(`The playground does not start: ${error.message}`));

@@ -6,6 +6,7 @@ import { fromBase64, packed } from "./bytes.js";
 import { element, notice, refusedInFrame, save } from "./page.js";
 import { checkFiles, ProjectError } from "./project-files.js";
 import { needsOf } from "./python-code.js";
+import { RunFrame } from "./run-frame.js";
 import { Run } from "./running.js";
 import { configOf, pageOf } from "./server-page.js";
 import { Deflated, zipOf } from "./zip.js";
@@ -17,7 +18,7 @@ const DESCRIBING = ["playground_describe.py", "playground_import_server.py"];
 /**
  * Makes and saves the bundle of a project.
  * @param {import("./store.js").Project} project
- * @param {import("./server-page.js").Donor} donor
+ * @param {import("./donor.js").Donor} donor
  */
 export async function downloadBundle(project, donor) {
   if (refusedInFrame()) return;
@@ -53,15 +54,17 @@ export async function downloadBundle(project, donor) {
 async function bundleOf({ name, files: given }, donor, place, say, signal) {
   const project = checkFiles(given);
   configOf(project); // says where it is no TOML
-  const [lent, tools, index] = await Promise.all([
-    donor.fetch(),
+  const [first, later, others, tools, index] = await Promise.all([
+    donor.first().then(({ files }) => files),
+    donor.later(),
+    donor.others(),
     donor.get("maker/files.json").then((response) => response.json()),
     donor.get(`bundle/${DONOR}/index.html`).then((response) => response.blob()),
   ]);
   const there = { [`${DONOR}/index.html`]: index };
-  for (const [url, blob] of Object.entries(lent.files))
+  for (const [url, blob] of Object.entries({ ...first, ...later, ...others }))
     there[new URL(url, `https://donor.invalid/${DONOR}/`).pathname.slice(1)] = blob;
-  const packing = packedFiles(there, JSON.parse(await lent.files["manifest.json"].text()));
+  const packing = packedFiles(there, JSON.parse(await others["manifest.json"].text()));
   packing.catch(() => {}); // awaited later
   say("Checking the project …");
   const files = { ...tools.texts };
@@ -70,13 +73,13 @@ async function bundleOf({ name, files: given }, donor, place, say, signal) {
   const folder = `project/${name.replace(/[^\p{L}\p{N}._-]+/gu, "-")}/`;
   for (const [path, content] of Object.entries(project)) files[folder + path] = content;
   const describing = DESCRIBING.map((path) => [path, files[path]]);
-  const maker = await started(place, await pageOf(lent, settingsOf(MAKER, files, false)), signal);
+  const maker = await started(place, await pageOf(donor, settingsOf(MAKER, files, false)), signal);
   try {
     const checked = await maker.ask("check", {});
     say("Importing the server …");
     const began = performance.now();
     const report = checked.imports
-      ? await reportOn(checked, Object.fromEntries(describing), project, lent, place, signal)
+      ? await reportOn(checked, Object.fromEntries(describing), project, donor, place, signal)
       : null;
     const seconds = Math.max((performance.now() - began) / 1000, 0.1).toFixed(1);
     say("Making the bundle …");
@@ -107,29 +110,30 @@ const settingsOf = (module, files, inPage, world = false) => ({
 });
 
 /** Imports the project's server in a frame of its own, and returns the build's report on it. */
-async function reportOn({ entry, source, paths, environment, timeout }, describing, project, lent, place, signal) {
+async function reportOn({ entry, source, paths, environment, timeout }, describing, project, donor, place, signal) {
   const content = (path) => project[source + path] ?? project[path];
   const files = { ...Object.fromEntries(paths.map((path) => [path, content(path)])), ...describing };
   const needs = needsOf(Object.values(files).filter((each) => typeof each === "string"));
   const [module] = DESCRIBING[0].split(".");
-  const page = await pageOf(lent, settingsOf(module, files, needs.page, environment.world));
+  const page = await pageOf(donor, settingsOf(module, files, needs.page, environment.world));
   const late = new ProjectError(`Importing the server took more than ${timeout} seconds: it must not run for ever.`);
+  const run = await started(place, page, signal);
   const limit = AbortSignal.timeout(timeout * 1000);
-  const run = await started(place, page, AbortSignal.any([signal, limit]), late);
+  const over = new Promise((_, reject) => limit.addEventListener("abort", () => reject(late)));
   try {
-    return await run.ask("describe", { entry, environment });
+    return await Promise.race([run.ask("describe", { entry, environment }), over]);
   } finally {
     run.end();
   }
 }
 
 /** Starts one of the servers in a frame, which stays until `end`. An abort ends what is asked of it. */
-async function started(place, page, signal, reason = new ProjectError("Stopped.")) {
+async function started(place, page, signal) {
   const frame = place.appendChild(element("div"));
   let fail;
   const failing = new Promise((_, reject) => (fail = reject));
   failing.catch(() => {}); // nothing may be asked any more
-  const run = new Run(frame, {
+  const run = new Run({
     log() {},
     problem: (title, detail) => fail(new ProjectError(`The bundle cannot be made: ${title} ${visible(detail)}`)),
     closed: () => fail(new ProjectError("The bundle cannot be made: a page that works for it has ended.")),
@@ -139,10 +143,10 @@ async function started(place, page, signal, reason = new ProjectError("Stopped."
     run.end();
     frame.remove();
   };
-  signal.addEventListener("abort", () => fail(reason), { once: true });
+  signal.addEventListener("abort", () => fail(new ProjectError("Stopped.")), { once: true });
   try {
     signal.throwIfAborted();
-    await Promise.race([run.start(page, null), failing]);
+    await Promise.race([run.start(new RunFrame(frame, page), page.later), failing]);
   } catch (error) {
     end();
     throw error;

@@ -1,6 +1,14 @@
 // What every part of the playground needs of its page: elements, notices, and errors that become notices.
 import { ProjectError } from "./project-files.js";
 
+const LITTLE = 4; // GB of the device's memory: the type checker takes up to 0.9, a spare frame 0.1
+
+/** Returns whether this is a phone, or a machine with as little memory. */
+export function isSmall() {
+  const { deviceMemory } = /** @type {{ deviceMemory?: number }} */ (navigator);
+  return matchMedia("(pointer: coarse)").matches || deviceMemory <= LITTLE;
+}
+
 /** Returns an element of index.html. @param {string} id @returns {any} */
 export const $ = (id) => document.getElementById(id);
 

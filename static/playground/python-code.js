@@ -8,6 +8,8 @@ const OF_SESSIONS = ["id", "origin", "storage", "closed"]; // which a worker has
 const OF_PROCESSES = ["_thread", "concurrent", "multiprocessing", "queue", "resource", "threading"];
 const BROWSER = ["js", "pyodide", "pyodide_js"];
 
+let facts = new Map(); // of the sources that were asked for last: most are the same in the next run
+
 /**
  * Returns what the Python files of a server need of their page.
  * @param {string[]} sources
@@ -15,7 +17,9 @@ const BROWSER = ["js", "pyodide", "pyodide_js"];
  *   it cannot run in a worker. `process`: it needs the environment of a process.
  */
 export function needsOf(sources) {
-  const files = sources.map(factsOf);
+  const known = new Map(sources.map((source) => [source, facts.get(source) ?? factsOf(source)]));
+  facts = known;
+  const files = [...known.values()];
   const all = (name) => new Set(files.flatMap((each) => [...each[name]]));
   const [imports, servers] = [all("imports"), all("servers")];
   return {

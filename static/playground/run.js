@@ -2,13 +2,14 @@
 // site's inspector: `run.html#kept=…`. Nothing of the project runs in this page, whose origin has the playground's projects:
 // the server is in a frame of opaque origin, and this page relays its messages. `#setup,…` is its setup phase.
 import { Place } from "../host/frames.js";
+import { Donor } from "./donor.js";
 import { borrowed, lentBy } from "./lending.js";
 import { readLink } from "./link.js";
 import { $, element } from "./page.js";
 import { ProjectError } from "./project-files.js";
 import { Relay } from "./relay.js";
-import { SANDBOX } from "./running.js";
-import { Donor, hostsOf, serverPage } from "./server-page.js";
+import { SANDBOX } from "./run-frame.js";
+import { hostsOf, serverPage } from "./server-page.js";
 
 const SETUP = "setup"; // in the fragment: see `addressFor` in ../host/setup.js
 
@@ -26,12 +27,14 @@ async function begin() {
   const project = lent === null ? await readLink(fragment) : await borrowed(lent);
   if (!project || !("files" in project)) throw new ProjectError("There is no server in this address.");
   const hosts = lent === null ? hostsOf(project.files) : ["self"];
-  const donor = new Donor(document.baseURI);
-  const options = { wheels: "wheels" in project ? project.wheels : [], setsUp: words.includes(SETUP) };
-  const { html, files } = await serverPage(await donor.fetch(), project.files, options);
+  const wheelsFor = "wheels" in project ? async () => project.wheels : undefined;
+  const page = await serverPage(new Donor(document.baseURI), project.files, {
+    wheelsFor,
+    setsUp: words.includes(SETUP),
+  });
   const iframe = /** @type {any} */ (element("iframe", { title: project.name }));
   $("place").replaceChildren(iframe);
-  const place = new Place(iframe, { sandbox: SANDBOX, handed: { html, files }, onShown() {} });
+  const place = new Place(iframe, { sandbox: SANDBOX, handed: page, onShown() {} });
   const relay = new Relay(hosts, { host: parent, server: iframe.contentWindow });
   place.open("", { message: (event) => relay.take(event), load() {}, gone() {} });
   place.navigate();

@@ -1,68 +1,57 @@
 // One run of a project's server: its frame, the client, and the end of both.
 import { Client } from "@modelcontextprotocol/client";
-import { FrameTransport } from "../host/host.js";
 
-/** The sandbox of a server's frame: it has no origin. */
-export const SANDBOX = "allow-scripts allow-forms";
-/** The sandbox of a frame at an address of its own: see home.js. */
-const AT_HOME = `${SANDBOX} allow-same-origin`;
 const STARTING = 60_000; // milliseconds
 const STOPPING = 5_000; // milliseconds from a stop until a frame that does not answer is removed
 
 export class Run {
-  #transport = null;
+  /** @type {import("./run-frame.js").RunFrame | null} */
+  #frame = null;
   #client = null;
-  #iframe;
   #ended = false;
   #ending = new AbortController();
   #connected = false;
   #calls = 0;
 
   /**
-   * @param {HTMLElement} place where its frame goes
    * @param {object} on
    * @param {(level: string, text: string) => void} on.log is called with what the server prints and logs
    * @param {(title: string, detail: string) => void} on.problem is called with each error that its page shows
    * @param {() => void} on.closed is called once, if its page has ended by itself
    * @param {() => void} on.changed is called if its list of tools has changed
    */
-  constructor(place, on) {
+  constructor(on) {
     this.on = on;
-    this.#iframe = document.createElement("iframe");
-    this.#iframe.title = "The page of the server";
-    place.replaceChildren(this.#iframe);
   }
 
   /**
    * Starts the server. Rejected if it does not start.
-   * @param {{ html: string, files: Record<string, Blob> }} page
-   * @param {import("./home.js").Home | null} home null for a frame without an origin
+   * @param {import("./run-frame.js").RunFrame} frame which ends with the run
+   * @param {Promise<import("../host/host.js").LaterFiles>} later what runs in it
    */
-  async start({ html, files }, home) {
+  async start(frame, later) {
+    this.#frame = frame;
     let fail;
     const failing = new Promise((_, reject) => (fail = reject));
-    const onproblem = (title, detail, ended) => {
+    frame.onproblem = (title, detail, ended) => {
       this.on.problem(title, detail);
       if (ended) fail(new Error(title));
     };
-    const handed = { html, files, onproblem };
-    const options = /** @type {const} */ ({ iframe: this.#iframe, timeout: STARTING, visibility: "optional" });
-    this.#transport = home
-      ? new FrameTransport({
-          ...options,
-          handed: { ...handed, address: home.address },
-          sessionId: home.sessionId,
-          sandbox: AT_HOME,
-        })
-      : new FrameTransport({ ...options, handed, opaque: true, sandbox: SANDBOX });
+    const late = setTimeout(() => fail(new Error(`It has not started within ${STARTING / 1000} s.`)), STARTING);
     this.#client = new Client({ name: "mcpframe playground", version: "1" });
     this.#client.setNotificationHandler("notifications/message", ({ params }) =>
       this.on.log(params.level, typeof params.data === "string" ? params.data : JSON.stringify(params.data)),
     );
     this.#client.setNotificationHandler("notifications/tools/list_changed", () => this.on.changed());
-    await Promise.race([this.#client.connect(this.#transport), failing]);
+    later.catch(fail);
+    frame.give(later);
+    try {
+      await Promise.race([this.#client.connect(frame.transport), failing]);
+    } finally {
+      clearTimeout(late);
+    }
     this.#client.onclose = () => this.#ended || this.on.closed();
-    await this.#client.setLoggingLevel("debug").catch(() => {}); // a server without logging
+    this.#client.setLoggingLevel("debug").catch(() => {}); // a server without logging
     this.#connected = true;
   }
 
@@ -101,7 +90,7 @@ export class Run {
    * @returns {Promise<boolean>} whether the server goes on
    */
   async stop() {
-    this.#transport?.stop("Stopped in the playground.");
+    this.#frame.transport.stop("Stopped in the playground.");
     try {
       await this.#client.ping({ timeout: STOPPING });
       return !this.#ended;
@@ -115,7 +104,7 @@ export class Run {
   end() {
     this.#ended = true;
     this.#ending.abort();
-    this.#iframe.remove();
     this.#client?.close().catch(() => {});
+    this.#frame?.remove();
   }
 }

@@ -10,7 +10,6 @@ import { zipOf } from "./zip.js";
 
 const BOOT = /(<script type="application\/json" id="mcpframe-boot" data-files="parent">)(.*?)(<\/script>)/s;
 const INBOX = /(<script type="application\/json" id="mcpframe-inbox">)(.*?)(<\/script>)/s;
-const STAND_IN = "https://playground.invalid"; // in the donor, for the origin of this page
 const SERVER = "server.zip";
 const ASSETS = "assets/";
 const WHEELS = "wheels/";
@@ -19,49 +18,6 @@ const NOT_ASSETS = /(^|\/)(pyproject\.toml|readme\.md|.*\.py|.*\.lock|tests\/.*)
 const BROWSERS_ONLY = /\.(m?js|css|woff2?)$/;
 /** WebKit without stack switching starts no Python in a worker of an opaque frame (2.50: a NoGilError): in the page, it does. */
 const HAS_WORKERS = "Suspending" in WebAssembly;
-
-/**
- * @typedef {object} LentParts what a donor lends to a page
- * @property {string} html its page
- * @property {Record<string, Blob>} files by their addresses in its page
- * @property {Record<string, string>} packages the versions of its packages
- * @property {string} python the version of its Python
- */
-
-/** The donor, fetched once for all runs. */
-export class Donor {
-  #fetched = null;
-
-  /** @param {string} base the address of the folder with its page and its list of files */
-  constructor(base) {
-    this.base = base;
-  }
-
-  /** Fetches everything, unless that has begun. @returns {Promise<LentParts>} */
-  fetch() {
-    this.#fetched ??= this.#fetch().catch((error) => {
-      this.#fetched = null; // the next run tries again
-      throw error;
-    });
-    return this.#fetched;
-  }
-
-  /** Fetches a file beside it. @param {string} path */
-  async get(path) {
-    const response = await fetch(new URL(path, this.base));
-    if (!response.ok) throw new ProjectError(`${path} of this site is missing (${response.status}).`);
-    return response;
-  }
-
-  async #fetch() {
-    const [html, { files, packages, python }] = await Promise.all([
-      this.get("framed.html").then((response) => response.text()),
-      this.get("files.json").then((response) => response.json()),
-    ]);
-    const blobs = Object.entries(files).map(async ([url, path]) => [url, await (await this.get(path)).blob()]);
-    return { html, files: Object.fromEntries(await Promise.all(blobs)), packages, python };
-  }
-}
 
 /**
  * Reads a project's configuration.
@@ -160,21 +116,28 @@ export function configOf(files) {
 }
 
 /**
- * Returns the page of a project's server and its files, for `handed` of host.js, and whether it runs in a worker.
- * @param {LentParts} donor
+ * @typedef {object} ServerPage the page of a project's server, for `handed` of host.js
+ * @property {string} html
+ * @property {Promise<import("./donor.js").Blobs>} files the donor's, which each start reads
+ * @property {Promise<import("../host/host.js").LaterFiles>} later the project's, and the donor's that it may read
+ * @property {boolean} inWorker whether it runs in a worker
+ */
+
+/**
+ * Returns the page of a project's server.
+ * @param {import("./donor.js").Donor} donor
  * @param {Record<string, any>} project its files
  * @param {object} [options]
- * @param {import("./packages.js").Fetched[]} [options.wheels] installed before its code runs
+ * @param {(needed: string[], lent: import("./donor.js").Lent) => Promise<import("./packages.js").Fetched[]>} [options.wheelsFor] returns what
+ *   meets requirements that the donor does not meet
  * @param {boolean} [options.setsUp] whether the page is that of the setup phase
- * @throws {ProjectError} it cannot run here, or not without wheels
+ * @returns {Promise<ServerPage>}
+ * @throws {ProjectError} it cannot run here
  */
-export async function serverPage(donor, project, { wheels = [], setsUp = false } = {}) {
-  const { needed, ...settings } = settingsOf(project, donor);
-  if (needed.length && !wheels.length) {
-    throw new ProjectError(
-      `This server needs packages that only the playground itself installs, once its user has seen them: ${visible(needed.join(", "))}.`,
-    );
-  }
+export async function serverPage(donor, project, { wheelsFor = noWheels, setsUp = false } = {}) {
+  const lent = await donor.first();
+  const { needed, ...settings } = settingsOf(project, lent);
+  const wheels = needed.length ? await wheelsFor(needed, lent) : [];
   const paths = Object.keys(project);
   const pick = (chosen) => Object.fromEntries(chosen.map((path) => [path, project[path]]));
   const modules = paths.filter((path) => path.endsWith(".py"));
@@ -192,9 +155,16 @@ export async function serverPage(donor, project, { wheels = [], setsUp = false }
   });
 }
 
+/** @returns {Promise<never>} */
+async function noWheels(needed) {
+  throw new ProjectError(
+    `This server needs packages that only the playground itself installs, once its user has seen them: ${visible(needed.join(", "))}.`,
+  );
+}
+
 /**
  * Returns a page made of the donor's.
- * @param {LentParts} donor
+ * @param {import("./donor.js").Donor} donor
  * @param {object} server
  * @param {string} server.entry
  * @param {string} server.name
@@ -206,14 +176,15 @@ export async function serverPage(donor, project, { wheels = [], setsUp = false }
  * @param {boolean} server.world whether it has the environment of a process
  * @param {import("./packages.js").Fetched[]} [server.wheels] installed before its code runs
  * @param {boolean} [server.setsUp] whether the page is that of the setup phase
+ * @returns {Promise<ServerPage>}
  */
 export async function pageOf(donor, server) {
+  const lent = await donor.first();
   const { entry, name, title, assets = {}, styles = [], inPage, world, wheels = [], setsUp = false } = server;
   const inWorker = HAS_WORKERS && !inPage;
   const code = zipOf(server.files);
-  const boot = JSON.parse(BOOT.exec(donor.html)[2]);
+  const boot = JSON.parse(BOOT.exec(lent.html)[2]);
   const archive = boot.files.archives.find(({ to }) => to === boot.files.server_path);
-  const replaced = archive.url;
   Object.assign(archive, { url: SERVER, bytes: code.size, integrity: await integrity(await code.arrayBuffer()) });
   if (boot.files.snapshot) boot.files.snapshot.files = "own"; // others are read when they are imported
   Object.assign(boot, { entry, name, title, about: { ...boot.about, name, title } });
@@ -221,8 +192,7 @@ export async function pageOf(donor, server) {
   boot.world = world;
   delete boot.manifest;
   if (!inWorker) for (const key of ["runs_in", "tool_timeout", "grace", "setup_hash"]) delete boot[key];
-  const files = { ...donor.files, [SERVER]: code };
-  delete files[replaced];
+  const files = { [SERVER]: code };
   for (const { name: own, filename, sha256, data } of wheels) {
     const url = `${WHEELS}${sha256}/${filename}`;
     files[url] = data;
@@ -231,11 +201,13 @@ export async function pageOf(donor, server) {
   boot.load_first = wheels.map((wheel) => wheel.name);
   for (const [path, content] of Object.entries(assets))
     files[ASSETS + path] = new Blob([/** @type {any} */ (content)], { type: typeOf(path) });
-  let html = donor.html.replace(BOOT, (_, head, __, tail) => head + scriptJson(boot) + tail);
-  html = await withStyles(html, styles);
-  if (setsUp) html = inSetup(html);
-  if (boot.assets.files.some((path) => /\.m?js$/.test(path))) html = html.replace("script-src ", "script-src blob: ");
-  return { html: html.replaceAll(STAND_IN, location.origin), files, inWorker };
+  const later = Promise.all([lent.files, donor.later()]).then(([, others]) => ({
+    boot: JSON.stringify(boot),
+    files: { ...others, ...files },
+    styles,
+  }));
+  later.catch(() => {}); // reported by the run
+  return { html: setsUp ? inSetup(lent.html) : lent.html, files: lent.files, later, inWorker };
 }
 
 /** Makes a page that of the setup phase. What a setup asks for is known to the project alone: its Python opens it. */
@@ -269,18 +241,6 @@ const typeOf = (path) => TYPES[path.split(".").at(-1).toLowerCase()] ?? "text/pl
 
 async function integrity(data) {
   return `sha256-${toBase64(await sha256(data))}`;
-}
-
-/** Adds style sheets, and their hashes to the page's policy. */
-async function withStyles(html, styles) {
-  let made = html;
-  for (const style of styles) {
-    const text = style.replaceAll("</", "<\\/").replaceAll("\r\n", "\n");
-    const hash = await integrity(new TextEncoder().encode(text));
-    made = made.replace("style-src ", () => `style-src &#39;${hash}&#39; `);
-    made = made.replace("</head>", () => `<style>${text}</style>\n</head>`);
-  }
-  return made;
 }
 
 /** As `script_json` in kit/bundle/assembly/index_page.py: nothing can end the script element. */

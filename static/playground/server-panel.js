@@ -4,7 +4,7 @@ import { homeOf } from "./home.js";
 import { $, element, refusedInFrame } from "./page.js";
 import { checkFiles, ProjectError } from "./project-files.js";
 import { Run } from "./running.js";
-import { serverPage, settingsOf } from "./server-page.js";
+import { serverPage } from "./server-page.js";
 import { toolForm } from "./tool-form.js";
 
 const MOST_ENTRIES = 1_000; // of the console
@@ -22,16 +22,17 @@ export class ServerPanel {
    * @param {import("./workspace.js").Workspace} workspace
    * @param {import("./files.js").Files} files
    * @param {import("./editor.js").Editor} editor
-   * @param {import("./server-page.js").Donor} donor
+   * @param {{ donor: import("./donor.js").Donor, spare: import("./run-frame.js").Spare }} frames what runs are made of
    * @param {object} on
    * @param {(project: import("./lending.js").Lent) => void} on.started is called when a run has tools
    * @param {() => void} on.ended is called when a run has ended
    */
-  constructor(workspace, files, editor, donor, on) {
+  constructor(workspace, files, editor, { donor, spare }, on) {
     this.workspace = workspace;
     this.files = files;
     this.editor = editor;
     this.donor = donor;
+    this.spare = spare;
     this.on = on;
   }
 
@@ -49,13 +50,12 @@ export class ServerPanel {
     if (refusedInFrame()) return;
     this.end();
     this.#status("Starting …", "busy");
-    await this.workspace.flush();
-    await this.workspace.keep("Run");
+    const kept = this.#keep();
     this.editor.mark();
     $("tools").replaceChildren();
     $("console").replaceChildren();
     this.files.warnOfHidden();
-    const mine = new Run($("place"), {
+    const mine = new Run({
       log: (level, text) => mine === this.#running && this.#write(text, level),
       problem: (title, detail) => mine === this.#latest && this.#problem(title, detail),
       closed: () => mine === this.#running && this.#failed("The server's page has ended."),
@@ -64,22 +64,28 @@ export class ServerPanel {
     this.#running = this.#latest = mine;
     this.#enable();
     try {
-      const donor = await this.donor.fetch();
-      const { name } = this.workspace.project;
-      const files = { ...checkFiles(this.workspace.project.files) };
-      const { needed } = settingsOf(files, donor);
-      const wheels = needed.length ? await this.#packages(needed, donor, mine) : [];
+      const { id, name, files: current } = this.workspace.project;
+      const files = { ...checkFiles(current) };
+      let wheels = [];
+      const wheelsFor = async (needed, lent) => (wheels = await this.#packages(needed, lent, mine));
+      const [page, home] = await Promise.all([serverPage(this.donor, files, { wheelsFor }), homeOf(id)]);
       if (mine !== this.#running) return;
-      const page = await serverPage(donor, files, { wheels });
-      if (mine !== this.#running) return;
-      await mine.start(page, await homeOf(this.workspace.project.id));
+      await mine.start(this.spare.take(page, home), page.later);
       if (mine !== this.#running) return;
       await this.#listTools(mine);
       this.#status("Running", "good");
+      this.spare.prepareWhenIdle();
       this.on.started({ name, files, wheels });
+      await kept;
     } catch (error) {
       if (mine === this.#running) this.#failed(error.message);
     }
+  }
+
+  /** Saves the project, and keeps a version of it, while it starts. */
+  async #keep() {
+    await this.workspace.flush();
+    await this.workspace.keep("Run");
   }
 
   /** The server that runs, for what calls its tools besides the forms. @throws {ProjectError} none does */
@@ -111,11 +117,11 @@ export class ServerPanel {
   }
 
   /** Returns wheels for requirements, whose part of the playground is fetched now. */
-  async #packages(needed, donor, mine) {
+  async #packages(needed, lent, mine) {
     const { Packages } = await import("./packages.js");
     this.#installing ??= new Packages($("packages"), this.donor.base);
     const say = (text) => mine === this.#running && this.#status(text, "busy");
-    const wheels = await this.#installing.fetch(needed, donor, mine.signal, say);
+    const wheels = await this.#installing.fetch(needed, lent, mine.signal, say);
     say("Starting …");
     return wheels;
   }

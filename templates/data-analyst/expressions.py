@@ -164,6 +164,8 @@ class _Evaluation:
             raise ExpressionError(f"{ast.unparse(node.func)!r} is not a function or method that is allowed here.")
         if any(keyword.arg is None for keyword in node.keywords):
             raise ExpressionError("** is not allowed here.")
+        if any(keyword.arg == "inplace" for keyword in node.keywords):
+            raise ExpressionError("inplace is not allowed here: other expressions use the same tables.")
         named = {str(keyword.arg): self.value(keyword.value) for keyword in node.keywords}
         return function(*(self.value(item) for item in node.args), **named)
 

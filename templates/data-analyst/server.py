@@ -1,15 +1,18 @@
-"""pandas over the user's CSV, Excel and SQLite files, in their browser: rows leave it only in the answers to tools.
+"""pandas over the user's CSV, Excel and SQLite files, in their browser: only small results leave it.
 
 The user drops files onto the page, or chooses them there. They are in the memory of this page until it is closed.
+A result of many rows stays there, too: the model gets its handle, and passes it to the next tool.
 In a host of MCP Apps the page is a view: of the tool `query`, or by itself.
 """
 
 import asyncio
 import itertools
 import os
+import shutil
 import tempfile
+import weakref
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -22,7 +25,7 @@ from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from expressions import evaluate
-from mcpframe import FrameServer
+from mcpframe import FrameServer, Kept, kept
 from mcpframe.views import View, Views
 from view import AnalystPage
 from workbooks import workbook_of
@@ -30,9 +33,16 @@ from workbooks import workbook_of
 Expression = Annotated[
     str, Field(description="An expression of pandas over the tables, such as sales.groupby('city').amount.sum()")
 ]
+Earlier = Annotated[
+    Kept[pd.DataFrame] | None,
+    Field(description="The handle of an earlier result: the variable result in the expression"),
+]
+RESULT = "result"
+"""The variable that an earlier result is."""
+MOST_ROWS = 20
+"""The most rows of a result that the model reads: it gets a small table whole, and nothing of a larger one."""
 PIECE = 20_000  # rows
 HEARTBEAT = 2.0  # seconds
-MOST_ANSWER = 8 * 1024 * 1024  # bytes: mcpframe's limit
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 PUBLISHED = os.environ.get("DATA_ANALYST_URL", "http://localhost:8001/data-analyst/")
 """Where `dist/data-analyst/` is published: this machine, until you replace it by your own address."""
@@ -41,7 +51,8 @@ server = FrameServer(
     "data-analyst",
     title="Data analyst",
     version="0.1.0",
-    instructions="Answers questions about the user's files with pandas. Begin with describe; the tables are variables.",
+    instructions="Answers questions about the user's files with pandas. Begin with describe; the tables are variables. "
+    "A query's rows stay in the user's page, unless they are few: pass its handle to the next query, plot or export.",
 )
 tables: dict[str, pd.DataFrame] = {}
 page = AnalystPage(tables)
@@ -69,16 +80,20 @@ def describe() -> pd.DataFrame:
 
 
 @views.tool("ui://data-analyst/page", annotations=READS)
-async def query(expression: Expression) -> pd.DataFrame:
-    """Evaluate an expression: tables are variables, columns attributes or ["names"], with pandas' methods."""
-    found = result_of(expression)
+async def query(expression: Expression, result: Earlier = None) -> Kept[pd.DataFrame]:
+    """Evaluate an expression: tables are variables, columns attributes or ["names"], with pandas' methods.
+
+    The user sees all rows in the page. You read those of a result of at most 20 rows; of a larger one you get a handle.
+    """
+    found = kept(result_of(expression, result), summary=f"The result of {expression}", inline=MOST_ROWS)
     await page.show(expression, found)
     return found
 
 
 @server.tool(annotations=READS)
 async def plot(
-    expression: Expression,
+    expression: Expression = RESULT,
+    result: Earlier = None,
     kind: Annotated[
         Literal["line", "bar", "barh", "hist", "box", "area", "scatter"], Field(description="The kind of chart")
     ] = "bar",
@@ -86,8 +101,8 @@ async def plot(
     y: Annotated[str | None, Field(description="The column to draw; by default all numbers")] = None,
     title: Annotated[str, Field(max_length=200)] = "",
 ) -> matplotlib.figure.Figure:
-    """Draw the result of an expression."""
-    found = evaluate(expression, loaded())
+    """Draw the result of an expression, or an earlier result."""
+    found = evaluate(expression, variables(result))
     if not isinstance(found, pd.DataFrame | pd.Series):
         raise ToolError("Only a table or a column can be drawn.")
     figure = matplotlib.figure.Figure(figsize=(8, 4.5), layout="constrained")
@@ -103,29 +118,30 @@ async def plot(
 
 @server.tool(annotations=READS)
 async def export(
-    expression: Expression,
+    expression: Expression = RESULT,
+    result: Earlier = None,
     format: Annotated[Literal["csv", "xlsx", "json"], Field(description="The file's format")] = "csv",  # noqa: A002
-    to: Annotated[Literal["answer", "download"], Field(description="Return it, or let the user save it")] = "answer",
+    to: Annotated[
+        Literal["link", "download"], Field(description="Return a link to it, or let the user save it")
+    ] = "link",
     *,
     ctx: Context,
-) -> Path | str:
-    """Write the result of an expression to a file."""
-    found = result_of(expression)
+) -> Kept[Path] | str:
+    """Write the result of an expression, or an earlier result, to a file."""
+    found = result_of(expression, result)
     path = Path(tempfile.mkdtemp()) / f"export.{format}"
-    try:
-        async with progress(ctx, f"Writing {len(found):,} rows"):
-            await write(found, path)
-    except ValueError as error:
-        raise ToolError(f"{path.name} cannot be written: {error}.") from error
-    size = path.stat().st_size
-    if to == "answer" and size > MOST_ANSWER:
-        raise ToolError(
-            f'{path.name} has {size:,} bytes, and an answer at most {MOST_ANSWER:,}: export it with to="download", '
-            "which lets the user save it, or export fewer rows."
-        )
-    if to == "answer":
-        return path
-    data = path.read_bytes()
+    with ExitStack() as unless_kept:
+        unless_kept.callback(shutil.rmtree, path.parent)  # also of a call that was cancelled
+        try:
+            async with progress(ctx, f"Writing {len(found):,} rows"):
+                await write(found, path)
+        except ValueError as error:
+            raise ToolError(f"{path.name} cannot be written: {error}.") from error
+        if to == "link":
+            file = kept(path, summary=f"{len(found):,} rows as {format}")
+            weakref.finalize(file, unless_kept.pop_all().close)
+            return file
+        data = path.read_bytes()
     await page.save(path.name, data)
     return f"{path.name} was given to the user's browser to save: {len(found):,} rows, {len(data):,} bytes."
 
@@ -166,14 +182,23 @@ async def progress(ctx: Context, message: str) -> AsyncIterator[None]:
         reporting.cancel()
 
 
-def result_of(expression: str) -> pd.DataFrame:
+def result_of(expression: str, earlier: Kept[pd.DataFrame] | None = None) -> pd.DataFrame:
     """Return the result of an expression as a table; an index that does not only count the rows is its first column."""
-    found = evaluate(expression, loaded())
+    found = evaluate(expression, variables(earlier))
     if isinstance(found, pd.Series):
         found = found.to_frame("value" if found.name is None else found.name)
     elif not isinstance(found, pd.DataFrame):
         return pd.DataFrame({"value": [found]})
     return found if isinstance(found.index, pd.RangeIndex) else found.reset_index(allow_duplicates=True)
+
+
+def variables(earlier: Kept[pd.DataFrame] | None = None) -> dict[str, pd.DataFrame]:
+    """Return the tables and the earlier result, by their names in expressions.
+
+    Raises:
+        ToolError: There are none yet.
+    """
+    return dict(loaded()) if earlier is None else {**tables, RESULT: earlier.value}
 
 
 def loaded() -> dict[str, pd.DataFrame]:

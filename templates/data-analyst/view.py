@@ -5,14 +5,18 @@ and what a tool of the host's own server has answered is shown, too.
 """
 
 import base64
+import json
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import pandas as pd
 
-from mcpframe import File, FrameSession, PageEvent, ToolInput, ToolResult, errors
+from mcpframe import File, FrameSession, PageEvent, ToolInput, ToolResult, errors, kept
 from reading import FileError, tables_of
+
+MOST_PAGES = 20
+"""The most pages of 1,000 rows that a view reads of a result of another server."""
 
 
 class AnalystPage:
@@ -49,7 +53,7 @@ class AnalystPage:
             await session.closed.wait()
 
     async def show(self, title: str, result: Any) -> None:
-        """Show a result, if there is a page."""
+        """Show a result, if there is a page: a kept table whole."""
         if self._session is None:
             return
         page = self._session.page
@@ -71,12 +75,30 @@ class AnalystPage:
             await self._page.show(pictures[0], into="#result")
             return
         try:
-            table = pd.DataFrame(answer.structured["rows"], columns=answer.structured["columns"])
-        except (KeyError, TypeError, ValueError):
+            table, total = await self._rows_of(answer.structured)
+        except (AttributeError, KeyError, TypeError, ValueError, errors.HostError):
             self._say(answer.text, bad=answer.is_error)
         else:
-            await self._page.show(table, into="#result")
-            self._say(answer.structured.get("left_out") or "")
+            await self._page.show(kept(table), into="#result")
+            self._say("" if len(table) == total else f"The first {len(table):,} of {total:,} rows")
+
+    async def _rows_of(self, data: Any) -> tuple[pd.DataFrame, int]:
+        """Return a result of the host's server as a table, and how many rows it has there: the server keeps large ones.
+
+        Raises:
+            HostError: The host does not read them.
+            Exception: It is no table.
+        """
+        total = int(data["shape"][0])
+        if data["rows"] is not None:
+            return pd.DataFrame(data["rows"], columns=data["columns"]), total
+        pieces, uri = [], data["uri"]
+        while uri and len(pieces) < MOST_PAGES:
+            [found] = (await self._opened.host.read_resource(uri)).contents
+            piece = json.loads(found.text)
+            pieces.append(pd.DataFrame(piece["rows"], columns=piece["columns"]))
+            uri = piece["next"]
+        return pd.concat(pieces, ignore_index=True), total
 
     async def _dropped(self, event: PageEvent) -> None:
         self._page.element("#drop").classes.set("over", False)

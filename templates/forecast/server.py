@@ -24,7 +24,7 @@ from weather import MAX_DAYS, Forecast, invent
 PUBLISHED = os.environ.get("FORECAST_URL", "http://localhost:8001/forecast/")
 """Where `dist/forecast/` is published: this machine, until you replace it by your own address."""
 
-server = FrameServer("forecast", title="Forecast", version="0.1.0")
+server = FrameServer("forecast", title="Forecast", version="0.1.0", inline_schemas=True)
 views = Views(server, View(PUBLISHED, uri="ui://weather/forecast", title="Forecast", prefers_border=True))
 page = ForecastPage()
 

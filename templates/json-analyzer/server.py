@@ -26,6 +26,7 @@ server = FrameServer(
     title="JSON analyzer",
     version="0.1.0",
     instructions="Answers questions about one JSON document that the user has chosen. Begin with schema_summary.",
+    inline_schemas=True,
 )
 shelf = Shelf()
 jsonpath = JSONPathEnvironment(strict=True)  # RFC 9535, without the library's extensions

@@ -1,4 +1,6 @@
-"""SQL over the user's CSV, JSON and SQLite files, in their browser: rows leave it only in the answers to queries.
+"""SQL over the user's CSV, JSON and SQLite files, in their browser: a model reads small results only.
+
+The rows of a query stay in the page. The model gets a handle, and passes it to the next query, to plot or to export.
 
 In the setup phase the user chooses the files and whether they may be changed; both are stored under the session's id.
 In the transport phase the tools work on them, and the page, which may stay hidden, shows what they do.
@@ -6,39 +8,43 @@ In the transport phase the tools work on them, and the page, which may stay hidd
 
 import base64
 import json
+import shutil
+import tempfile
+import weakref
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from mcp_types import (
-    BlobResourceContents,
-    CallToolResult,
-    ContentBlock,
-    EmbeddedResource,
-    ImageContent,
-    TextContent,
-    ToolAnnotations,
-)
+from mcp_types import CallToolResult, ContentBlock, ImageContent, ResourceLink, TextContent, ToolAnnotations
 from pydantic import BaseModel, Field
 
 from chart import Kind, chart_data, draw
-from mcpframe import FrameServer, FrameSession, Setup
+from mcpframe import FrameServer, FrameSession, Kept, Setup, errors, kept
 from picking import pick_files
 from reading import quoted
 from results import as_csv, as_json, as_json_text, as_table
 from shelf import Shelf
+from stored import Stored
 from view import View
-from workspace import MAIN, QueryError, Result
+from workspace import EARLIER, MAIN, MAX_STORED_ROWS, QueryError, Result
 
+MAX_ROWS = 20
+"""The most rows of a result that the model reads: it gets a small result whole, and nothing of a larger one."""
+MAX_DRAWN_ROWS = 10_000
 MAX_EXPORT_ROWS = 1_000_000
-MAX_EXPORT_TEXT = 1_000_000
-MAX_EXPORT_BYTES = 4_000_000
 NOTHING_KEPT = "This browser keeps nothing for pages in frames: choose the files in the server's page."
+Earlier = Annotated[
+    Kept[Stored] | None, Field(description="The handle of an earlier result: the table result in the statement")
+]
 TYPES = {"csv": "text/csv", "json": "application/json", "sqlite": "application/vnd.sqlite3"}
 
 server = FrameServer(
     "sqlite-analyst",
     title="SQLite analyst",
     version="0.1.0",
-    instructions="Answers questions about the user's files with SQL (SQLite dialect). Begin with describe.",
+    instructions="Answers questions about the user's files with SQL (SQLite dialect). Begin with describe. A query's "
+    "rows stay in the user's page, unless they are few: pass its handle to the next query, plot or export.",
+    inline_schemas=True,
 )
 shelf = Shelf()
 view = View()
@@ -48,8 +54,10 @@ class Answer(BaseModel):
     """What a statement gave."""
 
     columns: list[str]
-    rows: list[list[Any]]
-    more: bool = Field(description="Whether there are more rows than the limit")
+    rows: list[list[Any]] | None = Field(description="The rows, if there are at most 20")
+    total_rows: int = Field(description="How many rows there are, or a million if there are more")
+    handle: str | None = Field(None, description="The handle of the result, for other tools")
+    uri: str | None = Field(None, description="Where resources/read pages through the rows")
     changed: int | None = Field(None, description="How many rows the statement changed")
     seconds: float
 
@@ -107,22 +115,45 @@ async def ui(session: FrameSession) -> None:
 @server.tool(annotations=ToolAnnotations(destructive_hint=True, open_world_hint=False))
 async def query(
     sql: Annotated[str, Field(description="One statement in SQLite's dialect")],
-    limit: Annotated[int, Field(ge=1, le=10_000, description="How many rows to return")] = 100,
+    result: Earlier = None,
     chart: Annotated[Kind, Field(description="Draw the result: auto chooses bars or lines where it can")] = "auto",
 ) -> Annotated[CallToolResult, Answer]:
-    """Query the user's tables. Read-only, unless the user has allowed changes."""
-    result, image = await _ask(sql, limit, chart)
-    content: list[ContentBlock] = [TextContent(type="text", text=_in_words(result))]
-    if image:
-        content.append(ImageContent(type="image", mime_type="image/png", data=base64.b64encode(image).decode()))
+    """Query the user's tables. Read-only, unless the user has allowed changes.
+
+    The user sees all rows. You read those of a result of at most 20 rows; of a larger one you get a handle.
+    """
+    found, rows, image = await _ask(sql, result, chart)
+    small = len(found.rows) <= MAX_ROWS and not found.more
+    content: list[ContentBlock] = [TextContent(type="text", text=_in_words(found, rows, small=small))]
+    if rows:
+        content.append(ResourceLink(uri=rows.uri, name=rows.handle, mime_type="application/json"))
+    if image and small:
+        content.append(_picture(image))
     answer = Answer(
-        columns=result.columns,
-        rows=[[as_json(value) for value in row] for row in result.rows],
-        more=result.more,
-        changed=result.changed,
-        seconds=round(result.seconds, 4),
+        columns=found.columns,
+        rows=[[as_json(value) for value in row] for row in found.rows] if small else None,
+        total_rows=len(rows.value) if rows else len(found.rows),
+        handle=rows.handle if rows else None,
+        uri=rows.uri if rows else None,
+        changed=found.changed,
+        seconds=round(found.seconds, 4),
     )
     return CallToolResult(content=content, structured_content=answer.model_dump(mode="json"))
+
+
+@server.tool(annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))
+async def plot(
+    result: Annotated[Kept[Stored], Field(description="The handle of a query's result")],
+    kind: Annotated[Kind, Field(description="The kind of chart")] = "auto",
+) -> CallToolResult:
+    """Draw an earlier result: the first column without numbers names the values, and up to four columns are drawn."""
+    rows = result.value[:MAX_DRAWN_ROWS]
+    drawn = chart_data(result.value.columns, rows, kind)
+    if drawn is None:
+        raise QueryError("This cannot be drawn: select a name or date, and one to four columns of numbers.")
+    image = draw(drawn)
+    await view.ran(f"SELECT * FROM {EARLIER}", result, f"{len(result.value):,} rows", image)  # noqa: S608 for people
+    return CallToolResult(content=[_picture(image)])
 
 
 @server.tool(annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))
@@ -162,69 +193,78 @@ async def describe(
 @server.tool(annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))
 async def export(
     source: Annotated[str, Field(description="A SELECT, a table's name, or for sqlite a database's name")] = MAIN,
+    result: Earlier = None,
     format: Annotated[Literal["csv", "json", "sqlite"], Field(description="The file's format")] = "csv",  # noqa: A002
-    to: Annotated[Literal["text", "download"], Field(description="Return it, or let the user save it")] = "text",
+    to: Annotated[Literal["link", "download"], Field(description="Return a link, or let the user save it")] = "link",
     name: Annotated[
         str, Field(description="The file's name without its ending", pattern=r"^[\w .-]{1,80}$")
     ] = "export",
-) -> CallToolResult:
-    """Export a table, a query's rows or a whole database as CSV, JSON or a SQLite file."""
+) -> Kept[Path] | str:
+    """Export a table, a query's rows, an earlier result or a whole database as CSV, JSON or a SQLite file."""
     workspace = await shelf.get(server.session)
     file = f"{name}.{format}"
     if format == "sqlite":
+        if result is not None:
+            raise QueryError("A SQLite file has a whole database: export a result as csv or json.")
         data, said = workspace.image(source), f"database {source}"
     else:
+        source = EARLIER if result is not None and source == MAIN else source
         is_query = source.lstrip().lower().startswith(("select", "with", "values"))
         sql = source if is_query else f"SELECT * FROM {'.'.join(map(quoted, source.split('.')))}"  # noqa: S608 quoted
-        result = workspace.run(sql, MAX_EXPORT_ROWS)
-        if not result.columns:
+        found = workspace.run(sql, MAX_EXPORT_ROWS, earlier=result.value if result else None, read_only=True)
+        if not found.columns:
             raise QueryError("That statement gives no rows to export.")
         write = as_csv if format == "csv" else as_json_text
-        data, said = write(result.columns, result.rows).encode(), f"{len(result.rows):,} rows"
-        said += " (there are more)" if result.more else ""
+        data, said = write(found.columns, found.rows).encode(), f"{len(found.rows):,} rows"
+        said += " (there are more)" if found.more else ""
     if to == "download":
         server.session.page.download(file, data, TYPES[format])
-        return _text(f"{file} was given to the user's browser to save: {said}, {len(data):,} bytes.")
-    if format == "sqlite":
-        if len(data) > MAX_EXPORT_BYTES:
-            raise QueryError(f"{file} has {len(data):,} bytes, too many for an answer: export it as a download.")
-        blob = BlobResourceContents(
-            uri=f"export:///{file.replace(' ', '%20')}", mime_type=TYPES[format], blob=base64.b64encode(data).decode()
-        )
-        return CallToolResult(content=[EmbeddedResource(type="resource", resource=blob)])
-    if len(data) > MAX_EXPORT_TEXT:
-        raise QueryError(
-            f"{file} has {len(data):,} bytes, too many for an answer: export fewer rows, or as a download."
-        )
-    return _text(data.decode())
+        return f"{file} was given to the user's browser to save: {said}, {len(data):,} bytes."
+    path = Path(tempfile.mkdtemp()) / file
+    with ExitStack() as unless_kept:
+        unless_kept.callback(shutil.rmtree, path.parent)
+        path.write_bytes(data)
+        written = kept(path, summary=said)
+        weakref.finalize(written, unless_kept.pop_all().close)
+    return written
 
 
-async def _ask(sql: str, limit: int, chart: Kind) -> tuple[Result, bytes | None]:
-    """Run a statement for a client or for the user, store what it changed, and show it in the page."""
+async def _ask(sql: str, earlier: Kept[Stored] | None, chart: Kind) -> tuple[Result, Kept[Stored] | None, bytes | None]:
+    """Run a statement for a client or for the user, store what it changed, keep its rows, and show it in the page."""
     workspace = await shelf.get(server.session)
     try:
-        result = workspace.run(sql, limit)
-    except QueryError as error:
+        result = workspace.run(sql, MAX_DRAWN_ROWS, earlier=earlier.value if earlier else None, store=True)
+        cut = f"The first {MAX_STORED_ROWS:,} rows: there are more." if result.cut else ""
+        rows = None if result.stored is None else kept(result.stored, summary=cut)
+    except (QueryError, errors.KeptError) as error:
         view.failed(sql, str(error))
-        raise
+        raise QueryError(str(error)) from None
     if result.changed is not None:
         await shelf.keep(server.session)
     drawn = chart_data(result.columns, result.rows, chart)
     image = draw(drawn) if drawn else None
-    view.ran(sql, result, image)
-    return result, image
+    changed = "" if result.changed is None else f"{result.changed:,} rows changed, "
+    number = len(result.stored) if result.stored is not None else len(result.rows)
+    more = " (there are more)" if cut else ""
+    count = f"{number:,} row{'' if number == 1 else 's'}{more}, " if result.columns else ""
+    await view.ran(sql, rows, f"{changed}{count}{result.seconds * 1000:,.1f} ms", image)
+    if result.changed is not None:
+        view.list_tables()
+    return result, rows, image
 
 
-def _in_words(result: Result) -> str:
+def _in_words(result: Result, rows: Kept[Stored] | None, *, small: bool) -> str:
     parts = []
-    if result.columns:
+    if result.columns and small:
         parts.append(as_table(result.columns, result.rows))
-        count = f"{len(result.rows):,} row{'' if len(result.rows) == 1 else 's'}"
-        parts.append(f"({count}{'; there are more' if result.more else ''})")
+        parts.append(f"({len(result.rows):,} row{'' if len(result.rows) == 1 else 's'})")
+    if rows is not None:
+        parts.append(f"{rows.handle}: {rows.facts}. All rows are shown to the user; other tools take this handle.")
+        parts += filter(None, [rows.summary])
     if result.changed is not None:
         parts.append(f"Done: {result.changed:,} rows changed.")
     return "\n".join(parts)
 
 
-def _text(text: str) -> CallToolResult:
-    return CallToolResult(content=[TextContent(type="text", text=text)])
+def _picture(image: bytes) -> ImageContent:
+    return ImageContent(type="image", mime_type="image/png", data=base64.b64encode(image).decode())

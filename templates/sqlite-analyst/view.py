@@ -6,13 +6,11 @@ from html import escape
 from typing import Any
 
 from chart import Kind
-from mcpframe import FrameSession, PageEvent
-from results import cell_text
-from workspace import MAIN, QueryError, Result, Workspace
+from mcpframe import FrameSession, Kept, PageEvent
+from stored import Stored
+from workspace import MAIN, QueryError, Workspace
 
-SHOWN_ROWS = 200
-
-Ask = Callable[[str, int, Kind], Awaitable[Any]]
+Ask = Callable[[str, Kept[Stored] | None, Kind], Awaitable[Any]]
 
 
 class View:
@@ -38,25 +36,22 @@ class View:
         page.element("#mode").text = "changes allowed" if workspace.writable else "read-only"
         page.element("#run").on("click", self._run)
         page.element("#sql").on("keydown", self._key)
-        self._list_tables()
+        self.list_tables()
 
-    def ran(self, sql: str, result: Result, chart: bytes | None) -> None:
-        """Show a statement and its result."""
+    async def ran(self, sql: str, rows: Kept[Stored] | None, said: str, chart: bytes | None) -> None:
+        """Show a statement, all rows of its result, what is said of it, and its chart."""
         if self._page is None:
             return
         page = self._page
         page.element("#sql").value = sql
-        changed = "" if result.changed is None else f"{result.changed:,} rows changed, "
-        count = f"{len(result.rows):,} row{'' if len(result.rows) == 1 else 's'}{' and more' if result.more else ''}, "
-        self._say(f"{changed}{count if result.columns else ''}{result.seconds * 1000:,.1f} ms")
+        self._say(said)
         page.element("#chart").hidden = chart is None
         if chart is not None:
             page.element("#chart").set("src", f"data:image/png;base64,{base64.b64encode(chart).decode()}")
-            page.element("#chart").set("alt", f"Chart of {', '.join(result.columns)}")
-        page.element("#rows").hidden = not result.columns
-        page.element("#rows").unsafe_html = _table(result)
-        if result.changed is not None:
-            self._list_tables()
+            page.element("#chart").set("alt", "Chart of the result")
+        page.element("#rows").hidden = rows is None
+        if rows is not None:
+            await page.show(rows, into="#rows")
 
     def failed(self, sql: str, reason: str) -> None:
         """Show a statement that was rejected."""
@@ -66,8 +61,10 @@ class View:
         self._say(reason, bad=True)
         self._page.element("#chart").hidden = self._page.element("#rows").hidden = True
 
-    def _list_tables(self) -> None:
-        assert self._workspace is not None
+    def list_tables(self) -> None:
+        """List the tables and their numbers of rows."""
+        if self._page is None or self._workspace is None:
+            return
         items = []
         for database, table, _ in self._workspace.tables():
             name = escape(table if database == MAIN else f"{database}.{table}")
@@ -82,7 +79,7 @@ class View:
     async def _run(self) -> None:
         assert self._ask is not None
         try:
-            await self._ask(self._page.element("#sql").value, SHOWN_ROWS, "auto")
+            await self._ask(self._page.element("#sql").value, None, "auto")
         except QueryError:
             return  # it is shown already
 
@@ -90,15 +87,3 @@ class View:
         summary = self._page.element("#summary")
         summary.text = text
         summary.classes.set("bad", bad)
-
-
-def _table(result: Result) -> str:
-    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in result.columns)
-    rows = []
-    for row in result.rows[:SHOWN_ROWS]:
-        cells = [
-            f"<td{' class=number' if isinstance(value, int | float) else ''}>{escape(cell_text(value))}</td>"
-            for value in row
-        ]
-        rows.append(f"<tr>{''.join(cells)}</tr>")
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"

@@ -20,10 +20,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from zstandard import ZstdCompressor
-
 from mcpframe.kit.bundle.pipeline import build
-from mcpframe.kit.bundle.snapshot.memory import LEVEL_OF_SHARED
+from mcpframe.kit.bundle.snapshot.memory import LEVEL_OF_SHARED, zstd
 from tests.benchmarks.browser import BenchmarkBrowser, BenchmarkError, host_page
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.sites import PAGES, SERVERS, Sites, serving
@@ -196,7 +194,7 @@ class _Sum:
     @functools.cached_property
     def compressed(self) -> int:
         """Their bytes when they are compressed alone, as a snapshot is."""
-        return len(ZstdCompressor(level=LEVEL_OF_SHARED).compress(b"".join(self.data)))
+        return len(zstd.compress(b"".join(self.data), LEVEL_OF_SHARED))
 
     def add(self, other: _Sum) -> None:
         """Count others, too."""

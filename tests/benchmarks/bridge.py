@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mcpframe.kit.base.data import templates_dir
+from mcpframe.kit.bridge.chromium.bridge_page import HOST_ORIGIN
+from mcpframe.kit.bundle.pipeline import build
 from tests.benchmarks.browser import BenchmarkBrowser, host_page
 from tests.benchmarks.figures import Figure, Goal
 from tests.benchmarks.samples import take_turns
@@ -44,7 +46,7 @@ def measure_bridge(browser: BenchmarkBrowser, sites: Sites, rounds: int, starts:
     yield from _calls(browser, sites, rounds)
 
 
-def _start(starts: int) -> list[Figure]:
+def _start(starts: int) -> Iterator[Figure]:
     server = templates_dir() / "pi-calculator"
     with tempfile.TemporaryDirectory(prefix="mcpframe-bench-", ignore_cleanup_errors=True) as folder:
         profiles = {"fresh profile": None, "kept profile": Path(folder)}
@@ -55,8 +57,18 @@ def _start(starts: int) -> list[Figure]:
                 bridge.initialize()
                 return (time.perf_counter() - start) * 1000
 
+        def listed(_: str) -> float:
+            start = time.perf_counter()
+            with stdio_bridge(built, profiles["kept profile"]) as bridge:
+                bridge.initialize()
+                bridge.tools()
+                return (time.perf_counter() - start) * 1000
+
         samples = take_turns(list(profiles), starts, first_answer)
-    return [Figure.of_times(f"bridge over stdio, first answer, {kind}", samples[kind], 3000) for kind in profiles]
+        built = build(server, Path(folder) / "dist", allowed_origins=[HOST_ORIGIN]).folder
+        early = take_turns(["built bundle"], starts, listed)["built bundle"]
+    yield Figure.of_times("bridge over stdio, tools listed, built bundle", early, 1000)
+    yield from [Figure.of_times(f"bridge over stdio, first answer, {kind}", samples[kind], 3000) for kind in profiles]
 
 
 def _calls(browser: BenchmarkBrowser, sites: Sites, rounds: int) -> list[Figure]:

@@ -51,6 +51,10 @@ _FIRST = f"""async () => {{
 """From the beginning of the navigation to the first answer."""
 
 
+_PAUSE = 5_000.0
+"""Milliseconds between two clicks, in which the playground prepares the next run's frame."""
+
+
 def measure_playground(
     browser: BenchmarkBrowser, sites: Sites, rounds: int, *, progress: Progress = silent
 ) -> Iterator[Figure]:
@@ -63,17 +67,21 @@ def measure_playground(
         build_playground(checkout_dir(), folder / "playground", progress=progress)
         with serve_folder(folder) as site:
             address = f"{site.origin}/playground/#template=pi-calculator"
-            yield _warm(browser, address, rounds)
+            yield _warm(browser, address, rounds, "at once")
+            yield _warm(browser, address, rounds, "after five seconds", pause=_PAUSE)
             yield _first(browser, sites, address, rounds)
 
 
-def _warm(browser: BenchmarkBrowser, address: str, rounds: int) -> Figure:
+def _warm(browser: BenchmarkBrowser, address: str, rounds: int, when: str, *, pause: float = 0) -> Figure:
     with browser.profile() as context:
         page = context.new_page()
         page.goto(address)
         page.wait_for_function("() => document.title.startsWith('pi-calculator')")
-        times = [page.evaluate(_RUN) for _ in range(rounds + 1)]
-    return Figure.of_times("playground: click on Run → first tool's form, warm", times[1:], 1000)
+        times = []
+        for _ in range(rounds + 1):
+            page.wait_for_timeout(pause)
+            times.append(page.evaluate(_RUN))
+    return Figure.of_times(f"playground: click on Run → first tool's form, warm, {when}", times[1:], 1000)
 
 
 def _first(browser: BenchmarkBrowser, sites: Sites, address: str, rounds: int) -> Figure:

@@ -43,7 +43,7 @@ def over_http(command: Sequence[str], profile: Path) -> Iterator[str]:
     Yields:
         Its address.
     """
-    options = ["--http", "--port", "0", "--profile", str(profile)]
+    options = ["--http", "--port", "0", *([] if "--browsers" in command else ["--profile", str(profile)])]
     with (profile / "stderr.txt").open("w") as errors:
         process = subprocess.Popen(
             [*command, *options], cwd=ROOT, env=environment(), stdout=subprocess.PIPE, stderr=errors, text=True
@@ -110,9 +110,9 @@ class Program:
 
 
 @asynccontextmanager
-async def start(*arguments: str, profile: Path) -> AsyncIterator[Program]:
-    """Run a bridge for as long as the block lasts."""
-    command = [sys.executable, "-m", "mcpframe", "bridge", *arguments, "--profile", str(profile)]
+async def start(*arguments: str, profile: Path, program: Sequence[str] = ("-m", "mcpframe")) -> AsyncIterator[Program]:
+    """Run a bridge for as long as the block lasts; `program` are the arguments of Python."""
+    command = [sys.executable, *program, "bridge", *arguments, "--profile", str(profile)]
     process = await asyncio.create_subprocess_exec(
         *command,
         cwd=ROOT,
@@ -122,13 +122,13 @@ async def start(*arguments: str, profile: Path) -> AsyncIterator[Program]:
         stderr=asyncio.subprocess.PIPE,
         limit=1 << 28,
     )
-    program = Program(process, profile)
+    bridge = Program(process, profile)
     try:
-        yield program
+        yield bridge
     finally:
         if process.returncode is None:
             process.terminate()
-            await program.ended()
+            await bridge.ended()
         process._transport.close()  # type: ignore[attr-defined]
 
 

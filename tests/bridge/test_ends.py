@@ -17,6 +17,7 @@ from mcpframe.kit.bundle.pipeline import build
 from tests.bridge.conftest import ROOT
 from tests.bridge.programs import INITIALIZE, PATIENCE, Program, over_http, start
 from tests.support.built import SNAPSHOTS
+from tests.support.takes_tasks import TakesTasks, TaskClient, cancelled
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +78,24 @@ def address(server: str, tmp_path: Path) -> Iterator[str]:
     command = [sys.executable, "-m", "mcpframe", "bridge", server, "--busy-timeout", "5", "--timeout", str(PATIENCE)]
     with over_http(command, tmp_path) as address:
         yield address
+
+
+async def test_a_task_outlives_its_request_and_ends_with_its_page(address: str) -> None:
+    with anyio.fail_after(PATIENCE):
+        async with Client(address, mode="2026-07-28", extensions=[TakesTasks()], cache=None) as client:
+            tasks = TaskClient(client)
+            first, second = (await tasks.begin("wait"))["taskId"], (await tasks.begin("wait"))["taskId"]
+            assert (await tasks.until(first, lambda state: "seconds" in state.get("statusMessage", "")))[
+                "status"
+            ] == "working"
+            await tasks.ask("tasks/cancel", first)
+            await tasks.until(first, cancelled)
+            assert (await tasks.ask("tasks/get", second))["status"] == "working"
+            with pytest.raises(MCPError):
+                await client.call_tool("end", {"how": "exit"})
+            with pytest.raises(MCPError, match="its page") as unknown:
+                await tasks.ask("tasks/get", second)
+            assert unknown.value.error.code == -32602
 
 
 @pytest.mark.extended

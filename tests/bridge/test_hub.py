@@ -17,6 +17,7 @@ from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from playwright.async_api import BrowserContext, Error, Page, expect
 
+from mcpframe.hub.core.limits import REQUEST_SECONDS
 from tests.bridge.hub_pages import Site, has_waits, hub_site
 from tests.bridge.hub_programs import (
     BOARD,
@@ -32,7 +33,11 @@ from tests.bridge.hub_programs import (
 )
 from tests.bridge.programs import INITIALIZE, PATIENCE, ROOT, environment, processes_with
 from tests.support.suites import extended
+from tests.support.takes_tasks import TakesTasks, TaskClient, cancelled, failed
 
+BOOK = "website_tool_board_localhost_tab1_book"
+FORM = """() => document.body.insertAdjacentHTML("beforeend",
+    '<form toolname="book" tooldescription="Book a table"><input name="who"><button>Book</button></form>')"""
 ENABLED_AT_FOCUS = """() => {
     dispatchEvent(new Event("focus"));
     return [...document.querySelectorAll("button")].filter(({ disabled }) => !disabled).map(each => each.textContent);
@@ -148,6 +153,7 @@ async def test_tabs_of_a_browser_that_runs_already(site: Site, tmp_path: Path) -
             http_hub("--attach", devtools, *sites) as hub,
             Client(hub.address, mode="legacy", cache=None) as one,
             Client(hub.address, cache=None) as other,
+            Client(hub.address, mode="2026-07-28", extensions=[TakesTasks()], cache=None) as taking,
         ):
             await has(one, *SHOP)  # also a page that was there before
             second = await opened(context, site.shop())
@@ -174,6 +180,14 @@ async def test_tabs_of_a_browser_that_runs_already(site: Site, tmp_path: Path) -
             await second.goto(site.board())
             await has(one, *SHOP, *BOARD)
             assert await second.evaluate("document.documentElement.dataset.polyfill") == "false"  # Chromium's own
+            # A form waits for its user, and the hub says so long before a call would time out.
+            await second.evaluate(FORM)
+            await has(one, *SHOP, *BOARD, BOOK)
+            with anyio.fail_after(REQUEST_SECONDS / 2):
+                assert "waits for the user" in text(await one.call_tool(BOOK, {"who": "Ada"}))
+            assert await second.input_value("[name=who]") == "Ada"
+            await second.evaluate("document.forms[0].remove()")
+            await has(one, *SHOP, *BOARD)
             assert text(await one.call_tool(BOARD[0], {"text": "tea"})) == "noted tea"
             assert (await one.call_tool(BOARD[3], {})).is_error
             calling = asyncio.ensure_future(one.call_tool(BOARD[1], {}))
@@ -191,9 +205,18 @@ async def test_tabs_of_a_browser_that_runs_already(site: Site, tmp_path: Path) -
             calling = asyncio.ensure_future(one.call_tool(tab2[2], {}))
             await has_waits(second, 1)
             assert text(await other.call_tool(tab2[0], {"a": 1, "b": 2})) == "3"
+            tasks = TaskClient(taking)
+            with anyio.fail_after(PATIENCE):
+                handles = await asyncio.gather(tasks.begin(SHOP[2]), tasks.begin(tab2[2]))
+                task, lost = (handle["taskId"] for handle in handles)
+                await tasks.ask("tasks/cancel", task)
+                await tasks.until(task, cancelled)
+                assert (await tasks.ask("tasks/get", lost))["status"] == "working"
             await second.close()
             with anyio.fail_after(PATIENCE), pytest.raises(MCPError):
                 await calling
+            with anyio.fail_after(PATIENCE):
+                assert "ended" in (await tasks.until(lost, failed))["statusMessage"]
             await has(one, *SHOP)
             # A page that crashes in mid-call.
             third = await opened(context, site.shop())

@@ -18,6 +18,7 @@ from mcpframe.kit.web.serve import serve_folder
 from tests.bridge.hub_programs import has, http_hub, text
 from tests.bridge.programs import INITIALIZE, PATIENCE, ROOT, environment, start
 from tests.browser.plain_framed import OLDER_SERVERS, write_servers, write_silent
+from tests.support.suites import extended, newest_first
 
 AROUND = """<!doctype html><title>Around</title><link rel="icon" href="data:,"><body></body>
 <script type="module" src="around.js"></script>
@@ -60,13 +61,13 @@ async def test_a_server_that_posts_mcp_as_it_is_is_bridged(site: str, page: str,
         assert (await bridge.answer(3))["error"]["code"] == -32601
 
 
-@pytest.mark.parametrize("name", OLDER_SERVERS)
+@pytest.mark.parametrize("name", newest_first(list(OLDER_SERVERS)))
 def test_those_of_older_sdks_are_called(site: str, name: str) -> None:
     done = run("call", f"{site}/{name}.html", "add", "a=1", "b=2", "--json")
     assert json.loads(done.stdout)["content"][0]["text"] == "3", done.stderr
 
 
-@pytest.mark.parametrize("era", ["auto", "legacy"])
+@pytest.mark.parametrize("era", ["auto", extended("legacy")])
 def test_it_is_called_from_the_command_line(site: str, era: str) -> None:
     done = run("call", f"{site}/server.html", "add", "a=1", "b=2", "--era", era, "--json")
     assert json.loads(done.stdout)["content"][0]["text"] == "3", done.stderr

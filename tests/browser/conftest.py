@@ -311,8 +311,9 @@ async def watched(context: BrowserContext) -> AsyncIterator[Troubles]:
     try:
         yield troubles
     finally:
-        for page in context.pages:
-            await page.close()
+        with anyio.fail_after(PATIENCE):  # Playwright has no deadline here
+            for page in context.pages:
+                await page.close()
         troubles.stop()
     assert troubles.unexpected() == []
 

@@ -20,10 +20,13 @@ SHORT = 0.5
 class Framed:
     """The framed page of a client."""
 
-    def __init__(self, page: Page, url: str, *, mode: str = "auto", on_elicit: Any = None, **options: Any) -> None:
+    def __init__(
+        self, page: Page, url: str, *, mode: str = "auto", on_elicit: Any = None, extensions: Any = (), **options: Any
+    ) -> None:
         self.place = PlaywrightPlace(page)
         self.outer = OuterFrame(url, options=Options(handshake_timeout=BOOT_PATIENCE), **options)
-        self.client = Client(self.outer.connect(self.place, visible=True), mode=mode, elicitation_callback=on_elicit)
+        transport = self.outer.connect(self.place, visible=True)
+        self.client = Client(transport, mode=mode, elicitation_callback=on_elicit, extensions=extensions)
 
     async def frame(self) -> Frame:
         assert self.place.window

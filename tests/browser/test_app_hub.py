@@ -148,6 +148,12 @@ async def test_tabs_share_their_tools_and_survive_each_other(
     await other.evaluate("leave()")
     await tools(two, 6)
 
+    # What a tool keeps in its tab is read through the hub.
+    with anyio.fail_after(BOOT_PATIENCE):
+        place, rows, last, total = json.loads(await two.evaluate("tab.keep()"))
+    assert place == "website://bundle.localhost/tab2/"
+    assert (rows, last, total) == (2500, [2499, 2499**2], sum(range(2500)))
+
 
 @pytest.mark.extended
 async def test_a_tab_that_leads_may_crash_freeze_or_hang(

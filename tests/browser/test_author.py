@@ -600,4 +600,4 @@ async def test_showing_another_fragment_ends_what_waits_for_the_first(session: C
     shown = await session.call("show_inner")
     assert shown["width"] == 1
     assert shown["ran"] is None
-    assert "no longer in the page" in shown["lost"]
+    assert "left the page" in shown["lost"]

@@ -46,7 +46,7 @@ async def test_it_draws_in_every_host_that_allows_it_and_is_text_in_others(
         url = f"{served.origin}/{result.url_path}"
         call = await call_to_show(url, result.manifest)
         view = read_view(url, result.manifest)
-    assert call.note == ""
+    assert call.note.startswith("get_forecast has content (text) beside its structuredContent.")
     assert call.result["structuredContent"]["place"] == call.arguments["place"]
     profiles = [HOST_PROFILES[name] for name in names]
     rows = {row.profile: row for row in await check_view(view, call, bundle=result.folder, profiles=profiles)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -13,14 +12,14 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from playwright.async_api import BrowserContext, Page, expect
+from playwright.async_api import BrowserContext, expect
 
-from mcpframe.kit.base.data import checkout_dir, static_dir
+from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.errors import DemoError
 from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.browser.chromium import ensure_chromium
 from mcpframe.kit.dev.demo import ask
-from mcpframe.kit.web.host_page import bundle_client, copy_host_modules, write_host_page
+from mcpframe.kit.web.host_page import bundle_client, write_host_page
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Origins, TemplateSite
@@ -75,32 +74,6 @@ def test_a_port_in_use_is_one_line(option: str) -> None:
     assert done.returncode == 1
     assert re.fullmatch(rf"build\.py: Port {port} .*choose another port.*", done.stderr.strip().splitlines()[-1])
     assert "Traceback" not in done.stderr
-
-
-async def test_texts_of_a_server_have_no_invisible_characters(host_page: Page, tmp_path: Path) -> None:
-    shutil.copytree(static_dir() / "demo", tmp_path, dirs_exist_ok=True)
-    copy_host_modules(tmp_path)
-    (tmp_path / "empty.html").write_text("<!doctype html><link rel=icon href=data:,>")
-    evil = "exe.\u202egpj"
-    result = {"content": [{"type": "text", "text": evil}, {"type": "x", "of": evil}], "structuredContent": {evil: 1}}
-    field = {"title": evil, "description": evil, "enum": [evil]}
-    with serve_folder(tmp_path) as served:
-        await host_page.goto(f"{served.origin}/empty.html")
-        shown = await host_page.evaluate(
-            """async ([result, field]) => {
-                const { showResult } = await import("./result.js");
-                const { makeForm } = await import("./form.js");
-                const place = document.createElement("div");
-                showResult(place, result);
-                const { element, read } = makeForm({ properties: { field }, required: ["field"] }, "x");
-                element.querySelector("select").selectedIndex = 1;
-                return [place.textContent, element.textContent, read().field];
-            }""",
-            [result, field],
-        )
-    assert [text.count(r"\u202e") for text in shown] == [3, 3, 0]
-    assert "\u202e" not in shown[0] + shown[1]
-    assert shown[2] == evil  # what is chosen is the schema's
 
 
 @pytest.mark.extended

@@ -16,8 +16,7 @@ import anyio
 import pytest
 from playwright.async_api import Browser, BrowserContext, Page, expect
 
-from mcpframe.frame.core.errors import McpFrameError
-from mcpframe.kit.dev.server import DevServer, serve_dev
+from mcpframe.kit.dev.server import serve_dev
 from mcpframe.kit.project.scaffold import scaffold
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Origins, Troubles, chromium
@@ -27,18 +26,6 @@ from tests.browser.inspecting import BOOT, ServerPart
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     return scaffold("adder", parent=tmp_path)
-
-
-@pytest.fixture
-def server(project: Path) -> Iterator[DevServer]:
-    """The development server, following changes."""
-    told: list[McpFrameError | None] = []
-    with serve_dev(project) as server:
-        thread = threading.Thread(target=server.watch, args=(lambda error, seconds: told.append(error),))
-        thread.start()
-        yield server
-        server.stop()
-        thread.join(BOOT_PATIENCE)
 
 
 @pytest.fixture(scope="module")
@@ -58,32 +45,6 @@ async def reaches(page: Page, state: str, tools: str) -> None:
     script = """([state, tools]) => document.documentElement.dataset.state === state
         && document.querySelector("#tools").textContent === tools"""
     await page.wait_for_function(script, arg=[state, tools], timeout=BOOT_PATIENCE * 1000)
-
-
-@pytest.mark.extended  # the last test here has this page beside the inspector
-async def test_changes_are_followed_at_the_same_session(
-    server: DevServer, project: Path, context: BrowserContext, troubles: Troubles
-) -> None:
-    troubles.expect("Fetch API cannot load")  # of a page that is replaced while it fetches
-    page = await context.new_page()
-    await page.goto(server.url)
-    await reaches(page, "ready", "add")
-    session = await page.inner_text("#session")
-
-    source = (project / "server.py").read_text()
-    (project / "server.py").write_text(source.replace("def add(", "def plus("))
-    await reaches(page, "ready", "plus")
-    assert await page.inner_text("#session") == session
-
-    (project / "server.py").write_text(source.replace("def add(", "def add(("))
-    await reaches(page, "broken", "plus")
-    line = next(number for number, text in enumerate(source.splitlines(), 1) if "def add(" in text)
-    await expect(page.locator("#error")).to_have_text(re.compile(rf"server\.py.*line {line}"), use_inner_text=True)
-
-    (project / "server.py").write_text(source)
-    await reaches(page, "ready", "add")
-    await expect(page.locator("#error")).to_be_hidden()
-    assert await page.inner_text("#session") == session
 
 
 async def test_a_page_of_another_site_reads_nothing_of_it(

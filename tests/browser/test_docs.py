@@ -89,14 +89,8 @@ async def test_the_host_in_ten_lines_and_the_one_in_python(
 async def test_a_setup_and_a_page_of_its_own(
     context: BrowserContext, troubles: Troubles, publish: Publish, host_folder: Path, tmp_path: Path
 ) -> None:
-    built = build_plain(EXAMPLES / "notes", tmp_path / "dist")
-    await publish(TOOLS, tmp_path / "dist")
-    (host_folder / "index.html").write_text("<!doctype html><title>A host</title><link rel='icon' href='data:,'>")
-    await publish(HOST, host_folder)
-    page = await context.new_page()
-    await page.goto(f"{HOST}/")
+    page, outer = await framed_example("notes", context, publish, host_folder, tmp_path)
     place = PlaywrightPlace(page)
-    outer = OuterFrame(f"{TOOLS}/{built.url_path}", options=Options(handshake_timeout=BOOT_PATIENCE))
 
     async def frame_of(window: PlaywrightWindow | None) -> Frame:
         assert window
@@ -126,13 +120,7 @@ async def test_a_setup_and_a_page_of_its_own(
 async def test_a_wrapped_server_of_mcp_1_keeps_notes(
     context: BrowserContext, troubles: Troubles, publish: Publish, host_folder: Path, tmp_path: Path
 ) -> None:
-    built = build_plain(EXAMPLES / "wrapped", tmp_path / "dist")
-    await publish(TOOLS, tmp_path / "dist")
-    (host_folder / "index.html").write_text("<!doctype html><title>A host</title><link rel='icon' href='data:,'>")
-    await publish(HOST, host_folder)
-    page = await context.new_page()
-    await page.goto(f"{HOST}/")
-    outer = OuterFrame(f"{TOOLS}/{built.url_path}", options=Options(handshake_timeout=BOOT_PATIENCE))
+    page, outer = await framed_example("wrapped", context, publish, host_folder, tmp_path)
     async with outer.setup(PlaywrightPlace(page)) as setup:
         assert (await setup.result()).title == "wrapped-notes"
     for answer in ("1 notes.", "2 notes."):

@@ -19,7 +19,6 @@ from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Bundle, BundleOf, Origins, Troubles
 from tests.browser.embedded import asked, say
 from tests.browser.ui_hosts import bundle_ui_client
-from tests.support.built import SERVERS, build_plain
 
 Json = dict[str, Any]
 FOREIGN = ("MCP_TRANSPORT_HANDSHAKE", "ui/initialize", "mcp")
@@ -280,31 +279,6 @@ async def test_html_text_at_an_opaque_origin(host: UiHostPage, unguarded: Bundle
     assert await host.frame.locator("html").evaluate("() => self.origin") == "null"
     assert (await host.ask("intent", intent="go"))["result"] == "done"
     assert (await host.action())["payload"] == {"intent": "go", "params": {}}
-
-
-@pytest.mark.extended  # `test_view_text.py` has such a text
-async def test_the_text_of_a_bundle_at_an_opaque_origin(host: UiHostPage, origins: Origins, tmp_path: Path) -> None:
-    """The inline form of a view: the bundle's own page is the HTML text, and its files have absolute addresses."""
-    with serve_folder(tmp_path) as served:
-        url = f"http://bundle.localhost:{served.port}/embedded/"
-        built = build_plain(SERVERS / "embedded", tmp_path, allowed_origins=[origins.host], url=url)
-        view = View(tmp_path / built.url_path, uri="ui://test/inline", form="inline")
-        block = ui_resource(view, render_data={"user": "Ada"})
-        resource = block.model_dump(mode="json", by_alias=True, exclude_none=True)["resource"]
-        assert resource["mimeType"] == "text/html"
-        await host.open(resource, answers={"intent": ["text", "done"]})
-        await expect(host.frame.locator("#drawn")).to_have_text('{"user": "Ada"}')
-        assert await host.frame.locator("html").evaluate("() => self.origin") == "null"
-        assert (await host.ask("intent", intent="go"))["result"] == "done"
-
-
-@pytest.mark.extended  # `tests/unit/frame/host_api` has the deadline
-async def test_an_answer_that_never_comes(host: UiHostPage, embedded: Bundle) -> None:
-    await host.open(link(embedded), answers={"tool": ["never", None]})
-    await host.set_timeout(2)  # time enough for the host to say that it has received the call
-    answer = await host.ask("call_tool", name="slow")
-    assert (answer["error"], answer["received"]) == ("HostTimeout", 1)
-    assert "may not handle" not in answer["message"]
 
 
 @pytest.mark.extended

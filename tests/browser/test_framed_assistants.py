@@ -20,7 +20,7 @@ from tests.browser.by_hand import framed, loaded
 from tests.browser.conftest import PAGES, Troubles
 from tests.browser.pairs import build_dashboard
 from tests.browser.plain_framed import ASSISTANTS, write_assistants
-from tests.browser.test_template_dashboard import BOOT, MOVED, Dashboard
+from tests.browser.test_template_dashboard import BOOT, Dashboard
 from tests.contract.playing import INITIALIZE, POLL, heard, say
 from tests.support.built import opened_often
 from tests.support.suites import extended
@@ -226,20 +226,3 @@ async def test_nobody_else_is_served(
     for attacker, _ in attackers:
         assert await attacker.evaluate("heard") == [], attacker.url
     await expect(dashboard.status).to_contain_text(site.origin("copilot"))
-
-
-@pytest.mark.extended  # `test_contract_strangers.py` has such a page
-async def test_an_assistant_that_leads_elsewhere_is_refused(
-    dashboard: Dashboard, site: Site, troubles: Troubles
-) -> None:
-    troubles.expect("does not match the recipient window's origin")  # of a ping
-    (site.folder / "stranger.html").write_text(
-        f"<script>for (const text of {json.dumps([*map(json.dumps, FORGED)])})"
-        " parent.postMessage(JSON.parse(text), '*')</script>"
-    )
-    site.put(MOVED.replace("moved/", "assistant/"))
-    await dashboard.open(f"{site.origin('dashboard')}/dashboard/")
-    await expect(dashboard.status).to_contain_text("leads to another origin", timeout=BOOT)
-    await expect(dashboard.status).to_contain_text(site.origin("stranger"))
-    await expect(dashboard.page.locator("iframe")).to_have_count(0)
-    await expect(calls(dashboard)).to_have_count(0)

@@ -244,6 +244,7 @@ async def test_a_prepared_page_is_used_at_once_and_what_it_sent_before_is_kept(
     frame = await loaded(await element.content_frame(), url)
     await say(frame, NOTE)
     await say(frame, {"type": "MCP_MESSAGE", "payload": {"jsonrpc": "2.0", "id": "asked", "method": "ping"}})
+    await host_page.wait_for_function("() => heard.some(({ data }) => data.payload?.method === 'ping')")
     used = await host_page.evaluate(USED)
     assert [message.get("method") for message in used["got"][:2]] == ["notifications/note", "ping"]
     assert (used["before"], used["loads"], used["visible"], used["again"]) == (2, 1, True, "StateError")

@@ -1,33 +1,29 @@
-"""A bundle with a host of plain MCP in Chromium, which is played by hand: bad input, strangers, and a reload.
+"""A bundle with a host of plain MCP in Chromium, which is played by hand: bad input, and strangers.
 
     line                                                        what must happen
-    other windows of each origin, before and after              not heard, and told nothing; by a framed client neither
+    other windows of each origin, before and after              not heard, and told nothing
     bad messages, floods, noise, ids that are in use            an error for whoever waits; the session goes on
     what JSON cannot spell                                      an error, by the id
-    a reload in mid-call                                        nothing; a new session begins as the first did
 
-`tests/unit/hostile/test_plain_mcp.py` has what the connection decides, `test_contract_strangers.py` the page around a
-frame, and `test_contract_bundle.py` a host of a wrong origin.
+`tests/unit/hostile/test_plain_mcp.py` has what the connection decides, of a framed client, too;
+`test_contract_strangers.py` the page around a frame, `test_contract_bundle.py` a host of a wrong origin, and
+`test_inbox.py` a reload.
 """
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import BrowserContext, Frame, Page, expect
+from playwright.async_api import BrowserContext, Frame, Page
 
-from mcpframe.kit.base.data import templates_dir
-from mcpframe.kit.web.serve import serve_folder
 from tests.browser.by_hand import framed
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Bundle, Origins, Troubles
 from tests.browser.test_contract_bundle import INITIALIZE, OPENINGS, PING, Host, framing
 from tests.browser.test_contract_messages import UNSPELLABLE
 from tests.hostile.values import UNCLONEABLE, UNSPEAKABLE, Record
-from tests.support.built import build_plain
 
 Json = dict[str, Any]
 HANDSHAKE = "MCP_TRANSPORT_HANDSHAKE"
@@ -119,68 +115,3 @@ async def test_a_bundle_in_bad_company(
     for stranger, _ in strangers:
         assert await stranger.evaluate("heard") == [], stranger.url
     record_property("lines", 2 * len(lies) * len(strangers) + 2 * len(NOISE) + len(BAD) + len(UNSPEAKABLE))
-
-
-SERVING = """() => {
-    const serverInfo = { name: "by-hand", title: "By hand", version: "1" };
-    const answers = {
-        initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo }),
-        "tools/list": () => ({ tools: [{ name: "getCurrentUser", inputSchema: { type: "object" } }] }),
-    };
-    self.asked = [];
-    addEventListener("message", ({ source, origin, data }) => {
-        if (source !== frames[0] || data?.jsonrpc !== "2.0" || !("id" in data)) return;
-        asked.push(data);
-        const result = answers[data.method]?.(data.params);
-        const error = { code: -32601, message: "Method not found" };
-        source.postMessage({ jsonrpc: "2.0", id: data.id, ...(result ? { result } : { error }) }, origin);
-    });
-}"""
-
-
-@pytest.mark.extended  # the connection's tests have its role
-async def test_a_framed_client_in_bad_company(
-    context: BrowserContext, troubles: Troubles, origins: Origins, tmp_path: Path
-) -> None:
-    """The template copilot: its ping is for the page around it alone, and so are its requests."""
-    build_plain(templates_dir() / "copilot", tmp_path, allowed_origins=[origins.host])
-    with serve_folder(tmp_path) as served:
-        bundle = Bundle(tmp_path, f"http://bundle.localhost:{served.port}", "copilot/?dialect=plain_mcp")
-        host = await framing(context, origins.host, bundle)
-        strangers = [await framed(host.page, f"{each}/page.html") for each in (origins.host, origins.stranger)]
-        about = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "theirs", "version": "1"}}
-        lies = [{"jsonrpc": "2.0", "id": id_, "result": about} for id_ in ("mcpframe/ping", 0, 1, 2, 3)]
-        texts = [json.dumps(message) for message in (*lies, INITIALIZE, CALL)]
-
-        async def bombard() -> None:
-            for stranger in strangers:
-                await stranger.evaluate("texts => texts.forEach((text) => say(text, parent.frames[0]))", texts)
-
-        pinged = "() => heard.filter(({ data }) => data.method === 'ping').length >= 2"
-        await bombard()
-        await host.page.wait_for_function(pinged, timeout=BOOT_PATIENCE * 1000)
-        await bombard()
-        await host.page.evaluate(SERVING)
-        status = host.page.frame_locator("iframe").first.get_by_role("status")
-        await expect(status).to_have_text("Connected to By hand.", timeout=BOOT_PATIENCE * 1000)
-        await bombard()
-        assert [message["method"] for message in await host.page.evaluate("asked")][-1] == "tools/list"
-        assert {message["origin"] for message in await host.page.evaluate("heard")} == {bundle.origin}
-        for stranger in strangers:
-            assert await stranger.evaluate("heard") == [], stranger.url
-
-
-@pytest.mark.extended  # `test_inbox.py` has a reload
-async def test_a_reload_in_mid_call_begins_anew(host: Host) -> None:
-    await host.say(INITIALIZE)
-    await answer(host, "first")
-    frame = host.page.main_frame.child_frames[0]
-    await host.say({**CALL, "id": "lost", "params": {"name": "wait", "arguments": {"name": "for nobody"}}})
-    openings = len(await host.hears(HANDSHAKE))
-    await frame.evaluate("() => void setTimeout(() => location.reload())")
-    await host.hears(HANDSHAKE, openings + 1)
-    await host.say(INITIALIZE)
-    assert (await answer(host, "first", 2))["result"]["serverInfo"]["name"] == "everything"
-    await host.say(CALL)
-    assert (await answer(host, "call"))["result"]["structuredContent"] == {"result": "hi"}
-    assert "lost" not in [message["id"] for message in await heard(host)]

@@ -128,26 +128,6 @@ async def test_fifty_frames_at_once_with_host_js(host_page: Page, origins: Origi
     assert answers == list(range(50))
 
 
-@pytest.mark.extended  # host.js has it above
-async def test_fifty_frames_at_once_with_python(host_page: Page, origins: Origins) -> None:
-    place = PlaywrightPlace(host_page)
-    ids = set()
-
-    async def one() -> None:
-        outer = OuterFrame(f"{origins.bundle}/page.html?inner")
-        async with outer.connect(place):
-            assert outer.session is not None
-            ids.add(outer.session.id)
-            assert outer.session.origin == origins.bundle
-
-    with anyio.fail_after(60):
-        async with anyio.create_task_group() as tasks:
-            for _ in range(50):
-                tasks.start_soon(one)
-    assert len(ids) == 50
-    assert await host_page.evaluate("document.querySelectorAll('iframe').length") == 0
-
-
 @pytest.mark.extended
 async def test_two_hosts_and_three_bundles_at_once(
     context: BrowserContext, origins: Origins, everything: Bundle

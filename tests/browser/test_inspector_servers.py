@@ -32,7 +32,7 @@ async def test_a_server_is_added_by_its_address(inspector: InspectorPage) -> Non
     server = await inspector.server("Everything")
     await expect(server.state).to_have_text("Connected · 2026-07-28")
     await expect(inspector.servers).to_have_text([re.compile("Everything, connected")])
-    await expect(server.view.get_by_role("tab", name="Tools")).to_contain_text("18")
+    await expect(server.view.get_by_role("tab", name="Tools")).to_contain_text("19")
     await expect(inspector.page.get_by_label("Server address")).to_have_value("")
     await expect(server.view.locator("iframe")).to_be_hidden()
 
@@ -339,17 +339,3 @@ async def test_a_link_connects_to_nothing_until_the_person_agrees(
     await inspector.ready()
     await inspector.button("Add it").click()
     await expect(inspector.servers).to_have_text([re.compile(r"page\.html")])
-
-
-@pytest.mark.extended  # `test_worker.py` has such a tool, `test_inspector_session.py` a cancelled call
-async def test_a_tool_that_computes_for_ever_is_stopped(inspector: InspectorPage) -> None:
-    await inspector.add(inspector.site.servers["computing"])
-    computing = await inspector.server("Computing")
-    await computing.call("keep", text="lost")
-    await computing.answers("lost")
-    await computing.call("spin")
-    cancel = computing.view.get_by_role("tabpanel", name="Tools").get_by_role("button", name="Cancel", exact=True)
-    await cancel.click()
-    await expect(computing.view.get_by_text("Cancelled.", exact=True)).to_be_visible()
-    await computing.call("keep", text="new")
-    await computing.answers("new")

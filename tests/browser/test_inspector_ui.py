@@ -3,39 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 
 import pytest
-from playwright.async_api import Browser, FrameLocator, Locator, expect
+from playwright.async_api import FrameLocator, Locator, expect
 
 from mcpframe.kit.dev.inspector import Inspecting
 from mcpframe.kit.web.serve import serve_folder
-from tests.browser.conftest import PAGES, Troubles, new_profile, watched
+from tests.browser.conftest import PAGES, Troubles
+from tests.browser.inspected import inspector, opened, server
 from tests.browser.inspecting import BOOT, InspectorPage, ServerPart
 from tests.support.built import SERVERS
 from tests.support.suites import extended
 
-
-@pytest.fixture(scope="module")
-async def opened(browser: Browser, inspecting: Inspecting) -> AsyncIterator[tuple[InspectorPage, Troubles]]:
-    """The inspector with the server that has UI resources."""
-    async with new_profile(browser) as context, watched(context) as troubles:
-        inspector = await InspectorPage.open(context, inspecting, inspecting.url_with(inspecting.servers["inspected"]))
-        await inspector.button("Allow what is checked").click(timeout=BOOT)
-        await inspector.server("Inspected")
-        yield inspector, troubles
-
-
-@pytest.fixture
-def inspector(opened: tuple[InspectorPage, Troubles]) -> InspectorPage:
-    """The inspector."""
-    return opened[0]
-
-
-@pytest.fixture
-async def server(inspector: InspectorPage) -> ServerPart:
-    """The server."""
-    return await inspector.server("Inspected")
+__all__ = ["inspector", "opened", "server"]  # the fixtures
 
 
 @pytest.fixture(scope="module")

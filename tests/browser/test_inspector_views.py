@@ -3,36 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
 
 import pytest
-from playwright.async_api import Browser, FrameLocator, Locator, expect
+from playwright.async_api import FrameLocator, Locator, expect
 
-from mcpframe.kit.dev.inspector import Inspecting
-from tests.browser.conftest import Troubles, new_profile, watched
+from tests.browser.inspected import inspector, opened, server
 from tests.browser.inspecting import BOOT, InspectorPage, ServerPart
 
-
-@pytest.fixture(scope="module")
-async def opened(browser: Browser, inspecting: Inspecting) -> AsyncIterator[tuple[InspectorPage, Troubles]]:
-    """The inspector with the server that has a view."""
-    async with new_profile(browser) as context, watched(context) as troubles:
-        inspector = await InspectorPage.open(context, inspecting, inspecting.url_with(inspecting.servers["inspected"]))
-        await inspector.button("Allow what is checked").click(timeout=BOOT)
-        await inspector.server("Inspected")
-        yield inspector, troubles
-
-
-@pytest.fixture
-def inspector(opened: tuple[InspectorPage, Troubles]) -> InspectorPage:
-    """The inspector."""
-    return opened[0]
-
-
-@pytest.fixture
-async def server(inspector: InspectorPage) -> ServerPart:
-    """The server."""
-    return await inspector.server("Inspected")
+__all__ = ["inspector", "opened", "server"]  # the fixtures
 
 
 class Viewed:

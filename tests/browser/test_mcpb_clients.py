@@ -74,14 +74,6 @@ async def test_a_client_of_a_framed_server(page: Page, origins: Origins, tabbed:
     assert await page.locator("iframe").count() == 0
 
 
-@pytest.mark.extended  # `test_a_page_server_that_stops_and_starts_again` has one that can do more
-async def test_a_page_server_in_a_page_of_its_author(page: Page) -> None:
-    await page.evaluate("() => { beServer(); }")
-    client = await Peer.tab(page)
-    assert await client.tools() == ["add"]
-    assert (await client.tool("add", a=2, b=3))["structuredContent"] == {"result": 5}
-
-
 async def test_a_page_without_python_that_frames_a_bundle(
     context: BrowserContext, troubles: Troubles, origins: Origins, site: Path, peers: str, bundle_of: BundleOf
 ) -> None:

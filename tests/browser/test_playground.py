@@ -97,12 +97,18 @@ async def test_write_run_call_break_mend_stop_keep_share_open(
     browser: Browser, page: Page, troubles: Troubles, address: str
 ) -> None:
     troubles.expect("NameError")  # the server's own
+    fetched: list[str] = []
+    page.on("request", lambda request: fetched.append(request.url))
     await page.goto(f"{address}playground/")
     await expect(page.locator(".cm-content")).to_contain_text("def add(")
-    await expect(page.locator("iframe")).to_have_count(0)
+    spare = await page.locator("#place iframe[hidden]").element_handle()
+    assert spare is not None
     await write(page, SERVER)
     await add(page, "words.py", WORDS)
     await run(page)
+    assert await spare.evaluate("(iframe) => iframe.isConnected && !iframe.hidden")  # this run is in it
+    others = (await (await page.request.get(f"{address}playground/files.json")).json())["others"]
+    assert {path.rpartition("/")[2] for path in others.values()}.isdisjoint(url.rpartition("/")[2] for url in fetched)
 
     shout = page.locator("form.tool", has_text="shout")
     await shout.get_by_label("text").fill("hello")
@@ -148,7 +154,7 @@ async def test_write_run_call_break_mend_stop_keep_share_open(
         reader = await elsewhere.new_page()
         await reader.goto(link)
         await expect(reader.locator("#notice")).to_contain_text("Read it before you run it")
-        await expect(reader.locator("iframe")).to_have_count(0)
+        await expect(reader.locator("iframe:not([hidden])")).to_have_count(0)
         assert "#" not in reader.url
         await run(reader)
         await expect(reader.locator("form.tool")).to_have_count(2)
@@ -156,7 +162,7 @@ async def test_write_run_call_break_mend_stop_keep_share_open(
 
 async def test_the_site_works_again_without_its_server(page: Page, troubles: Troubles, public_site: Path) -> None:
     """After one visit: the front page with its server, the playground with a run, and a page of the documentation."""
-    kept = "() => navigator.serviceWorker.ready.then(({ active }) => active.state)"
+    kept = "() => navigator.serviceWorker.controller.scriptURL === `${document.baseURI}offline.js`"
     with serve_folder(public_site.parents[1]) as served:
         address = f"http://localhost:{served.port}/below/site/"
         await page.goto(address)
@@ -168,7 +174,7 @@ async def test_the_site_works_again_without_its_server(page: Page, troubles: Tro
         await page.get_by_role("link", name="Read the documentation").click()
         await expect(page.get_by_role("heading")).to_have_text("Documentation")
         await page.goto(f"{address}playground/")
-        assert await page.evaluate(kept) in ("activating", "activated")
+        await page.wait_for_function(kept)
     troubles.expect("ERR_CONNECTION_REFUSED")
     troubles.expect("ERR_FAILED")  # what a page fetches once it is quiet, which the first visit was too short for
     await page.reload()
@@ -239,7 +245,7 @@ async def test_a_server_with_a_page_of_its_own(page: Page, address: str) -> None
     await add(page, "page.html", "<p></p>")
     await add(page, "page.js", "export const greeting = () => 'Drawn.';")
     await run(page)
-    await expect(page.frame_locator("iframe").locator("main p")).to_have_text("Drawn.")
+    await expect(page.frame_locator("iframe:not([hidden])").locator("main p")).to_have_text("Drawn.")
 
 
 async def menu(page: Page, name: str) -> None:
@@ -388,6 +394,7 @@ async def test_hostile_links_are_shown_and_marked_or_refused_and_nothing_runs_in
     await expect(framed.locator("iframe")).to_have_count(0)
 
 
+@pytest.mark.extended
 def test_other_engines_run_a_template_and_a_link(engine: Engine, address: str) -> None:
     """What a person does first, in Firefox and WebKitGTK: run, call, share, and open the link."""
     engine.open(f"{address}playground/#template=minimal")

@@ -75,15 +75,17 @@ async def test_a_folder_a_zip_and_files_beside_a_server(
     await expect(told).to_contain_text("Read it before you run it")
     await expect(page.locator("#projects option:checked")).to_have_text("pictures")
     await expect(page.locator("#files").get_by_role("tab")).to_have_text(["server.py", "page.html", "static/a.png"])
-    await expect(page.locator("iframe")).to_have_count(0)
+    await expect(page.locator("iframe:not([hidden])")).to_have_count(0)
     await page.get_by_role("tab", name="static/a.png").click()
     await expect(page.get_by_role("img", name="static/a.png")).to_be_visible()
     await page.get_by_role("button", name="Run").click()
     await expect(page.locator("#status")).to_have_text("Running", timeout=STARTING)
-    shown = page.frame_locator("iframe").get_by_role("img", name="One")
+    frame = page.frame_locator("iframe:not([hidden])")
+    shown = frame.get_by_role("img", name="One")
     await expect(shown).to_have_js_property("naturalWidth", 1)
 
-    refused = await page.frames[-1].evaluate("url => fetch(url).then(() => '', (error) => error.name)", f"{origin}/a")
+    fetches = "(_, url) => fetch(url).then(() => '', (error) => error.name)"
+    refused = await frame.locator("body").evaluate(fetches, f"{origin}/a")
     assert refused == "TypeError"  # the server's page has no requests, though the playground's has some
 
     async with page.expect_download() as download:
@@ -138,7 +140,7 @@ async def test_a_public_address_opens_and_is_named_and_others_are_not_fetched(
     await expect(text).to_have_text("fetched = 1")
     await expect(told).to_contain_text(f"{origin}/o/r/{COMMIT}/mine.py, pinned to a commit. Read it before")
     await expect(page.locator("#files").get_by_role("tab")).to_have_text(["server.py"])
-    await expect(page.locator("iframe")).to_have_count(0)
+    await expect(page.locator("iframe:not([hidden])")).to_have_count(0)
     assert "#" not in page.url
 
     for name, words in (("%3Cimg%20src%3Dx%3E.py", "cannot be in a name"), ("é b.py", "not pinned to a commit")):

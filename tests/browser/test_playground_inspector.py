@@ -108,7 +108,7 @@ async def test_setup_lists_views_wire_and_the_end_in_the_inspector(
     await page.get_by_role("tab", name="Forms").press("Enter")
     await run(page)
     await expect(page.locator("form.tool")).to_contain_text("now")
-    assert await page.locator("iframe").count() == 1  # nothing of the inspector is fetched yet
+    assert await page.locator("#inspector iframe").count() == 0  # nothing of the inspector is fetched yet
 
     frame, part = await opened(page)
     await expect(frame.locator("#insp-side")).to_be_hidden()
@@ -154,7 +154,10 @@ async def test_nobody_else_gets_a_lent_project_or_runs_one_by_the_inspector(
     await page.get_by_role("tab", name="In the inspector").click()
     state = page.frame_locator("#inspector iframe").locator(".insp-state").first
     await expect(state).to_contain_text("Connected", timeout=BOOT)
-    assert await page.frame_locator("#place iframe").locator("body").evaluate(FRAMING, address) == "frame-src"
+    assert (
+        await page.frame_locator("#place iframe:not([hidden])").locator("body").evaluate(FRAMING, address)
+        == "frame-src"
+    )
     lent = next(frame.url for frame in page.frames if "#kept=" in frame.url)
 
     other = await page.context.new_page()

@@ -52,7 +52,8 @@ def requests_of(page: Page) -> list[str]:
 
 async def open_with_help(page: Page, address: str) -> None:
     """Open the playground with the help switched on, as it may be off on a machine with little memory."""
-    await page.add_init_script("localStorage.setItem('mcpframe-playground-help', 'on')")
+    script = "if (top === self) localStorage.setItem('mcpframe-playground-help', 'on')"  # others have none
+    await page.add_init_script(script)
     await page.goto(address)
     await expect(page.locator(".cm-content")).to_contain_text("def add(")
 

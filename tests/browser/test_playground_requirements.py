@@ -263,7 +263,7 @@ async def test_what_cannot_be_had_is_said_before_the_run(
         await expect(log).to_contain_text(reason)
         await expect(log).to_contain_text("download it and run it with mcpframe dev")
         await expect(page.locator("#status")).to_have_text("Stopped")
-        await expect(page.locator("iframe[srcdoc]")).to_have_count(0)
+        await expect(page.locator("iframe[srcdoc]:not([hidden])")).to_have_count(0)
 
     await page.goto("about:blank")
     await page.goto(f"{address}{link(SERVER, 'altered')}")

@@ -98,7 +98,7 @@ async def test_what_is_posted_comes_in_parts_that_playwright_can_carry(
     host_page: Page, origins: Origins, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Playwright's driver ends where a message of its own is too long, and takes all pages along."""
-    monkeypatch.setattr("mcpframe.kit.browser.playwright_window.MOST_BYTES", 8000)
+    monkeypatch.setattr(PlaywrightWindow, "most", 8000)
     listener = Listener()
     async with PlaywrightWindow(host_page, Framing(f"{origins.bundle}/page.html", visible=True)) as window:
         window.listen(listener.deliver, listener.gone)

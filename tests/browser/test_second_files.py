@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,11 +22,14 @@ from tests.browser.conftest import Origins, Troubles
 from tests.browser.framed import PATIENCE, Framed
 from tests.bundle.conftest import write_project
 from tests.support.built import SNAPSHOTS
+from tests.support.suites import extended
 
 SERVER = '''
-import decimal, lzma, sqlite3, unicodedata
+import _imp, decimal, lzma, marshal, sqlite3, unicodedata
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import StringConstraints, TypeAdapter
 
 from mcpframe import FrameServer
 
@@ -45,6 +48,7 @@ def cold(depth: int) -> list[Any]:
     """Run what no other server runs, from deep in Python."""
     if depth:
         return sorted([depth], key=lambda _: 0) and cold(depth - 1)
+    data, _, _ = _imp.find_frozen("zipimport", withdata=True)
     import runpy  # a frozen module, which no snapshot has
 
     [row] = sqlite3.connect(":memory:").execute("select group_concat(value, '-') from json_each('[1, 2]')")
@@ -53,9 +57,11 @@ def cold(depth: int) -> list[Any]:
         row[0],
         unicodedata.name("é"),
         unicodedata.normalize("NFD", "é") == "e\\u0301",
-        "日本".encode("shift_jis").hex(),
+        ["日本".encode(name).hex() for name in ("shift_jis", "big5hkscs", "gb18030", "euc_kr", "iso2022_jp_2")],
         len(lzma.decompress(lzma.compress(bytes(1000)))),
         runpy.run_path.__name__,
+        marshal.loads(data).co_name,
+        TypeAdapter(Annotated[str, StringConstraints(pattern=r"^\\p{Lu}\\p{Greek}\\d$")]).validate_python("Éλ٣"),
     ]
 '''
 EXPECTED = [
@@ -63,9 +69,11 @@ EXPECTED = [
     "1-2",
     "LATIN SMALL LETTER E WITH ACUTE",
     True,
-    "93fa967b",
+    ["93fa967b", "a4e9a5bb", "c8d5b1be", "eceddce2", "1b2442467c4b5c1b2842"],
     1000,
     "run_path",
+    "<module>",
+    "Éλ٣",
 ]
 LOADED = (
     "performance.getEntriesByType('mark').map(({ name }) => name).filter((name) => /:second file /.test(name)).length"
@@ -143,8 +151,20 @@ async def test_once_they_are_there_a_call_fetches_nothing(host_page: Page, serve
             assert await frame.evaluate(LOADED) == 0
 
 
-async def test_a_page_without_its_network_says_what_it_lacks(
-    host_page: Page, troubles: Troubles, served: Callable[[str], str]
+@pytest.mark.parametrize(
+    ("happens", "says"),
+    [
+        (lambda route: route.fulfill(status=404), "reload the page if its site was published anew"),
+        extended(lambda route: route.abort(), "could not be fetched: check the network"),
+    ],
+    ids=["a later deploy", "no network"],
+)
+async def test_a_page_that_cannot_get_a_file_says_so_and_how_to_go_on(
+    host_page: Page,
+    troubles: Troubles,
+    served: Callable[[str], str],
+    happens: Callable[[Route], Awaitable[None]],
+    says: str,
 ) -> None:
     # The last: an event that Python still had to handle when it ended.
     for part in (
@@ -161,11 +181,11 @@ async def test_a_page_without_its_network_says_what_it_lacks(
     with anyio.fail_after(PATIENCE):
         async with page.client as client:
             assert await page.call("add", a=1, b=2) == 3
-            await host_page.route(SECOND, lambda route: route.abort())
+            await host_page.route(SECOND, happens)
             with pytest.raises(MCPError):
                 await client.call_tool("cold", {"depth": 5})
             alert = host_page.frame_locator("iframe").get_by_role("alert")
-            await expect(alert).to_contain_text("could not be fetched: check the network")
+            await expect(alert).to_contain_text(says)
 
 
 @pytest.mark.extended

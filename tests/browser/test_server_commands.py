@@ -26,7 +26,6 @@ from mcpframe.kit.browser.setup_form import page_started
 from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.cli.main import main
 from mcpframe.kit.client import enter_setup
-from mcpframe.kit.client import session as server_session
 from mcpframe.kit.web.serve import serve_app, serve_folder
 from mcpframe.kit.web.site import Site
 from tests.bridge.programs import processes_with
@@ -218,7 +217,6 @@ def test_a_setup_that_does_not_succeed(
 ) -> None:
     if patience:  # which is waited for in vain
         monkeypatch.setattr(enter_setup, "PATIENCE", patience)
-        monkeypatch.setattr(server_session, "PATIENCE", patience)
     code, out, err = run("list", authored, *entered)
     assert (code, out) == (1, "")
     assert re.search(said, err)

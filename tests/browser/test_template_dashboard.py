@@ -2,25 +2,16 @@
 
 import re
 import shutil
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
-from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
 from playwright.async_api import BrowserContext, FrameLocator, Locator, Page, expect
 
-from mcpframe.frame.core import errors
-from mcpframe.frame.core.roles import Options
-from mcpframe.frame.hosting.outer import OuterFrame
-from mcpframe.frame.serving.server import serve
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.node import install_locked
-from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from mcpframe.kit.web.host_page import bundle_module, copy_host_modules
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
@@ -92,8 +83,7 @@ def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         (folder / "stranger.html").write_text(STRANGER)
         (folder / "moved").mkdir()
         (folder / "moved" / "index.html").write_text(MOVED)
-        for name in ("serving.html", "page.html", "page.js"):
-            shutil.copy(PAGES / name, folder)
+        shutil.copy(PAGES / "serving.html", folder)
         copy_host_modules(folder)
         page = PAGES / "serving_page.js"
         bundle_module(str(page), folder / page.name, install_locked(checkout_dir()), external=["./host.js"])
@@ -267,23 +257,6 @@ async def test_a_copilot_that_leads_elsewhere_is_refused(page: Page, pair: Site)
     await expect(dashboard.button("Start it again")).to_be_visible()
 
 
-@pytest.mark.extended  # `test_contract_bundle.py` has such pages
-async def test_the_copilot_talks_to_no_page_that_it_does_not_know(
-    page: Page, pair: Site, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    folder = tmp_path_factory.mktemp("unknown")
-    build_copilot(folder, ["https://app.example"], snapshot=False)
-    (folder / "_headers").unlink()  # which would keep the browser from framing it at all
-    with serve_folder(folder) as served:
-        origin = f"http://copilot.localhost:{served.port}"
-        url = pair.deploy(f"{origin}/copilot/", origin)
-        dashboard = Dashboard(page)
-        await dashboard.open(url)
-        await expect(dashboard.chat.status).to_contain_text("not one that I talk to", timeout=BOOT)
-        await expect(dashboard.chat.status).to_contain_text("allowed: https://app.example")
-        await expect(dashboard.chat.button("Ask")).to_be_disabled()
-
-
 @pytest.mark.extended
 async def test_opened_by_itself_the_copilot_explains_itself(page: Page, pair: Site) -> None:
     await page.goto(pair.copilot)
@@ -292,178 +265,17 @@ async def test_opened_by_itself_the_copilot_explains_itself(page: Page, pair: Si
     await expect(page.get_by_role("button")).to_have_count(0)
 
 
-USER = {"name": "Grace Okafor", "email": "grace@example.com", "role": "Designer", "team": "Studio"}
-LATE = {"name": "Poster", "status": "at risk", "progress": 40, "due": "2026-01-15", "overdue": True}
-NEXT = {"name": "Booklet", "status": "in progress", "progress": 10, "due": "2026-12-01"}
-TEAM = {
-    "team": "Studio",
-    "members": [{"name": "Grace Okafor", "open_tasks": 7}],
-    "open_tasks": 7,
-    "done_this_week": 1,
-    "projects": 2,
-    "projects_done": 0,
-    "projects_overdue": 1,
-}
-
-
-def studio() -> MCPServer:
-    """The server of `pages/serving_page.js`, in Python."""
-    server = MCPServer("studio", title="Studio")
-
-    def projects(overdue_only: bool = False) -> dict[str, Any]:
-        return {"projects": [LATE] if overdue_only else [LATE, NEXT]}
-
-    def user() -> dict[str, Any]:
-        return USER
-
-    def health() -> dict[str, Any]:
-        raise ToolError("The monitor is away.")
-
-    def team() -> dict[str, Any]:
-        return TEAM
-
-    for name, function in (("User", user), ("UserProjects", projects), ("SystemHealth", health), ("TeamStats", team)):
-        server.add_tool(function, name="getCurrentUser" if function is user else f"get{name}")
-    return server
-
-
-class Serving:
-    """A page that serves the copilot: its setup, and a session for as long as a block lasts."""
-
-    def __init__(self, page: Page, url: str) -> None:
-        self.page = page
-        self.url = url
-        self.outer = OuterFrame(url, options=Options(handshake_timeout=BOOT_PATIENCE))
-
-    path = "page.html"
-    visible: bool | None = None
-    """Whether it is shown without having said in a setup that it has to be."""
-
-    async def set_up(self) -> tuple[str, str]:
-        async with self.outer.setup(PlaywrightPlace(self.page)) as setup:
-            with anyio.fail_after(BOOT_PATIENCE):
-                result = await setup.result()
-        return result.title, str(result.visibility)
-
-    @asynccontextmanager
-    async def serving(self) -> AsyncIterator[None]:
-        async with (
-            self.outer.connect(PlaywrightPlace(self.page), visible=self.visible) as streams,
-            anyio.create_task_group() as tasks,
-        ):
-            tasks.start_soon(lambda: serve(studio(), *streams))
-            yield
-            tasks.cancel_scope.cancel()
-
-
-class PlainServing(Serving):
-    """The same in plain MCP, which has no setup."""
-
-    visible = True
-
-    def __init__(self, page: Page, url: str) -> None:
-        super().__init__(page, url)
-        options = Options(handshake_timeout=BOOT_PATIENCE)
-        self.outer = OuterFrame(f"{url}?dialect=plain_mcp", dialect="plain_mcp", options=options)
-
-    async def set_up(self) -> tuple[str, str]:
-        with pytest.raises(errors.StateError, match="setup"):
-            await super().set_up()
-        return "Copilot", "required"
-
-
-class JavaScriptServing(Serving):
-    """The same with host.js and the TypeScript SDK."""
-
-    path = "serving.html"
-
-    async def set_up(self) -> tuple[str, str]:
-        with anyio.fail_after(BOOT_PATIENCE):
-            result = await self.page.evaluate("url => lab.setUp(url)", self.url)
-        return result["title"], result["visibility"]
-
-    @asynccontextmanager
-    async def serving(self) -> AsyncIterator[None]:
-        with anyio.fail_after(BOOT_PATIENCE):
-            await self.page.evaluate("url => lab.serve(url)", self.url)
-        yield
-        await self.page.evaluate("lab.hangUp()")
-
-
-@pytest.fixture(params=[JavaScriptServing, Serving, PlainServing], ids=["host.js", "python", "plain"])
-async def outside(request: pytest.FixtureRequest, page: Page, pair: Site) -> Serving:
-    """Each of the pages around the copilot that are not templates."""
-    kind: type[Serving] = request.param
-    await page.goto(f"{pair.origin('host')}/{kind.path}")
-    if kind is JavaScriptServing:
-        await page.wait_for_function("() => window.lab", polling=POLL)
-    return kind(page, pair.copilot)
-
-
-@pytest.mark.extended  # `test_architectures.py` has such pages
-async def test_the_copilot_with_other_pages_around_it(outside: Serving) -> None:
-    assert await outside.set_up() == ("Copilot", "required")
-    chat = Chat(outside.page.frame_locator("iframe"))
-    connecting: AbstractAsyncContextManager[None] = outside.serving()
-    async with connecting:
-        await expect(chat.status).to_have_text("Connected to Studio.", timeout=BOOT)
-        await chat.button("Who am I?").click()
-        await expect(chat.last).to_contain_text("You are Grace Okafor, Designer in the team Studio")
-        await expect(chat.last.locator("code")).to_have_text("getCurrentUser()")
-        await chat.ask("anything late?")
-        await expect(chat.last).to_contain_text("Poster: overdue, 40 %, due 15 January")
-        await expect(chat.last.locator("code")).to_have_text('getUserProjects({"overdue_only": true})')
-        await chat.ask("how is the system?")
-        await expect(chat.last).to_have_class(re.compile("problem"))
-        await expect(chat.last).to_contain_text("The monitor is away.")
-        await chat.ask("team")
-        await expect(chat.last).to_contain_text("Studio: 7 open tasks")
-        if isinstance(outside, JavaScriptServing):
-            assert await outside.page.evaluate("lab.calls.map(([name]) => name)") == [
-                "getCurrentUser",
-                "getUserProjects",
-                "getSystemHealth",
-                "getTeamStats",
-            ]
-
-
 @pytest.mark.extended  # it waits for 20 seconds
 async def test_a_page_that_has_hung_up_is_said_to_be_gone(page: Page, pair: Site) -> None:
     await page.goto(f"{pair.origin('host')}/serving.html")
     await page.wait_for_function("() => window.lab", polling=POLL)
     chat = Chat(page.frame_locator("iframe"))
-    async with JavaScriptServing(page, pair.copilot).serving():
-        await expect(chat.status).to_have_text("Connected to Studio.", timeout=BOOT)
+    with anyio.fail_after(BOOT_PATIENCE):
+        await page.evaluate("url => lab.serve(url)", pair.copilot)
+    await expect(chat.status).to_have_text("Connected to Studio.", timeout=BOOT)
+    await page.evaluate("lab.hangUp()")
     await chat.ask("who am I?")
     await expect(chat.last).to_contain_text("did not answer within 20 seconds", timeout=PAST_PATIENCE)
     await expect(chat.status).to_contain_text("did not answer within 20 seconds")
     await expect(chat.button("Ask")).to_be_disabled()
     await expect(chat.button("Connect again")).to_be_visible()
-
-
-@pytest.mark.extended  # the page reloads in a usual test
-async def test_a_copilot_that_connects_again_gets_a_fresh_session(dashboard: Dashboard) -> None:
-    before = await dashboard.session()
-    await dashboard.chat.log.evaluate(
-        """() => parent.postMessage({ type: "MCP_TRANSPORT_HANDSHAKE", protocolVersion: "1.0" }, "*")"""
-    )
-    await expect(dashboard.page.locator(f"iframe[name='{before}']")).to_have_count(0, timeout=BOOT)
-    await dashboard.connected()
-    await dashboard.chat.button("Who am I?").click()
-    await expect(dashboard.chat.last).to_contain_text("You are Ada Moreno")
-
-
-@pytest.mark.extended  # the frame has a test of its own, and so has the copilot
-async def test_a_copilot_that_posts_mcp_as_it_is(page: Page, tmp_path: Path) -> None:
-    site = tmp_path / "site"
-    site.mkdir()
-    with serve_folder(site) as served:
-        own, other = (f"http://{name}.localhost:{served.port}" for name in ("dashboard", "copilot"))
-        copilot = f"{other}/copilot/?dialect=plain_mcp"
-        build_dashboard(site, tmp_path, copilot=copilot, frame_src=other, snapshot=False, dialect="plain_mcp")
-        build_copilot(site, [own], snapshot=False)
-        dashboard = Dashboard(page)
-        await dashboard.open(f"{own}/dashboard/")
-        await dashboard.connected()
-        await dashboard.chat.button("Who am I?").click()
-        await expect(dashboard.chat.last).to_contain_text("You are Ada Moreno")

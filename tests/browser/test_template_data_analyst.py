@@ -6,6 +6,7 @@ A person drops files onto it as a framed server, as a view, and in the window of
 from __future__ import annotations
 
 import base64
+import json
 import shlex
 import sqlite3
 import sys
@@ -111,8 +112,21 @@ async def test_files_are_dropped_and_analysed(
         (picture,) = (await server.ok("plot", expression=BY_CITY))["content"]
         assert base64.b64decode(picture["data"]).startswith(PNG)
         await server.frame.wait_for_function("() => document.querySelector('#result img').naturalWidth > 300")
-        (exported,) = (await server.ok("export", expression="book.merge(people, on='city')", format="xlsx"))["content"]
-        assert exported["resource"]["mimeType"].endswith("spreadsheetml.sheet")
+        exported = (await server.ok("export", expression="book.merge(people, on='city')", format="xlsx"))["content"][1]
+        assert exported["mimeType"].endswith("spreadsheetml.sheet")
+
+        # Many rows stay in the page, and tools pass them on.
+        large = (await server.ok("query", expression="long[long.number >= 100]"))["structuredContent"]
+        assert (large["rows"], large["shape"]) == (None, [59_900, 1])
+        await server.frame.wait_for_selector("#result >> text=rows 1 to 100 of 59,900")
+        await server.frame.click("#result >> text=Next")
+        await server.frame.wait_for_selector("#result td >> text=299")
+        odd = await server.ok("query", expression="result[result.number % 2 == 1]", result=large["handle"])
+        handle = odd["structuredContent"]["handle"]
+        await server.ok("plot", result=handle, kind="line")
+        await server.frame.wait_for_selector("#result img")
+        lost = await server.call("plot", result="k0")
+        assert "Call the tool that made it again" in lost["content"][0]["text"]
 
         refused = await server.call("query", expression="sales.to_csv('x')")
         assert refused["isError"]
@@ -145,19 +159,23 @@ async def test_as_the_view_of_a_call_it_shows_what_was_answered(
     context: BrowserContext, troubles: Troubles, origins: Origins, bundle: Bundle, app_bridge: str
 ) -> None:
     host = await AppsHost.load(context, origins, f"{sandbox(origins)}/apps_sandbox.html", app_bridge)
-    await host.open(html=view_html(bundle.url), context=CONTEXT)
+    piece = {"columns": ["city"], "rows": [["Rome"]] * 150, "next": None}
+    read = {"contents": [{"uri": "kept:///k1", "text": json.dumps(piece)}]}
+    await host.open(html=view_html(bundle.url), context=CONTEXT, answers={"onreadresource": read})
     view = host.page.frame_locator("iframe").frame_locator("iframe").frame_locator("iframe")
     await host.call("sendToolInput", {"arguments": {"expression": BY_CITY}})
     await expect(view.locator("#question")).to_have_text(BY_CITY)
-    table = {
-        "columns": ["city", "amount"],
-        "rows": [["Oslo", 8.5]],
-        "total_rows": 9,
-        "left_out": "8 of 9 rows left out",
-    }
+    table = {"columns": ["city", "amount"], "rows": [["Oslo", 8.5]], "shape": [1, 2], "uri": "kept:///k0"}
     await host.call("sendToolResult", {"content": [{"type": "text", "text": "Oslo"}], "structuredContent": table})
     await expect(view.locator("#result table")).to_contain_text("8.5")
-    await expect(view.locator("#status")).to_have_text("8 of 9 rows left out")
+    await expect(view.locator("#status")).to_have_text("")
+
+    # The rows of a larger result are read from the server that keeps them.
+    kept = {"columns": ["city"], "rows": None, "shape": [200, 1], "uri": "kept:///k1"}
+    await host.call("sendToolResult", {"content": [{"type": "text", "text": "k1"}], "structuredContent": kept})
+    await expect(view.locator(".mcpframe-pages")).to_contain_text("rows 1 to 100 of 150")
+    await expect(view.locator("#status")).to_have_text("The first 150 of 200 rows")
+    assert await host.taken("onreadresource") == {"uri": "kept:///k1"}
 
 
 @pytest.fixture
@@ -225,5 +243,10 @@ async def test_through_the_bridge_files_are_dropped_in_its_window(
             assert answer.structured_content
             assert answer.structured_content["rows"] == [["Oslo", 8.5], ["Rome", 4.0]]
             await frame.wait_for_selector("#result td >> text=Oslo")
+            whole: Any = await client.call_tool("query", {"expression": f"concat([{', '.join(['sales'] * 7)}])"})
+            assert (whole.structured_content["rows"], whole.structured_content["shape"]) == (None, [21, 4])
+            handle = whole.structured_content["handle"]
+            part: Any = (await client.read_resource(f"kept:///{handle}?offset=20")).contents[0]
+            assert json.loads(part.text)["rows"] == [[2, "Oslo", 2, 5.0]]
         [picture] = (await client.call_tool("plot", {"expression": BY_CITY})).content
         assert base64.b64decode(getattr(picture, "data", "")).startswith(PNG)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from mcpframe.kit.project.scaffold import scaffold
 from tests.support.author_tests import run_author_tests
 
 
+@pytest.mark.extended  # `test_new.py` runs those of a project with a view
 def test_its_own_tests_pass_in_the_browser(tmp_path: Path) -> None:
     outcome = run_author_tests(scaffold("skies", template="forecast", parent=tmp_path), "-W", "error")
     assert {name.partition("[")[0] for name in outcome.tests} >= {

@@ -81,7 +81,7 @@ async def test_several_files_in_one_query_and_exports(host: Host, files: list[Pa
             "JOIN countries ON code = country GROUP BY city ORDER BY total DESC",
         )
         assert answer["structuredContent"]["rows"] == [["Oslo", 14.5, 709000], ["Köln", 7, 1086000]]
-        said, image = answer["content"]
+        said, _, image = answer["content"]
         assert said["text"].splitlines()[0] == "city | total |  people"
         assert image["mimeType"] == "image/png"
         assert base64.b64decode(image["data"]).startswith(PNG)
@@ -94,8 +94,17 @@ async def test_several_files_in_one_query_and_exports(host: Host, files: list[Pa
         assert "read-only" in text(refused)
         assert await rows(server, "SELECT count(*) FROM cities") == [[3]]
 
-        as_text = await server.ok("export", source="SELECT city, people FROM cities", format="csv")
-        assert list(csv.reader(text(as_text).splitlines()))[3] == ["Köln", "1086000"]
+        many = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i FROM n"
+        large = (await server.ok("query", sql=many))["structuredContent"]
+        assert (large["rows"], large["total_rows"]) == (None, 5000)
+        odd = await server.ok("query", sql="SELECT i, i * i FROM result WHERE i % 2", result=large["handle"])
+        handle = odd["structuredContent"]["handle"]
+        assert (await server.ok("plot", result=handle))["content"][0]["mimeType"] == "image/png"
+        link = (await server.ok("export", result=handle))["content"][1]
+        assert link["mimeType"] == "text/csv"
+        [file] = (await server.read(link["uri"]))["contents"]
+        written = base64.b64decode(file["blob"]).decode()
+        assert list(csv.reader(written.splitlines()))[2] == ["3", "9"]
         async with host.page.expect_download() as download:
             await server.ok("export", source="shop", format="sqlite", to="download", name="my shop")
         file = await download.value
@@ -167,6 +176,12 @@ async def test_the_page_shows_queries_and_takes_the_persons(host: Host, troubles
         await frame.press("#sql", "Control+Enter")
         await frame.wait_for_selector("#rows >> text=144")
         assert await frame.is_hidden("#chart")
+
+        await frame.fill("#sql", "SELECT revenue FROM sales")
+        await frame.click("#run")
+        await frame.wait_for_selector("#rows >> text=rows 1 to 100 of 144")
+        await frame.click("#rows >> text=Next")
+        await frame.wait_for_selector("#rows >> text=rows 101 to 144 of 144")
 
         await frame.fill("#sql", "DELETE FROM sales")
         await frame.click("#run")

@@ -10,6 +10,8 @@ import pytest
 
 from tests.support.author_tests import Outcome, run_author_tests
 
+# `test_new.py` runs tests of a view that pass, `test_testing_plugin.py` ones that fail.
+pytestmark = pytest.mark.extended
 HERE = Path(__file__).parent
 
 

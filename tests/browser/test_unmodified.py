@@ -158,17 +158,6 @@ async def test_every_revision_with_a_handshake_is_spoken(
     assert text_of(await client.call(tool, **arguments)) == answer
 
 
-@pytest.mark.extended  # `test_mcp1.py` has such a client
-@pytest.mark.parametrize("era", ["auto"])
-@pytest.mark.parametrize(("name", "version"), [("shopping", HANDSHAKE), ("units", HANDSHAKE), ("flashcards", NEWEST)])
-async def test_a_client_that_discovers_finds_what_the_server_speaks(
-    client: McpClient, bundles: dict[str, Bundle], name: str, version: str
-) -> None:
-    await client.open(bundles[name].url)
-    assert client.version == version
-    assert (await client.request("tools/list"))["tools"]
-
-
 @pytest.mark.parametrize("name", except_for(["shopping", "units", "flashcards"], "shopping"))
 async def test_sessions_one_after_the_other(client: McpClient, bundles: dict[str, Bundle], name: str) -> None:
     lists = []

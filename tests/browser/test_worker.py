@@ -21,6 +21,7 @@ from tests.browser.framed import PATIENCE, SHORT, Framed, forbid_workers
 from tests.bundle.conftest import write_project
 from tests.support.built import build_plain
 from tests.support.suites import extended
+from tests.support.takes_tasks import TakesTasks, TaskClient, cancelled
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +124,26 @@ async def test_a_cancelled_call_ends_a_worker_that_computes_only(host_page: Page
             with pytest.raises(MCPError, match=r"[Tt]imed out"):
                 await client.call_tool(tool, {}, read_timeout_seconds=SHORT)
             assert await page.call("keep", text="after") == (["after"] if tool == "spin" else ["before", "after"])
+
+
+async def test_a_cancelled_task_that_computes_ends_with_its_worker(host_page: Page, computing: str) -> None:
+    page = Framed(host_page, computing, extensions=[TakesTasks()])
+    with anyio.fail_after(PATIENCE):
+        async with page.client as client:
+            tasks = TaskClient(client)
+            await page.call("keep", text="before")
+            id_ = (await tasks.begin("spin_later"))["taskId"]
+
+            async def poll() -> None:
+                with pytest.raises(MCPError, match="process has ended"):
+                    await tasks.until(id_, cancelled)
+
+            async with anyio.create_task_group() as group:
+                group.start_soon(poll)
+                await page.busy()
+                await expect((await page.frame()).locator("#mcpframe-computing")).to_contain_text("spin_later")
+                await tasks.ask("tasks/cancel", id_)
+            assert await page.call("keep", text="after") == ["after"]
 
 
 async def test_stored_values_and_files_outlive_the_worker_and_the_page(host_page: Page, bundle_of: BundleOf) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.errors import WriteError
-from mcpframe.kit.bundle.assembly.manifest import read_manifests
+from mcpframe.kit.bundle.assembly.built_manifest import read_manifests
 from mcpframe.kit.bundle.output_root import find_current
 from mcpframe.kit.bundle.pipeline import build
 from tests.bundle.conftest import SERVER, Adder

@@ -97,7 +97,7 @@ def project_of(script: str, tmp_path: Path, lock: Path, table: str = "") -> Path
     ("script", "line", "expected"),
     [
         extended("http", 0, r"serves HTTP \(run_streamable_http_async\)"),
-        ("chooses", 1, r'serves HTTP \(run_sse_async\).*TRANSPORT = "stdio" in \[tool.mcpframe.env\]'),
+        extended("chooses", 1, r'serves HTTP \(run_sse_async\).*TRANSPORT = "stdio" in \[tool.mcpframe.env\]'),
         extended("asks", 0, "reads its standard input"),
         extended("password", 1, "reads its standard input"),
         extended("variable", 1, "environment variable WEATHER_KEY, which is not set.*public"),

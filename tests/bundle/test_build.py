@@ -14,12 +14,11 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
 from starlette.types import Receive, Scope, Send
 
 from mcpframe.kit.base.errors import BuildError, ConfigError, HashMismatch
 from mcpframe.kit.base.node import Node
-from mcpframe.kit.bundle.assembly.manifest import read_manifests
+from mcpframe.kit.bundle.assembly.built_manifest import read_manifests
 from mcpframe.kit.bundle.packages.lock import read_lock
 from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.bundle.pyodide import job as pyodide_job
@@ -42,16 +41,22 @@ def copied(adder: Adder, folder: Path) -> tuple[Path, Path]:
     return Path(shutil.copytree(project, folder / "project")), Path(shutil.copytree(out, folder / "out"))
 
 
-@pytest.fixture
-def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache with nothing but the wheels in it, which are checked by their hashes anyway."""
+_FETCHED = ("wheels", "pyodide-*")  # checked by their hashes anyway
+_COMPILED = ("wheels-compiled", "startup*", "stdlib", "own-*")
+
+
+@pytest.fixture(
+    params=[(*_FETCHED, *_COMPILED), extended(_FETCHED)], ids=["no snapshot before", "nothing compiled before"]
+)
+def emptied_cache(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache with nothing but what is named in it."""
     from mcpframe.kit.base.cache import cache_dir
 
     filled = cache_dir()
     folder = tmp_path / "cache"
     folder.mkdir()
-    for kept in [filled / "wheels", *filled.glob("pyodide-*")]:
-        if kept.exists():
+    for pattern in request.param:
+        for kept in filled.glob(pattern):
             (folder / kept.name).symlink_to(kept)
     monkeypatch.setenv("MCPFRAME_CACHE", str(folder))
     return folder
@@ -63,9 +68,9 @@ def slow_machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
     opened, answer = build_browser.Chromium._opened, build_site.JobPage.__call__
     delays = itertools.cycle([0.0, 0.3, 0.0, 0.1, 0.2])
 
-    def slow(chromium: build_browser.Chromium) -> Page:
+    def slow(chromium: build_browser.Chromium) -> build_browser.BuildPage:
         page = opened(chromium)
-        page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": request.param})
+        chromium.run(page.command("Emulation.setCPUThrottlingRate", rate=request.param))
         return page
 
     async def late(page: build_site.JobPage, scope: Scope, receive: Receive, send: Send) -> None:
@@ -76,7 +81,7 @@ def slow_machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(build_site.JobPage, "__call__", late)
 
 
-@pytest.mark.usefixtures("empty_cache", "slow_machine")
+@pytest.mark.usefixtures("emptied_cache", "slow_machine")
 def test_the_same_inputs_give_the_same_bytes(adder: Adder, tmp_path: Path) -> None:
     project = Path(shutil.copytree(adder[0], tmp_path / "elsewhere" / "another-name"))
     build(project, tmp_path / "out")
@@ -136,8 +141,8 @@ def test_a_changed_server_changes_only_its_own_files(adder: Adder, tmp_path: Pat
         f"adder/{name}" for name in ("index.html", "index.html.gz", "manifest.json")
     }
     new = {path.replace(".gz", "") for path in after.keys() - before.keys()}
-    assert {re.sub(r"\.[0-9a-f]{16}\.", ".", path) for path in new} <= {"adder/server.zip", "adder/snapshot.bin"}
-    assert any(path.endswith(".zip") for path in new)
+    assert {re.sub(r"\.[0-9a-f]{16}\.", ".", path) for path in new} <= {"adder/server.zip.wasm", "adder/snapshot.bin"}
+    assert any(".zip." in path for path in new)
 
 
 def test_a_draft_starts_nothing_and_leaves_the_next_build_as_it_would_be(adder: Adder, tmp_path: Path) -> None:
@@ -147,7 +152,7 @@ def test_a_draft_starts_nothing_and_leaves_the_next_build_as_it_would_be(adder: 
         draft = build(project, out, draft=True, snapshot=True)
     assert draft.manifest["snapshot"]["layers"] == ["sdk"]
     assert [tool["name"] for tool in draft.tools or []] == ["add"]  # it was not looked at
-    [archive] = (out / "adder").glob("server.*.zip")
+    [archive] = (out / "adder").glob("server.zip.*.wasm")
     with zipfile.ZipFile(archive) as files:
         assert files.namelist() == ["server.py"]
     assert not build(project, out).unchanged
@@ -187,7 +192,7 @@ def test_a_bundle_carries_nothing_but_what_is_meant(adder: Adder) -> None:
     listed = {entry["path"] for entry in manifest["files"]}
     there = {path for path in contents(adder[1]) if not path.endswith(".gz") and "/" in path}
     assert there - listed == {"adder/manifest.json"}
-    archives = [path for path in listed if path.endswith(".zip")]
+    archives = [path for path in listed if ".zip." in path]
     assert {path.rpartition("/")[2].split(".")[0] for path in archives} == set(ALLOWED)
     for path in archives:
         allowed = ALLOWED[path.rpartition("/")[2].split(".")[0]]
@@ -211,7 +216,7 @@ def test_docstrings_of_libraries_are_in_the_archive_that_help_needs(adder: Adder
         "std/docstrings.json": (b"Decorator to register a tool", True),
         "__pycache__/server.cpython-314.pyc": (b"Adds two numbers.", True),
     }
-    for path in (entry["path"] for entry in manifest["files"] if entry["path"].endswith(".zip")):
+    for path in (entry["path"] for entry in manifest["files"] if ".zip." in entry["path"]):
         with zipfile.ZipFile(adder.out / path) as archive:
             for name in set(archive.namelist()) & set(texts):
                 text, kept = texts.pop(name)

@@ -19,7 +19,6 @@ from mcpframe.kit.bundle.pyodide.runtime import ensure_runtime
 from mcpframe.kit.bundle.pyodide.version import FILES
 from tests.bundle.conftest import SERVER, Adder, write_project
 from tests.bundle.served_pages import Serving, call
-from tests.support.suites import extended
 
 PATCHES = SCRIPTS[FILES[SCRIPT]].patches
 NAMES = [patch.name for patch in PATCHES]
@@ -41,7 +40,8 @@ def without(patch: Patch) -> Patch:
     return replace(patch, apply=never) if patch.name == "functions_on_demand" else patch
 
 
-@pytest.mark.parametrize("applied", [extended([]), NAMES[1:]], ids=["unknown script", "one patch does not apply"])
+@pytest.mark.extended  # the patches of a build are tested without a browser, and change with a version of Pyodide
+@pytest.mark.parametrize("applied", [[], NAMES[1:]], ids=["unknown script", "one patch does not apply"])
 def test_the_page_works_without_patches(
     page: Page,
     host: str,

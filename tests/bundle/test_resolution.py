@@ -264,7 +264,7 @@ def test_the_sources_that_a_package_reads_are_in_its_bundle(
     assert answer["structuredContent"]["result"].startswith("def where()")
     names = [
         name
-        for file in (tmp_path / "out" / "_mcpframe").glob("packages.*.zip")
+        for file in (tmp_path / "out" / "_mcpframe").glob("packages.zip.*.wasm")
         for name in zipfile.ZipFile(file).namelist()
     ]
     assert [name for name in names if name.endswith(".py")] == list(files)

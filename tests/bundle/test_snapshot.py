@@ -7,6 +7,8 @@ import hashlib
 import json
 import re
 import socket
+import struct
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -14,15 +16,16 @@ from textwrap import indent
 from typing import Any
 
 import pytest
-import zstandard
 from playwright.sync_api import Browser, Page, expect
 
 from mcpframe.kit.base.cache import cache_dir
 from mcpframe.kit.base.data import checkout_dir
+from mcpframe.kit.browser.devtools.driven_page import ConsoleLine, DevToolsPage
 from mcpframe.kit.bundle import pipeline
 from mcpframe.kit.bundle.output_root import BuildResult
 from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.bundle.snapshot import build_browser, snapshot_page, time_limits
+from mcpframe.kit.bundle.snapshot.memory import filled, zstd
 from tests.bundle.conftest import write_project
 from tests.bundle.served_pages import PATIENCE, Serving, call, copied
 from tests.support.suites import except_for, extended
@@ -36,7 +39,7 @@ import random
 from pydantic import BaseModel, ValidationError
 
 from mcpframe import FrameServer
-from mcpframe.frame.compat.sdk import HandleCodec
+from mcpframe.frame.compat.request_state import HandleCodec
 
 server = FrameServer("state", allowed_origins=["*"])
 greeting = {"words": ["hello"]}
@@ -330,7 +333,7 @@ Object.defineProperty(navigator, "userAgent", { value: "Mozilla/5.0 (iPhone; CPU
 """Chromium without stack switching, and in which Python does without its call trampoline."""
 
 
-@pytest.mark.parametrize("changes", ["", OLD_IPHONE], ids=["Chromium", "an old iPhone"])
+@pytest.mark.parametrize("changes", ["", extended(OLD_IPHONE)], ids=["Chromium", "an old iPhone"])
 def test_the_state_is_the_one_of_a_plain_start(
     abroad: Page, host: str, serving: Serving, stateful: Path, plain: Path, changes: str
 ) -> None:
@@ -364,9 +367,25 @@ def test_objects_are_collected(page: Page, host: str, serving: Serving, stateful
     assert answer(call(page, host, f"{serving(stateful)}/adder/", "collected")) == [True] * 4
     assert RESTORED in starts(page)
     [layer] = stateful.glob("_mcpframe/layer.*.bin")
-    content = zstandard.decompress(layer.read_bytes())
+    content = zstd.decompress(layer.read_bytes())
     size = 4 + int.from_bytes(content[:4], "little")
     assert json.loads(content[4:size])["links"], "the list of them is stored as distances"
+
+
+def test_what_earlier_objects_left_behind_others_is_in_no_layer(stateful: Path) -> None:
+    """A string is behind its block's size, and its references, type, length, hash and state: see `zeroed_malloc`."""
+    [layer] = stateful.glob("_mcpframe/layer.*.bin")
+    memory = filled(layer.read_bytes(), b"")
+    rests: list[bytes] = []
+    for name in sorted(sys.stdlib_module_names):
+        for match in re.finditer(rb"%b\0" % name.encode(), memory):
+            block = match.start() - 20
+            size, _, _, length, _, state = struct.unpack_from("<6I", memory, block - 4)
+            rest = memory[match.end() : block + (size & ~7) - 4]
+            if block % 4 == 0 and size & 6 == 2 and length == len(name) and state & 0x60 == 0x60 and len(rest) < 28:
+                rests.append(rest)
+    assert sum(map(any, rests)) < len(rests) / 50, "of a few, the block was made smaller"
+    assert len(rests) > 500
 
 
 def test_the_client_of_the_sdk_is_imported_when_it_is_used(
@@ -457,10 +476,24 @@ KNOWN = """([url, name, integrity]) => {
 REMEMBERED = "() => Object.keys(localStorage).some((key) => key.startsWith('mcpframe snapshot '))"
 
 
+def with_large_decoder(out: Path, folder: Path) -> Path:
+    """A copy whose snapshot needs more bytes, as its page says, than a start without it, until a layer was fetched."""
+    copy = copied(out, folder)
+    document = copy / "adder" / "index.html"
+    changed, count = re.subn(r'"decoder":{"bytes":', r"\g<0>1000", document.read_text("utf-8"))
+    assert count == 1
+    document.write_text(changed, "utf-8")
+    (document.parent / "index.html.gz").unlink()
+    return copy
+
+
 @pytest.mark.extended
-def test_a_slow_line_starts_without_it_once(page: Page, host: str, serving: Serving, stateful: Path) -> None:
+def test_a_slow_line_starts_without_it_once(
+    page: Page, host: str, serving: Serving, stateful: Path, tmp_path: Path
+) -> None:
     page.add_init_script(LINE.format(kind="3g", saving="false"))
-    url = f"{serving(stateful, 'bundle.host')}/adder/"  # of the host's site, so that it may store something there
+    # Of the host's site, so that it may store something there.
+    url = f"{serving(with_large_decoder(stateful, tmp_path), 'bundle.host')}/adder/"
     call(page, host, url, "age")
     assert RESTORED not in starts(page)
     page.frames[1].wait_for_function(REMEMBERED)  # it is fetched once the page has nothing else to do
@@ -473,7 +506,7 @@ def test_a_slow_line_starts_with_whatever_needs_fewer_bytes(
 ) -> None:
     """The SDK's layer is known from another server of the site: the server's own is smaller than the files."""
     page.add_init_script(LINE.format(kind="3g", saving="false"))
-    copy = copied(stateful, tmp_path)
+    copy = with_large_decoder(stateful, tmp_path)
     url = f"{serving(copy, 'bundle.host')}/adder/"
     call(page, host, url, "age")
     assert RESTORED not in starts(page)
@@ -486,16 +519,17 @@ def test_a_slow_line_starts_with_whatever_needs_fewer_bytes(
 
 @pytest.mark.extended
 def test_nothing_is_fetched_for_next_time_where_data_is_to_be_saved(
-    page: Page, host: str, serving: Serving, stateful: Path
+    page: Page, host: str, serving: Serving, stateful: Path, tmp_path: Path
 ) -> None:
+    copy = with_large_decoder(stateful, tmp_path)
     fetched: list[str] = []
     page.on("request", lambda request: fetched.append(request.url))
     page.add_init_script(LINE.format(kind="4g", saving="true"))
     # The clock is the test's, so that the time has passed when a snapshot would have been fetched.
     page.clock.install()
-    call(page, host, f"{serving(stateful, 'bundle.host')}/adder/", "age")
+    call(page, host, f"{serving(copy, 'bundle.host')}/adder/", "age")
     page.clock.run_for(60_000)
-    call(page, host, f"{serving(stateful, 'bundle.host')}/adder/", "age")
+    call(page, host, f"{serving(copy, 'bundle.host')}/adder/", "age")
     assert RESTORED not in starts(page)
     assert not [url for url in fetched if "snapshot" in url]
 
@@ -504,22 +538,22 @@ def test_nothing_is_fetched_for_next_time_where_data_is_to_be_saved(
 def test_a_browser_that_crashes_is_tried_again_now_and_by_the_next_build(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    go_to, crashes = Page.goto, [True, True]
+    go_to, crashes = DevToolsPage.navigate, [True, True]
     run, steps = snapshot_page.OpenedBundle.run, [""]
 
-    def crash(page: Page, url: str) -> Any:
-        return go_to(page, "chrome://crash" if steps[-1] == "take" and crashes and crashes.pop() else url)
+    async def crash(page: DevToolsPage, url: str) -> None:
+        await go_to(page, "chrome://crash" if steps[-1] == "take" and crashes and crashes.pop() else url)
 
     def note(page: snapshot_page.OpenedBundle, job: Mapping[str, Any], **options: Any) -> Any:
         steps.append(job["step"])
         return run(page, job, **options)
 
-    monkeypatch.setattr(Page, "goto", crash)
+    monkeypatch.setattr(DevToolsPage, "navigate", crash)
     monkeypatch.setattr(snapshot_page.OpenedBundle, "run", note)
     new = f"{SERVER}\n# {tmp_path} {time.time_ns()}\n"  # that no cache has
     told = built(tmp_path, new).manifest["start"]
     assert told.startswith("starts from a snapshot of the SDK")
-    assert "the page for it fails (Page.goto: " in told
+    assert "the page for it fails (chrome://crash cannot be loaded (" in told
     assert not crashes
     crashes.append(True)
     again = built(tmp_path, new)
@@ -625,13 +659,13 @@ js.window.open("{address}/window")
 def test_nothing_fails_in_the_console_while_a_snapshot_is_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    go_to, heard = Page.goto, [""]
+    hear, heard = snapshot_page.Follower.hear, [""]
 
-    def listening(page: Page, url: str) -> Any:
-        page.on("console", lambda message: heard.append(message.text))
-        return go_to(page, url)
+    def listening(follower: snapshot_page.Follower, line: ConsoleLine) -> None:
+        heard.append(line.text)
+        hear(follower, line)
 
-    monkeypatch.setattr(Page, "goto", listening)
+    monkeypatch.setattr(snapshot_page.Follower, "hear", listening)
     told = built(tmp_path, f"{SERVER}\n# {tmp_path} {time.time_ns()}\n").manifest["start"]
     assert told == "starts from a snapshot with the server imported"
     assert len(heard) > 1
@@ -680,7 +714,7 @@ def test_nothing_of_the_machine_is_in_it(tmp_path: Path, monkeypatch: pytest.Mon
         monkeypatch.setenv(name, f"canary-{name.lower()}")
     result = built(tmp_path / "canary-folder", SERVER + "\n# of another home\n")
     [path] = result.folder.glob("snapshot.*.bin")
-    memory = zstandard.decompress(path.read_bytes())
+    memory = zstd.decompress(path.read_bytes())
     assert b"What must not depend on how the page has started." in memory  # as the server is in it
     for word in (
         "canary",
@@ -715,12 +749,12 @@ def changed_layer(out: Path, **changes: object) -> None:
 def changed_meta(out: Path, layer: int, **changes: object) -> None:
     """Change what a layer says of itself, with a right hash."""
     [path] = out.glob(("_mcpframe/layer.*.bin", "adder/snapshot.*.bin")[layer])
-    whole = zstandard.decompress(path.read_bytes())
+    whole = zstd.decompress(path.read_bytes())
     length = int.from_bytes(whole[:4], "little")
     meta = json.dumps({**json.loads(whole[4 : 4 + length]), **changes}).encode()
     meta += b" " * ((length - len(meta)) % 4)  # what follows begins at a word
     whole = len(meta).to_bytes(4, "little") + meta + whole[4 + length :]
-    path.write_bytes(zstandard.compress(whole, 1))
+    path.write_bytes(zstd.compress(whole, 1))
     integrity = "sha256-" + base64.b64encode(hashlib.sha256(path.read_bytes()).digest()).decode()
     told = {"integrity": integrity, "bytes": path.stat().st_size, "unpacked": len(whole)}
     changed_boot(out, lambda snapshot: snapshot["layers"][layer].update(told))
@@ -833,7 +867,7 @@ globalThis.setTimeout = (act, delay, ...more) => delay === 2000 ? quiet.push(act
 
 @pytest.mark.extended
 def test_the_files_of_the_library_come_by_themselves(page: Page, host: str, serving: Serving, stateful: Path) -> None:
-    library = re.compile(r"/stdlib\.\w+\.zip$")
+    library = re.compile(r"/stdlib\.zip\.\w+\.wasm$")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url) if library.search(request.url) else None)
     page.add_init_script(WHEN_QUIET)

@@ -28,28 +28,6 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.mark.extended  # it is built and called in tests/browser/test_unmodified.py as well
-@pytest.mark.usefixtures("index")
-def test_a_fastmcp_server_of_mcp_1_is_built_by_its_name(
-    tmp_path: Path, page: Page, host: str, serving: Serving
-) -> None:
-    project = package_project(
-        "unmodified-shopping", tmp_path / "project", options=PackageOptions(allowed_origins=["*"])
-    )
-    result = build(project, tmp_path / "out", snapshot=True)
-    assert [tool["name"] for tool in result.tools or ()] == ["add_item", "show_list"]
-    assert result.manifest["versions"]["packages"]["mcp"].startswith("1.")
-    assert result.manifest["start"] == "starts from a snapshot with the server imported"
-    assert (result.manifest["server"]["name"], result.manifest["instructions"]) == (
-        "shopping-list",
-        "Keeps what to buy.",
-    )
-    arguments = json.dumps({"item": "milk"})
-    frame = f"{serving(tmp_path / 'out')}/unmodified-shopping/"
-    answer = json.loads(call(page, host, frame, "add_item", arguments))
-    assert answer["content"][0]["text"] == "1 on the list."
-
-
 @pytest.mark.usefixtures("index")
 def test_a_lowlevel_server_of_mcp_1_has_its_arguments(tmp_path: Path, page: Page, host: str, serving: Serving) -> None:
     project = package_project("unmodified-units", tmp_path / "project", options=PackageOptions(allowed_origins=["*"]))
@@ -65,21 +43,3 @@ def test_a_lowlevel_server_of_mcp_1_has_its_arguments(tmp_path: Path, page: Page
     frame = f"{serving(tmp_path / 'out')}/unmodified-units/"
     answer = json.loads(call(page, host, frame, "convert", json.dumps({"value": 2, "from": "mile"})))
     assert answer["content"][0]["text"] == "3218.69 m"
-
-
-@pytest.mark.extended  # so is this one
-@pytest.mark.usefixtures("index")
-def test_a_server_of_the_package_fastmcp_is_built_by_its_name(
-    tmp_path: Path, page: Page, host: str, serving: Serving
-) -> None:
-    project = package_project(
-        "unmodified-flashcards", tmp_path / "project", options=PackageOptions(allowed_origins=["*"])
-    )
-    result = build(project, tmp_path / "out", snapshot=True)
-    names = ["list_cards", "answer", "score", "quiz", "spelling_same"]
-    assert [tool["name"] for tool in result.tools or ()] == names
-    assert result.manifest["versions"]["packages"]["fastmcp"].startswith("4.")
-    assert result.manifest["start"] == "starts from a snapshot with the server imported"
-    frame = f"{serving(tmp_path / 'out')}/unmodified-flashcards/"
-    answer = json.loads(call(page, host, frame, "list_cards", json.dumps({"deck": "german"})))
-    assert answer["structuredContent"] == {"result": [{"front": "Brot", "back": "bread", "deck": "german"}]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.async_api import Frame
 
 from tests.contract.outer import Origins, Outer
-from tests.contract.playing import HANDSHAKE, accept, heard, say
+from tests.contract.playing import HANDSHAKE, heard, say
 
 
 async def open_by_hand(outer: Outer, origins: Origins) -> Frame:
@@ -35,13 +35,3 @@ async def test_a_second_handshake_ends_the_session_and_takes_over_nothing(outer:
     await say(frame, HANDSHAKE)
     await fails_and_closes(outer, "")
     assert await frame.evaluate("heard") == before
-
-
-async def test_a_repeated_acceptance_changes_nothing(outer: Outer, origins: Origins) -> None:
-    frame = await outer.ready(f"{origins.bundle}/page.html")
-    session_id = await accept(frame)
-    await outer.next("opened")
-    await say(frame, {"type": "MCP_TRANSPORT_ACCEPTED", "sessionId": session_id})
-    await outer.send({"jsonrpc": "2.0", "method": "notifications/still-here"})
-    await heard(frame, 2)
-    assert await outer.rest() == []

@@ -29,6 +29,7 @@ from mcpframe.kit.bundle.pyodide.runtime import ensure_runtime
 from mcpframe.kit.project.project import find_project
 from mcpframe.kit.web.serve import serve_folder
 from tests.support.built import built
+from tests.support.suites import extended
 
 TEMPLATE = Path(__file__).parents[2] / "templates" / "sqlite-analyst"
 ASSEMBLE = """
@@ -153,7 +154,7 @@ def fetch() -> str:
     ("server", "call", "answer"),
     [
         ("", ["calculate_pi", "iterations=1000"], "3."),
-        (WITH_HTTP, ["fetch"], "restored: 1, 200: <!doctype html>"),
+        extended(WITH_HTTP, ["fetch"], "restored: 1, 200: <!doctype html>"),
     ],
     ids=["a template", "one with HTTP"],
 )

@@ -11,7 +11,7 @@ from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.errors import KitError, ToolFailed
 from mcpframe.kit.base.progress import step
 from tests import release
-from tests.release import checks, use
+from tests.release import checks, copied_line, installed, use
 from tests.release.packages import Packages, build_packages
 from tests.release.version import check_changelog, check_committed, project_version
 
@@ -22,8 +22,11 @@ CHECKS: dict[str, Callable[[Packages], None]] = {
     "Checking the npm package (publint)": checks.check_host,
     "Checking the npm package's types (attw)": checks.check_types,
     "Packing the extension in Chromium": checks.check_extension,
+    "Checking the package for the Chrome Web Store": checks.check_store_package,
     "Using the npm package in an empty project": use.use_host,
     "Using the wheel in an empty environment": use.use_wheel,
+    "Measuring the wheel without extras": installed.check_size,
+    "Running the line of the install page in an empty environment": copied_line.check_copied_line,
 }
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from hatch_build import ARCHIVE, PROJECTS
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.errors import KitError, ToolFailed
 from mcpframe.kit.base.node import find_node, install_locked
@@ -17,12 +18,15 @@ from mcpframe.kit.base.processes import run_tool
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.browser.chromium import ensure_chromium
 from tests.release.packages import Packages, build_python
+from tests.release.web_store import check_store
 
 _TOOLS = Path(__file__).parent
 """The folder with the lock of the npm tools."""
 _DATA = ("static", "templates")
-"""What the wheel has in `mcpframe/_data`."""
-_BUILT_INTO_SDIST = {"PKG-INFO", ".gitignore", "pyproject.toml", "README.md", "LICENSE"}
+"""What the wheel has in `mcpframe/_data`, as files or in an archive."""
+_BUILT_INTO_SDIST = {"PKG-INFO", ".gitignore", "pyproject.toml", "hatch_build.py", "README.md", "LICENSE"}
+_NOT_IN_WHEEL = ("static/globals.d.ts", "static/playground/", "static/site/")
+"""Of pages that only the repository's site has."""
 
 
 def check_metadata(packages: Packages) -> None:
@@ -41,7 +45,10 @@ def check_wheel(packages: Packages) -> None:
         run_tool(command, "check-wheel-contents", cwd=root)
     with zipfile.ZipFile(packages.wheel) as archive:
         inside = {name for name in archive.namelist() if ".dist-info/" not in name}
-    check_same(packages.wheel, inside, {in_wheel(path) for path in repository_files(root)})
+        with archive.open(ARCHIVE) as file, zipfile.ZipFile(file) as projects:
+            inside |= {f"{ARCHIVE}/{name}" for name in projects.namelist()}
+    expected = {in_wheel(path) for path in repository_files(root) if not path.startswith(_NOT_IN_WHEEL)}
+    check_same(packages.wheel, inside, expected | {ARCHIVE})
 
 
 def check_sdist(packages: Packages) -> None:
@@ -70,17 +77,28 @@ def check_types(packages: Packages) -> None:
 
 def check_extension(packages: Packages) -> None:
     """Check that Chromium packs the unzipped extension: it reads its manifest and every file that this names."""
+    _pack_in_chromium(packages.extension)
+
+
+def check_store_package(packages: Packages) -> None:
+    """Check the same of the Web Store's package, and that it is one that the store takes."""
+    _pack_in_chromium(packages.store)
+    with zipfile.ZipFile(packages.store) as archive:
+        check_store({name: archive.read(name) for name in archive.namelist()})
+
+
+def _pack_in_chromium(package: Path) -> None:
     with scratch("extension") as folder:
-        with zipfile.ZipFile(packages.extension) as archive:
+        with zipfile.ZipFile(package) as archive:
             archive.extractall(folder / "hub")
         options = ["--headless", "--disable-gpu", f"--user-data-dir={folder / 'profile'}"]
         if hasattr(os, "geteuid") and os.geteuid() == 0:
             options.append("--no-sandbox")
         command = [str(ensure_chromium()), *options, f"--pack-extension={folder / 'hub'}"]
-        with _judged(packages.extension):
+        with _judged(package):
             run_tool(command, "Chromium", timeout=120)
         if not (folder / "hub.crx").is_file():
-            raise KitError(f"Chromium did not pack {packages.extension.name}.")
+            raise KitError(f"Chromium did not pack {package.name}.")
 
 
 def repository_files(root: Path) -> set[str]:
@@ -91,8 +109,11 @@ def repository_files(root: Path) -> set[str]:
 
 
 def in_wheel(path: str) -> str:
-    """Return the path in the wheel of a file of the repository."""
-    return f"mcpframe/_data/{path}" if path.startswith(tuple(f"{folder}/" for folder in _DATA)) else path
+    """Return the path in the wheel of a file of the repository; in the archive of projects, a path below its name."""
+    for folder, name in PROJECTS.items():
+        if path.startswith(f"{folder}/"):
+            return f"{ARCHIVE}/{name}{path.removeprefix(folder)}"
+    return f"mcpframe/_data/{path}" if path.startswith("static/") else path
 
 
 def check_same(package: Path, inside: set[str], expected: set[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +17,15 @@ from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle.pyodide.archive import pack
 from mcpframe.kit.hub.extension.build import build_extension
 from tests.release.host_package import pack_host_package
+from tests.release.web_store import store_files, write_listing
 
-_EARLIER = ("mcpframe-*.whl", "mcpframe-*.tar.gz", "mcpframe-host-*.tgz", "mcpframe-extension-*.zip")
+_EARLIER = (
+    "mcpframe-*.whl",
+    "mcpframe-*.tar.gz",
+    "mcpframe-host-*.tgz",
+    "mcpframe-extension-*.zip",
+    "mcpframe-web-store-*.zip",
+)
 
 
 @dataclass(frozen=True)
@@ -29,17 +37,19 @@ class Packages:
         sdist: The source distribution.
         host: The npm package `@mcpframe/host`.
         extension: The browser extension, for every site, which asks before each call.
+        store: The same for the Chrome Web Store; the texts and pictures of its listing are beside it in `web-store`.
     """
 
     wheel: Path
     sdist: Path
     host: Path
     extension: Path
+    store: Path
 
     @property
     def all(self) -> tuple[Path, ...]:
         """Every file."""
-        return self.wheel, self.sdist, self.host, self.extension
+        return self.wheel, self.sdist, self.host, self.extension, self.store
 
 
 def build_packages(root: Path, out: Path, version: str) -> Packages:
@@ -64,7 +74,12 @@ def build_packages(root: Path, out: Path, version: str) -> Packages:
         paths = [path for path in built.rglob("*") if path.is_file()]
         files = {path.relative_to(built).as_posix(): path.read_bytes() for path in paths}
     write_file(extension, pack(files, compressed=True), public=True)
-    return Packages(wheel, sdist, host, extension)
+    store = out / f"mcpframe-web-store-{version}.zip"
+    with step("Writing the listing for the Chrome Web Store"):
+        listed = store_files(files)
+        write_file(store, pack(listed, compressed=True), public=True)
+        write_listing(out / "web-store", json.loads(listed["manifest.json"]))
+    return Packages(wheel, sdist, host, extension, store)
 
 
 def build_python(kind: str, source: Path, out: Path) -> Path:

@@ -47,13 +47,15 @@ def bundled_page_script(modules: Path, name: str = BUNDLED) -> str:
         # Comments are removed, but names are kept, so that error reports have the names of the sources. The others
         # are in every page.
         minify = name != BUNDLED
-        bundle_module(str(static_dir() / SOURCES[name]), made, modules, record=record, minify=minify)
+        options = ['--define:process.env.NODE_ENV="production"']
+        bundle_module(str(static_dir() / SOURCES[name]), made, modules, record=record, minify=minify, options=options)
         inputs = json.loads(record.read_text("utf-8"))["inputs"]
         text = made.read_text("utf-8")
     if name not in (BUNDLED, BUNDLED_INLINE):
         text = f"(()=>{{{text.strip()}}})()\n"
     static = static_dir().resolve()
-    sources = [(modules.parent / path).resolve().relative_to(static).as_posix() for path in inputs]
+    paths = [(modules.parent / path).resolve() for path in inputs]
+    sources = [path.relative_to(static).as_posix() for path in paths if path.is_relative_to(static)]
     return with_record(text, sources)
 
 

@@ -102,10 +102,14 @@ def use_host(packages: Packages) -> None:
             node.run(str(modules / "typescript" / "lib" / "tsc.js"), cwd=folder, timeout=300)
 
 
+def own_environment() -> dict[str, str]:
+    """Return this process's environment without what could lead to packages of the clone."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
+
+
 def _run(cwd: Path, *command: str | Path) -> str:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
     words = [str(word) for word in command]
-    return run_tool(words, f"{Path(words[0]).stem} {words[1]}", cwd=cwd, timeout=300, environment=environment)
+    return run_tool(words, f"{Path(words[0]).stem} {words[1]}", cwd=cwd, timeout=300, environment=own_environment())
 
 
 def _expect(answer: str, printed: str) -> None:

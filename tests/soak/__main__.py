@@ -14,9 +14,9 @@ from mcpframe.kit.base.errors import KitError
 from mcpframe.kit.base.progress import step
 from mcpframe.kit.bridge.chromium.pages import Pages
 from mcpframe.kit.bridge.run import BridgeOptions, run_bridge
-from mcpframe.kit.browser.devtools.browsers import LocalChromium
 from mcpframe.kit.edges.http.endpoint import complete
 from tests import soak
+from tests.soak.browsers import BrowsersBounds, soak_browsers
 from tests.soak.clients import PATIENCE
 from tests.soak.engines import RIGS
 from tests.soak.framed import FramedBounds, soak_framed
@@ -28,7 +28,8 @@ from tests.support.bridged import http_bridge
 
 SERVER = checkout_dir() / "tests" / "browser" / "servers" / "everything"
 _START_SECONDS = 300.0
-_PARTS = ("bridge", "hub", *RIGS)
+_BROWSERS_SECONDS = 600.0
+_PARTS = ("bridge", "browsers", "hub", *RIGS)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -56,10 +57,13 @@ def _soak(part: str, options: argparse.Namespace, folder: Path) -> Tally:
     if part == "bridge":
         return _soak_bridge(options, folder)
     seconds = options.minutes * 60
+    if part == "browsers":
+        bounds = BrowsersBounds(min(seconds, _BROWSERS_SECONDS), options.sessions, options.live or options.sessions)
+        return asyncio.run(soak_browsers(folder, bounds, options.seed, _tell))
     if part == "hub":
         return soak_hub(folder, HubBounds(options.calls, options.cycles, seconds, options.tabs), options.seed, _tell)
-    bounds = FramedBounds(options.calls, options.ends, options.cycles, seconds, options.ends // 4)
-    return asyncio.run(soak_framed(part, folder, bounds, options.seed, _tell))
+    framed = FramedBounds(options.calls, options.ends, options.cycles, seconds, options.ends // 4)
+    return asyncio.run(soak_framed(part, folder, framed, options.seed, _tell))
 
 
 def _soak_bridge(options: argparse.Namespace, folder: Path) -> Tally:
@@ -85,13 +89,11 @@ async def _tabs(pages: Pages) -> list[str]:
 
     Chromium answers that it closes a tab before the tab is gone, so those that are closing get time for it.
     """
-    assert isinstance(pages.browsers, LocalChromium)
-    browser = pages.browsers._browser
-    if browser is None:
-        return []
     until = asyncio.get_running_loop().time() + PATIENCE
     while True:
-        targets = (await browser.devtools.command("Target.getTargets"))["targetInfos"]
+        connected = [state.devtools for state in pages.browsers.states if state.devtools is not None]
+        asked = [devtools.command("Target.getTargets") for devtools in connected]
+        targets = [each for answer in await asyncio.gather(*asked) for each in answer["targetInfos"]]
         left = [each["url"] for each in targets if each["type"] == "page" and each["url"].startswith("http")]
         if not left or asyncio.get_running_loop().time() > until:
             return left
@@ -112,7 +114,16 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--cycles", type=int, default=500, help="how many tabs of the hub, or pages, come and go (500)")
     parser.add_argument("--ends", type=int, default=1000, help="how many workers are ended in each engine (1000)")
     parser.add_argument("--tabs", type=int, default=6, help="how many tabs the hub has at a time (6)")
-    parser.add_argument("--minutes", type=float, default=30, help="how long each may take at most (30)")
+    parser.add_argument(
+        "--sessions",
+        type=int,
+        default=200,
+        help="how many clients call the bridge on four browsers (200)",
+    )
+    parser.add_argument("--live", type=int, help="how many of these have a session at a time (all)")
+    parser.add_argument(
+        "--minutes", type=float, default=30, help="how long each may take at most (30; browsers take 10, or these)"
+    )
     parser.add_argument("--seed", type=int, default=1, help="of what happens by chance (1)")
     return parser.parse_args(arguments)
 

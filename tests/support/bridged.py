@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import anyio
@@ -15,9 +16,13 @@ from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
 from mcpframe.frame.serving.server import serve
-from mcpframe.kit.edges.http.endpoint import PATH, BridgeEndpoint, Spare, serve_until_cancelled
+from mcpframe.kit.edges.http.access import Access
+from mcpframe.kit.edges.http.endpoint import BridgeEndpoint, Spare, serve_until_cancelled
+from mcpframe.kit.edges.http.metrics import BridgeMetrics
+from mcpframe.kit.edges.http.running import alongside
 from mcpframe.kit.edges.http.sessions import Sessions
 from mcpframe.kit.edges.http.stateless import StatelessRequests
+from mcpframe.kit.edges.link.early_answers import EarlyAnswers
 from mcpframe.kit.edges.link.messages import ServerMessage
 from mcpframe.kit.edges.link.reopening_link import OpenPage, ReopeningLink
 from mcpframe.kit.web.serve import bind
@@ -70,6 +75,7 @@ class ServerPage:
         self.lies: dict[str, list[JSON]] = {}
         self._to_server, from_client = anyio.create_memory_object_stream[SessionMessage | Exception](float("inf"))
         to_client, self._from_server = anyio.create_memory_object_stream[SessionMessage](float("inf"))
+        self._streams = (self._to_server, from_client, to_client, self._from_server)
         self._tasks = [
             asyncio.create_task(serve(server, from_client, to_client)),
             asyncio.create_task(self._say_all()),
@@ -106,7 +112,7 @@ class ServerPage:
         for task in self._tasks:
             task.cancel()
         await asyncio.wait(self._tasks)
-        for stream in (self._to_server, self._from_server):
+        for stream in self._streams:  # its server may not have begun, and closed none
             stream.close()
 
     async def _say_all(self) -> None:
@@ -177,18 +183,33 @@ class HttpBridge:
 
 
 @contextlib.asynccontextmanager
-async def http_bridge(open_page: OpenPage, allowed_origins: Sequence[str] = ()) -> AsyncIterator[HttpBridge]:
+async def http_bridge(
+    open_page: OpenPage,
+    access: Access = Access(),  # noqa: B008  frozen
+    ready: Callable[[], bool] = lambda: True,
+    drain_seconds: float = 0,
+    name: str = "",
+    most_sessions: int | None = None,
+    metrics: BridgeMetrics | None = None,
+    early: Callable[[], EarlyAnswers | None] = lambda: None,
+    most_of_user: int | None = None,
+) -> AsyncIterator[HttpBridge]:
     """Run a bridge for as long as the block lasts."""
-    with bind("127.0.0.1", 0) as listener:
+    with bind(access.host, 0) as listener:
         port = listener.getsockname()[1]
-        spare = Spare(open_page)
-        served = BridgeEndpoint(spare, port, allowed_origins)
-        await spare.open()
-        async with served.running():
-            serving = asyncio.create_task(serve_until_cancelled(served.app, listener, None, served.end))
-            bridge = HttpBridge(f"http://127.0.0.1:{port}{PATH}", served.sessions, served.requests, serving)
-            try:
-                yield bridge
-            finally:
-                await bridge.end()
-        await spare.close()
+        spare = Spare(open_page, metrics, early)
+        served = BridgeEndpoint(spare, port, access, most_sessions, ready, name, most_of_user=most_of_user)
+        try:
+            if not spare.answers_early:
+                await spare.open()
+            async with served.running(), alongside(spare.open()) if spare.answers_early else contextlib.nullcontext():
+                draining = partial(served.drain, drain_seconds)
+                app = served.app if metrics is None else metrics.counted(served.app)
+                serving = asyncio.create_task(serve_until_cancelled(app, listener, None, served.end, draining))
+                bridge = HttpBridge(access.address(port), served.sessions, served.requests, serving)
+                try:
+                    yield bridge
+                finally:
+                    await bridge.end()
+        finally:
+            await spare.close()  # its page's tasks would go on, and fail the tests after this one

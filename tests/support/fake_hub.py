@@ -13,7 +13,7 @@ from typing import Any
 from mcpframe.hub.core.codec import Form, hub_message, to_hub
 from mcpframe.hub.core.errors import TabLoadError
 from mcpframe.hub.core.hub import Hub
-from mcpframe.hub.core.messages import FromHub, FromProxy, ToolAnswer, ToolCall, ToolList
+from mcpframe.hub.core.messages import FromHub, FromProxy, ResourceRead, ToolAnswer, ToolCall, ToolList
 from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.core.transport import PortTransport, TextPort
 from tests.support.settling import settled
@@ -114,9 +114,15 @@ class FakePort(TextPort):
             self.received(json.dumps(to_hub(each, self.form) if isinstance(each, FromProxy) else each))
 
     def registers(
-        self, *tools: Any, first: bool = True, url: str | None = None, browser: frozenset[str] = frozenset()
+        self,
+        *tools: Any,
+        first: bool = True,
+        url: str | None = None,
+        browser: frozenset[str] = frozenset(),
+        resources: Sequence[Any] = (),
+        templates: Sequence[Any] = (),
     ) -> FakePort:
-        self.says(ToolList(tools, first, url, browser))
+        self.says(ToolList(tools, first, url, browser, resources, templates))
         return self
 
     def ends(self) -> None:
@@ -131,9 +137,17 @@ class FakePort(TextPort):
     def calls(self) -> list[ToolCall]:
         return [each for each in self.heard if isinstance(each, ToolCall)]
 
+    @property
+    def reads(self) -> list[ResourceRead]:
+        return [each for each in self.heard if isinstance(each, ResourceRead)]
+
     def answers(self, result: Any, number: int = -1) -> None:
         """Answer a call: with a result, or with a text that says why there is none."""
         self.says(answer(self.calls[number].id, result))
+
+    def answers_read(self, result: Any) -> None:
+        """Answer the last read; see `answers`."""
+        self.says(answer(self.reads[-1].id, result))
 
 
 def answer(id_: str, result: Any) -> ToolAnswer:

@@ -19,10 +19,12 @@ class FakeModelContext:
         tools: the definitions, by name.
         exposed: to whom each is exposed.
         rejects: names that are rejected.
+        makes_tools_of_forms: whether it has the declarative API, too.
     """
 
     def __init__(self, around: str = "") -> None:
         self.around = around
+        self.makes_tools_of_forms = True
         self.tools: dict[str, Json] = {}
         self.exposed: dict[str, list[str]] = {}
         self.rejects: set[str] = set()
@@ -31,6 +33,9 @@ class FakeModelContext:
 
     def embedder(self) -> str:
         return self.around
+
+    def takes_forms(self) -> bool:
+        return self.makes_tools_of_forms
 
     async def register(
         self, tool: Json, execute: Callable[[str], Coroutine[Any, Any, str]], exposed_to: Sequence[str]

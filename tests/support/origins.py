@@ -39,8 +39,8 @@ def served_port() -> int:
         try:
             bind("127.0.0.1", port).close()
         except PortTaken:
-            held.lock.release()
-            continue
+            with held:
+                continue
         _held.append(held)
         return port
     raise RuntimeError("no free port for the test pages")

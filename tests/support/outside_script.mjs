@@ -4,6 +4,8 @@ import vm from "node:vm";
 
 const started = [];
 const inside = [];
+const granted = [];
+let reloads = 0;
 let there = false;
 
 function portOf(ports) {
@@ -26,7 +28,9 @@ const context = {
       connectNative: () => portOf(started),
       connect: () => portOf(inside),
       onConnectExternal: { addListener() {} },
+      reload: () => (reloads += 1),
     },
+    permissions: { onAdded: { addListener: (heard) => granted.push(heard) } },
   },
 };
 vm.runInNewContext(`${readFileSync(process.argv[2], "utf8")}; globalThis.startProgram = startProgram;`, context);
@@ -41,4 +45,10 @@ await settled();
 context.startProgram();
 await settled();
 context.startProgram(); // it runs
-console.log(JSON.stringify({ started: started.map(({ ended }) => ended), inside: inside.map(({ posted }) => posted) }));
+for (const heard of granted) {
+  heard({ origins: ["https://a.example/*"] });
+  heard({ permissions: ["tabs"] });
+  heard({ permissions: ["nativeMessaging"] });
+}
+const ends = started.map(({ ended }) => ended);
+console.log(JSON.stringify({ started: ends, inside: inside.map(({ posted }) => posted), reloads }));

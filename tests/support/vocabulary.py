@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from hypothesis import strategies as st
+
 from mcpframe.frame.core.connection import Candidate, parse_allowed_origins
 from mcpframe.frame.core.dialect import TRANSPORT, Dialect
 from mcpframe.frame.core.roles import Role
@@ -11,6 +13,12 @@ from mcpframe.frame.dialects.complete import complete_dialects
 from tests.support import second_dialect as made_up
 from tests.vectors.parts import parts
 
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just("\ud800"),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+"""What a script can post, of any depth."""
 EVERY = (*made_up.DIALECTS.values(), *complete_dialects())
 
 

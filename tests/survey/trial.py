@@ -31,7 +31,8 @@ from mcpframe.kit.base.errors import CallError
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.base.server_lists import list_all
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
-from mcpframe.kit.browser.host_tab import OFF, host_tab
+from mcpframe.kit.browser.devtools.host_page import OFF
+from mcpframe.kit.browser.host_tab import host_tab
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.project.packaged import PackageOptions, package_project

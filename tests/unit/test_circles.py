@@ -117,12 +117,13 @@ INSPECTOR = modules_of(sources.INSPECTOR, "inspector")
 ORDER = {
     "mcpframe": "frame . hub views kit wire hosts testing __main__",
     "mcpframe.frame": (
-        "core dialects waiting storage browser compat session world results host_api hosting webmcp page serving "
+        "core dialects waiting storage browser compat session world results host_api hosting page webmcp serving "
         "worker page_server boot"
     ),
     "mcpframe.hub": "core relay serving homes .",
     "mcpframe.kit": (
-        "base static_hosts notebook browser project web edges bundle servers client bridge hub dev testing publish cli"
+        "base static_hosts notebook browser storage project web edges bundle servers client bridge hub dev testing "
+        "plain_python publish cli"
     ),
 }
 """The rooms of a folder, the lowest first: each imports from those before it only. `.` is the folder's own modules."""

@@ -56,7 +56,7 @@ def test_every_word_of_the_glossary_is_there_once_and_names_what_exists() -> Non
 @pytest.mark.parametrize(
     ("word", "homes"),
     [
-        ("program", ("frame/core/errors.py", "frame/serving/")),
+        ("program", ("frame/core/errors.py", "frame/serving/", "kit/plain_python/")),
         ("app", ("frame/core/errors.py", "frame/hosting/mcp_apps/", "kit/project/pyproject.py", "kit/testing/")),
     ],
 )

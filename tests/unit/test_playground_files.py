@@ -41,7 +41,7 @@ def packed(value: Any) -> str:
 
 
 def test_a_project_comes_out_of_its_link_as_it_was() -> None:
-    source = (templates_dir() / "sqlite-analyst" / "server.py").read_text("utf-8")  # of 230 lines
+    source = (templates_dir() / "sqlite-analyst" / "server.py").read_text("utf-8")  # of 250 lines
     back, link, template, nothing = results(
         ("there", PROJECT),
         ("linkOf", {"name": "a", "files": {"server.py": source}}),
@@ -49,7 +49,7 @@ def test_a_project_comes_out_of_its_link_as_it_was() -> None:
         ("readLink", "#"),
     )
     assert back == {"value": PROJECT}
-    assert len(link["value"]) < 5_500
+    assert len(link["value"]) < 7_000  # what zlib makes of it depends on its version
     assert template == {"value": {"template": "shop"}}
     assert nothing == {"value": None}
 

@@ -38,6 +38,7 @@ def test_a_program_that_could_not_be_connected_to_the_hub_is_started_again() -> 
     said = seen("outside_script.mjs", static_dir() / "extension" / "outside.js")
     assert said["started"] == [True, True, False]
     assert said["inside"] == [[{"name": "mcpframe-native", "from": {}}]]
+    assert said["reloads"] == 1, "once native messaging has been granted, and for no other permission"
 
 
 def test_a_page_is_asked_only_while_it_is_silent_and_waited_for() -> None:

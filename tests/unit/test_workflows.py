@@ -14,7 +14,7 @@ from mcpframe.kit.base.node import find_node, install_locked
 
 OURS = sorted((checkout_dir() / ".github" / "workflows").glob("*.yml"))
 WORKFLOWS = [*OURS, *sorted((static_dir() / "new").glob("*.yml"))]
-_ZIZMOR = str(Path(sysconfig.get_path("scripts"), "zizmor"))
+ZIZMOR = str(Path(sysconfig.get_path("scripts"), "zizmor"))
 TOOLS = checkout_dir() / "tests" / "release"
 
 
@@ -25,7 +25,7 @@ def test_actionlint_finds_no_fault() -> None:
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
 def test_zizmor_finds_nothing_unsafe(workflow: Path) -> None:
-    command = [_ZIZMOR, "--offline", "--no-progress", "--quiet", str(workflow)]
+    command = [ZIZMOR, "--offline", "--no-progress", "--quiet", str(workflow)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -44,3 +44,16 @@ def test_our_workflows_call_the_commands_of_the_front_door(workflow: Path) -> No
     for command in commands:
         assert (verb := re.match(r"python build\.py (\w+)", command)), command
         assert f'add_parser("{verb[1]}"' in front_door
+
+
+def test_each_system_runs_the_short_tests_a_build_and_a_bridge() -> None:
+    text = (checkout_dir() / ".github" / "workflows" / "test.yml").read_text("utf-8")
+    quick = text[text.index("  quick:\n") : text.index("  whole:\n")]
+    assert "os: [ubuntu-latest, macos-latest, windows-latest]" in quick
+    assert re.findall(r"run: python build\.py (.*)", quick) == [
+        "check",
+        "test --quick",
+        "demo --once",
+        "test --all tests/bridge/test_each_system.py",
+    ]
+    assert (checkout_dir() / "tests" / "bridge" / "test_each_system.py").is_file()

@@ -23,9 +23,12 @@ from playwright.async_api import Browser, Page, Route, async_playwright
 from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
-from mcpframe.kit.browser.host_tab import OFF
+from mcpframe.kit.browser.devtools.host_page import OFF
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from mcpframe.kit.bundle.pipeline import build
+from mcpframe.kit.bundle.pyodide.archive import unpack
+from mcpframe.kit.bundle.pyodide.compile import cached
+from mcpframe.kit.bundle.pyodide.runtime import ensure_runtime
 from mcpframe.kit.bundle.wasm.module import FUNCTIONS, read
 from mcpframe.kit.bundle.wasm.profile import FOLDER, WHOLE, WasmProfile, profiles, to_json
 from mcpframe.kit.bundle.wasm.split import split
@@ -36,7 +39,7 @@ from tests.wasm_profile.drive import CALLBACKS, drive
 from tests.wasm_profile.further import FURTHER
 from tests.wasm_profile.noting import noting, numbers
 from tests.wasm_profile.proof import prove
-from tests.wasm_profile.tables import TABLES, prove_unread
+from tests.wasm_profile.tables import READERS, TABLES, prove_unread
 
 NAMES = (
     *(
@@ -63,6 +66,7 @@ _ROUNDS: tuple[Round, ...] = (
     ({"sandbox": "allow-scripts", "opaque": True}, "auto"),
 )
 """Those of the first two; the others have the first one."""
+_AGAIN = "--again"
 _LIMIT = 120  # seconds for each
 _WASM = re.compile(r"/_mcpframe/(pyodide-[^/]+/pyodide\.asm|_pydantic_core\.\w+)\.wasm$")
 _HOST = "http://127.0.0.1:8765"
@@ -80,7 +84,10 @@ _WATCH = (Path(__file__).parent / "watch.js").read_text("utf-8")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Make the profiles anew, or add these servers to them; return 0."""
+    """Make the profiles anew, or add these servers to them, or only split again; return 0."""
+    if list(arguments) == [_AGAIN]:
+        _split_again()
+        return 0
     earlier = profiles() if arguments else {}
     os.environ[WHOLE] = "1"
     names = arguments or NAMES
@@ -105,17 +112,38 @@ def main(arguments: Sequence[str]) -> int:
         later -= frozenset(FURTHER.get(sha256, ()))
         if sha256 in earlier:
             later &= earlier[sha256].later
-        tables = TABLES.get(sha256, ())
-        pair = split(data, later, tables)
-        prove(data, pair)
-        prove_unread(pair, tables)
-        profile = WasmProfile(_name_of(data), sha256, later, tables)
-        write_file(FOLDER / f"{sha256[:16]}.json", (json.dumps(to_json(profile), indent=1) + "\n").encode())
-        sizes = [len(gzip.compress(each)) for each in (data, pair.first, pair.second)]
-        run = len(module.functions) - len(later)
-        print(f"{profile.file}: {run} of {len(module.functions)} functions run; ", end="")
-        print(f"gzip {sizes[0]:,} -> {sizes[1]:,} and {sizes[2]:,} bytes")
+        _keep(data, later)
     return 0
+
+
+def _split_again() -> None:
+    """Write the profiles of files with `TABLES` anew, and prove them. The wheels are in the cache of builds."""
+    wheels = [path for path in cached("wheels", "").rglob("pydantic_core-*.whl") if path.is_file()]
+    libraries = (data for path in wheels for name, data in unpack(path).items() if name.endswith(".so"))
+    for data in ((ensure_runtime().folder / "pyodide.asm.wasm").read_bytes(), *libraries):
+        profile = profiles().get(hashlib.sha256(data).hexdigest())
+        if profile and profile.sha256 in TABLES:
+            _keep(data, profile.later)
+
+
+def _keep(data: bytes, later: frozenset[int]) -> None:
+    """Prove the split of a file and write its profile.
+
+    Args:
+        later: The functions of the second file.
+    """
+    sha256 = hashlib.sha256(data).hexdigest()
+    later |= READERS.get(sha256, frozenset())
+    tables = TABLES.get(sha256, ())
+    pair = split(data, later, tables)
+    prove(data, pair)
+    prove_unread(sha256, pair, later, tables)
+    profile = WasmProfile(_name_of(data), sha256, later, tables)
+    write_file(FOLDER / f"{sha256[:16]}.json", (json.dumps(to_json(profile), indent=1) + "\n").encode())
+    sizes = [len(gzip.compress(each)) for each in (data, pair.first, pair.second)]
+    functions = len(read(data).functions)
+    print(f"{profile.file}: {functions - len(later)} of {functions} functions run; ", end="")
+    print(f"gzip {sizes[0]:,} -> {sizes[1]:,} and {sizes[2]:,} bytes")
 
 
 def _projects(name: str, folder: Path) -> Iterator[tuple[Path, bool]]:

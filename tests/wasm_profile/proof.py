@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mcpframe.kit.bundle.wasm import binary
 from mcpframe.kit.bundle.wasm.binary import number
-from mcpframe.kit.bundle.wasm.data import only, segments, written_by
+from mcpframe.kit.bundle.wasm.data import library_data, moved_parts, only, segments, written_by
 from mcpframe.kit.bundle.wasm.module import FUNCTIONS, GLOBALS, TABLES, Module, read
 from mcpframe.kit.bundle.wasm.split import SHARED_WITH_SECOND, Pair
 
@@ -55,6 +55,13 @@ def _prove_data(whole: bytes, first: bytes, second: bytes) -> None:
     """Check that both files together write what the module does, and nothing twice."""
     if whole == first:
         assert written_by(second) == []
+        return
+    if place := library_data(whole):
+        data = bytearray(first)
+        for each in moved_parts(second):
+            assert not any(data[place.start + each.place : place.start + each.end])
+            data[place.start + each.place : place.start + each.end] = each.data
+        assert data == whole
         return
     ranges = written_by(second)
     for each in segments(first):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
@@ -47,6 +47,9 @@ class OfferedTools(Protocol):
 
     def standing_aside(self) -> AbstractAsyncContextManager[None]:
         """Return a context manager in whose block the server serves another client, and its tools are not offered."""
+
+    async def leave_to_form(self, tool: str) -> Callable[[], None] | None:
+        """Unregister a tool, which a form declares; return what registers it again. None if the form cannot."""
 
     def watched(self, write: Any) -> Any:
         """Return a write stream for another session of this server that announces changes of its tools here, too."""

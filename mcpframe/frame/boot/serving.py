@@ -121,7 +121,7 @@ async def _serve_session(
         its_host = others.handler
         draw = target.ui_function if isinstance(target, Framed) else None
         fitted = hosts.fitted(its_host, drawn=draw is None)
-        with fitted, running_for(target, session, "transport", config, loader, its_host):
+        with fitted, running_for(target, session, "transport", config, loader, its_host, offering):
             tasks: list[asyncio.Task[None]] = []
             if isinstance(target, Framed) and draw:
                 tasks.append(asyncio.create_task(_run_ui(target, draw, loader, again)))

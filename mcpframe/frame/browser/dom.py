@@ -76,6 +76,14 @@ class DomBrowser:
 
         return stop
 
+    def agent_answer(self, event: Any) -> Callable[[str], None] | None:
+        """Return what answers the agent that has submitted a form (WebMCP); None if a person has."""
+        if not getattr(event, "agentInvoked", False):
+            return None
+        answer = js.Promise.withResolvers()
+        event.respondWith(answer.promise)
+        return lambda text: answer.resolve(js.JSON.parse(text))
+
     def parse(self, html: str) -> Any:
         """Return a document fragment."""
         template = js.document.createElement("template")

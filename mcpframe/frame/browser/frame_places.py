@@ -7,7 +7,6 @@ before the page is loaded, and every proxy handed to the browser is destroyed wi
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any, Self
 
 import js
@@ -113,9 +112,7 @@ class IframeWindow:
         self._peer = PeerWindow(self._inner)
         return self
 
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Remove the iframe."""
         self._stop()
         self._iframe.remove()
@@ -225,9 +222,7 @@ class GivenIframe(IframeWindow):
         self._peer = PeerWindow(self._inner)
         return self
 
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Stop listening."""
         self._stop()
 
@@ -270,9 +265,7 @@ class PopupWindow:
         self._peer = PeerWindow(self._popup)
         return self
 
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Close the popup."""
         self._stop()
         self._popup.close()

@@ -41,6 +41,13 @@ class ModelContext:
         except (AttributeError, JsException):
             return ""
 
+    def takes_forms(self) -> bool:
+        """Return whether the browser makes tools of forms (WebMCP, declarative API); the polyfill does not."""
+        try:
+            return bool(js.Reflect.has(js.SubmitEvent.prototype, "agentInvoked"))
+        except (AttributeError, JsException):
+            return False
+
     async def register(
         self, tool: Mapping[str, Any], execute: Execute, exposed_to: Sequence[str]
     ) -> Callable[[], None]:

@@ -5,8 +5,8 @@ On CPython `prepare` does nothing. In Pyodide it does nine things, each for one 
 1. The SDK imports an HTTP stack that a frame never uses: placeholders answer those imports (`placeholders.py`).
 2. rpds-py has no WebAssembly wheel: `rpds.py` stands in for it.
 3. There are no threads: `anyio.to_thread.run_sync`, the SDK's one way to run a synchronous handler, runs it inline.
-4. There is no cryptography: the default codec of the request state (`RequestStateSecurity.ephemeral`, which
-   `MCPServer(...)` uses by default) issues opaque handles instead of encrypted tokens.
+4. There is no cryptography: the default codec of the request state issues opaque handles instead of encrypted tokens
+   (`request_state.py`).
 5. Import time is boot time: the models of `mcp_types` are built when first used (pydantic's `defer_build`). So is the
    schema of a type adapter: pydantic-core accepts no mock of it.
 6. A page has one event loop: code that creates another gets a front of it (`event_loops.py`).
@@ -22,9 +22,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-import secrets
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cache, partial
@@ -45,7 +43,6 @@ if TYPE_CHECKING:
 
     from mcp.client.extension import ClientExtension
     from mcp.server.context import ServerRequestContext
-    from mcp.server.request_state import RequestStateSecurity
     from mcp.shared.message import SessionMessage
 
 _MODULES: Final = {1: ("mcp.types", "mcp.server.fastmcp"), 2: ("mcp_types", "mcp.server.mcpserver")}
@@ -118,7 +115,7 @@ def prepare() -> None:
             import_module(module)
     finder.withdraw()
     if version == 2:
-        _hand_out_handles()
+        import_module("mcpframe.frame.compat.request_state").hand_out_handles()
     else:
         _remember_versions()
     _prepared = finder
@@ -255,95 +252,6 @@ def _run_sync_handlers_inline() -> None:
         return call_in_worker(func, *args)
 
     anyio.to_thread.run_sync = run_sync  # type: ignore[assignment]
-
-
-def _hand_out_handles() -> None:
-    from mcp.server.request_state import RequestStateSecurity
-
-    def ephemeral(
-        cls: type[RequestStateSecurity], *, ttl: float = 600.0, audience: str | None = None
-    ) -> RequestStateSecurity:
-        return handle_security(ttl=ttl, audience=audience)
-
-    RequestStateSecurity.ephemeral = classmethod(ephemeral)  # type: ignore[method-assign, assignment]
-
-
-def handle_security(*, ttl: float = 600.0, audience: str | None = None) -> RequestStateSecurity:
-    """Return the policy for a framed server's request state: `HandleCodec`, with the SDK's defaults otherwise.
-
-    Args:
-        ttl: seconds that a state stays valid.
-        audience: see `RequestStateSecurity`; by default the server's name.
-    """
-    from mcp.server.request_state import RequestStateSecurity
-
-    return RequestStateSecurity(codec=HandleCodec(lifetime=ttl), ttl=ttl, audience=audience)
-
-
-class HandleCodec:
-    """A `RequestStateCodec` (a protocol of the SDK) that keeps the state in memory and issues handles to it.
-
-    A handle is 256 random bits. The state never leaves the frame, so there is no key to keep and nothing to decrypt. A
-    handle that was never issued, has expired or was evicted by newer ones is rejected.
-
-    Args:
-        max_entries: the most states that are kept; the oldest are dropped first.
-        max_bytes: the most bytes of all states together; the oldest are dropped first, the newest always stays.
-        lifetime: Seconds after which a state is forgotten.
-        clock: A monotonic clock, in seconds.
-    """
-
-    def __init__(
-        self,
-        *,
-        max_entries: int = 1000,
-        max_bytes: int = 16 * 1024 * 1024,
-        lifetime: float = 600.0,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._max_entries = max_entries
-        self._max_bytes = max_bytes
-        self._lifetime = lifetime
-        self._clock = clock
-        self._bytes = 0
-        self._states: dict[bytes, tuple[float, bytes]] = {}  # oldest first
-
-    def seal(self, payload: bytes) -> str:
-        """Keep `payload` and return a new handle for it."""
-        handle = secrets.token_urlsafe(32)
-        self._states[_digest(handle)] = (self._clock() + self._lifetime, payload)
-        self._bytes += len(payload)
-        self._forget()
-        return handle
-
-    def unseal(self, token: str) -> bytes:
-        """Return the payload that `seal` stored for this handle. A handle may be used again until it expires.
-
-        Raises:
-            InvalidRequestState: if the handle does not exist, or has expired.
-        """
-        from mcp.server.request_state import InvalidRequestState
-
-        self._forget()
-        kept = self._states.get(_digest(token))
-        if kept is None:
-            raise InvalidRequestState("unknown or expired handle")
-        return kept[1]
-
-    def _forget(self) -> None:
-        now = self._clock()
-        while self._states:
-            digest, (expires, payload) = next(iter(self._states.items()))
-            crowded = len(self._states) > self._max_entries or (self._bytes > self._max_bytes and len(self._states) > 1)
-            if expires > now and not crowded:
-                return
-            del self._states[digest]
-            self._bytes -= len(payload)
-
-
-def _digest(handle: str) -> bytes:
-    """Return the key of a handle in the table: the lookup time of a digest reveals nothing about the handles."""
-    return hashlib.sha256(handle.encode("utf-8", "surrogatepass")).digest()
 
 
 class SdkMessages:

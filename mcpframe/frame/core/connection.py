@@ -17,8 +17,7 @@ knows no dialect. It implements the parts that all of them share:
 - Ports: a peer may hand over one with a message that no codec claims, where a role has a rule for it; an outer side
   takes none, but may hand over its own. That adopts nothing; a first message over the port does, and then the port is
   pinned with the origin.
-- Refusals: a page that is created with `names_refusal` tells a peer of another origin, once, that it is not allowed; a
-  host that is told so ends. See `refusal.py`.
+- Other origins: they are reported, and where `names_refusal` is set, the first is told so, once: see `refusal.py`.
 - Limits and deadlines, as data: `Connection.deadline` is the time at which to call `tick`.
 
 Sources: the SEP "postMessage Transport", "Security Implementation"; `events.py` has the vocabulary.
@@ -31,7 +30,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from mcpframe.frame.core import payload, refusal
-from mcpframe.frame.core.errors import HandshakeTimeout, MessageError, SessionError, StateError, UnexpectedOrigin
+from mcpframe.frame.core.errors import HandshakeTimeout, MessageError, SessionError, StateError
 from mcpframe.frame.core.events import (
     Attend,
     Closed,
@@ -57,8 +56,6 @@ _OTHER_ORIGIN = "Not from an allowed origin."
 _NOISE = "Not a message of this protocol."
 _NOT_JSON = "It has no form in JSON."
 
-_REPORTED_ORIGINS = 8
-"""At most this many origins outside the allow-list are reported; a page could be loaded from any number of them."""
 _MOST_PORTS = 8
 """Of the ports handed over before a peer is pinned, the last ones are attended: who retries creates new ones."""
 
@@ -66,7 +63,8 @@ _MOST_PORTS = 8
 class Connection:
     """The state of one connection, and the only way to change it.
 
-    Every method that acts returns its outputs in order: `Send` for the window, events for the session.
+    Every method that acts takes the time, in seconds of any monotonic clock, and returns its outputs in order: `Send`
+    for the window, events for the session.
 
     Attributes:
         options: its deadlines and limits.
@@ -97,9 +95,8 @@ class Connection:
         self._machines = [Machine(candidate, self.options, self.dropped) for candidate in candidates]
         self._adopted: Machine | None = self._machines[0] if len(self._machines) == 1 else None
         self._errors: list[SessionError | None] = []
-        self._refused_origins: set[str] = set()
+        self._strangers = refusal.StrangeOrigins(tells=names_refusal)
         self._ports: list[Port] = []
-        self._names_refusal = names_refusal
 
     @property
     def role(self) -> Role:
@@ -137,7 +134,6 @@ class Connection:
         """Start: an inner frame posts its handshakes, an outer frame listens.
 
         Args:
-            now: the time in seconds, of any monotonic clock.
             called: whether the openings were posted before this connection was created. Then they are repeated only at
                 the next `tick`, unless a queued message has answered one of them by then.
             refused: whether the peer was told before that its origin is not allowed.
@@ -146,7 +142,7 @@ class Connection:
             StateError: if it was started before.
         """
         outputs: list[Output] = []
-        self._names_refusal = self._names_refusal and not refused
+        self._strangers.tells = self._strangers.tells and not refused  # `&=` on a bool is in Python's second file
         for machine in self._machines:
             opened = machine.act(Local.START, now=now)
             if called and opened:
@@ -156,12 +152,7 @@ class Connection:
         return outputs
 
     def receive(self, inbound: Inbound, now: float) -> list[Output]:
-        """Take one message event through the gate. Never raises for anything that a page can post.
-
-        Args:
-            inbound: the event, unread.
-            now: the time in seconds.
-        """
+        """Take one message event through the gate. Never raises for anything that a page can post."""
         if (state := self._first.state) is State.IDLE or state is State.CLOSED:
             return self._drop(state)
         origin, port, adopted = inbound.origin, inbound.port, self._adopted
@@ -174,10 +165,8 @@ class Connection:
             text = self._read(inbound)
         except Unreadable as unread:  # cyclic, or with a BigInt, or endless: the sender may still wait for an answer
             return self._refuse(unread.error, unread.outline, None, inbound, now)
-        except Large:
-            return self._noise(inbound, None, now)
-        except ValueError:
-            return self._noise(inbound, None, now, _NOT_JSON)
+        except (Large, ValueError) as unread:
+            return self._noise(inbound, None, now, _NOISE if isinstance(unread, Large) else _NOT_JSON)
         return self._take(text, inbound, now)
 
     def handed_over(self, port: Port, target_origin: str, now: float) -> list[Output]:
@@ -186,7 +175,6 @@ class Connection:
         Args:
             port: this side's end.
             target_origin: the origin that it was posted to: only a page of this origin can have the other end.
-            now: the time in seconds.
         """
         return self._attend(port, OPAQUE if target_origin == ANY else target_origin, self._machines, now)
 
@@ -199,7 +187,6 @@ class Connection:
         Args:
             text: the message as JSON text; or the error if it has none.
             message: the same message as a JSON-RPC object; only its envelope is read.
-            now: the time in seconds.
 
         Raises:
             StateError: if the connection is not open.
@@ -216,7 +203,6 @@ class Connection:
         Args:
             act: the trigger, as the dialect's rules name it.
             body: the argument of the act.
-            now: the time in seconds.
 
         Raises:
             StateError: if no candidate is adopted, or its state does not allow the act.
@@ -230,7 +216,6 @@ class Connection:
 
         Args:
             reason: a sentence for both sides.
-            now: the time in seconds.
         """
         if self._adopted is None or self._adopted.state is not State.OPEN:
             return []
@@ -241,12 +226,12 @@ class Connection:
     def peer_gone(self, departure: Departure, now: float) -> list[Output]:
         """Handle the replacement of the peer's document, or the removal of its window."""
         local = Local.PEER_REPLACED if departure is Departure.REPLACED else Local.PEER_REMOVED
-        return self._all(lambda machine: machine.happen(local, now=now))
+        return self._all(local, now)
 
     def close(self, now: float) -> list[Output]:
         """End the connection. Pending requests fail; closing again does nothing."""
         self._errors.clear()  # this side ends it: the errors of earlier candidates are not the reason
-        return self._all(lambda machine: machine.happen(Local.CLOSE, now=now))
+        return self._all(Local.CLOSE, now)
 
     @property
     def deadline(self) -> float | None:
@@ -359,9 +344,10 @@ class Connection:
             outputs[-1:-1] = self._leave(self._ports)  # before the `Closed`
         return outputs
 
-    def _all(self, happen: Callable[[Machine], Iterable[Output]]) -> list[Output]:
-        """Like `_each`, for an event that ends all of them: only one `Closed` is returned."""
-        return [output for output in self._each(happen) if not isinstance(output, Withdrawn)]
+    def _all(self, local: Local, now: float) -> list[Output]:
+        """Let happen to every candidate what ends it: only one `Closed` is returned."""
+        outputs = self._each(lambda machine: machine.happen(local, now=now))
+        return [output for output in outputs if not isinstance(output, Withdrawn)]
 
     def _settle(self, machine: Machine, outputs: Iterable[Output]) -> list[Output]:
         """Return the outputs of a machine; one that has ended is only withdrawn while others remain."""
@@ -403,16 +389,9 @@ class Connection:
         return []
 
     def _refuse_origin(self, origin: str, claimed: Machine | None = None) -> list[Output]:
-        """Drop a message; report each origin once, as a missing entry in the allow-list is a common mistake."""
+        """Drop a message of an origin that is not allowed: to the candidate that claims it, or to all."""
         self.dropped["origin"] += 1
-        told: list[Output] = []
-        if self._names_refusal and all(machine.origin is None for machine in self._machines):
-            self._names_refusal = False
-            told = [refusal.refusal_for(origin)]
-        if origin in self._refused_origins or len(self._refused_origins) >= _REPORTED_ORIGINS:
-            return told
-        self._refused_origins.add(origin)
         machines = self._machines if claimed is None else [claimed]
         lists = [machine.allowed if self.origin is None else [self.origin] for machine in machines]
-        allowed = ", ".join(dict.fromkeys(entry for each in lists for entry in each))
-        return [*told, Refused(UnexpectedOrigin(f"A page of {origin} is not heard; allowed: {allowed}."), origin)]
+        is_pinned = any(machine.origin is not None for machine in self._machines)
+        return self._strangers.refuse(origin, (entry for each in lists for entry in each), is_pinned=is_pinned)

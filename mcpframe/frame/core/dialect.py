@@ -63,6 +63,7 @@ class Dialect:
             to the host; empty for a dialect without one.
         document_property: the property of the document that takes tools, in a dialect without messages.
         document_module: the module that registers a server's tools there, with its function `offer`.
+        form_module: the module with the forms that declare a page's tools to its document, with its class `PageForms`.
 
         steps: names for people of the steps of the handshake, by kind of message.
         for_hosts: how hosts use a page, in a sentence without its full stop; empty for a dialect without hosts.
@@ -96,6 +97,7 @@ class Dialect:
     host_api: str = ""
     document_property: str = ""
     document_module: str = ""
+    form_module: str = ""
 
     steps: Mapping[str, str] = field(default_factory=dict)
     for_hosts: str = ""

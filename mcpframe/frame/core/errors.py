@@ -18,6 +18,7 @@ McpFrameError
 ├── AppError                 a view of MCP Apps cannot be shown, or answered a request of its host with an error
 │   └── AppTimeout           it did not answer in time
 ├── UiError                  a UI resource of mcp-ui cannot be created or shown
+├── KeptError                a handle of a kept value that is lost, or of another kind; or a value that cannot be kept
 ├── PageError                an element, an asset or the page itself is missing
 ├── MessageError             one message rejected; the session continues
 │   ├── MalformedMessage     not the shape its type demands, or not JSON at all
@@ -162,6 +163,10 @@ class AppTimeout(AppError, TimeoutError):
 
 class UiError(McpFrameError, ValueError):
     """A UI resource of mcp-ui that cannot be created or shown. The message says why."""
+
+
+class KeptError(McpFrameError, ValueError):
+    """A handle whose value is no longer there or is of another kind, or a value that is too large to keep."""
 
 
 class PageError(McpFrameError, LookupError):

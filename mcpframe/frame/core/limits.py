@@ -40,6 +40,17 @@ LISTED_PAGES: Final = 100
 LISTED_TOOLS: Final = 1000
 """The most tools of a list that are read, for WebMCP and for a hub, which accepts fewer."""
 
+KEPT_VALUES: Final = 100
+"""The most values that a session keeps (`mcpframe.kept`): the one that was used longest ago is dropped."""
+KEPT_BYTES: Final = 256 * 1024 * 1024
+"""The most bytes of these, and the largest value: a page has at most 2 to 4 GiB of memory."""
+ALL_KEPT_BYTES: Final = 1024 * 1024 * 1024
+"""The most bytes of all sessions of a page or process: the session that keeps most drops first."""
+KEPT_PAGE_ROWS: Final = 1000
+"""The most rows of a kept table that one `resources/read` answers."""
+KEPT_PAGE_BYTES: Final = 1024 * 1024
+"""The largest such answer for a table, an array or a text: it gets fewer rows, values or characters instead."""
+
 FIRST_PAINT_BYTES: Final = 6_000
 """The largest HTML of a view's first paint: it is part of the view's text."""
 FIRST_PAINT_HEIGHT: Final = 10_000

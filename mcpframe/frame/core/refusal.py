@@ -1,7 +1,7 @@
-"""How a framed page tells its host that it does not allow the host's origin: one message, of no dialect.
+"""Origins that are not allowed: the report of them, and the message by which a framed page tells its host.
 
-A message of an origin that is not allowed is dropped unread, so the page does not know the dialect of its sender. It
-answers once per document, and only before its peer's origin is pinned:
+A message of an origin that is not allowed is dropped unread, so the page does not know the dialect of its sender: the
+message is of none. The page answers once per document, and only before its peer's origin is pinned:
 
     {"type": "mcpframe-origin-refused", "origin": "http://127.0.0.1:8000"}
 
@@ -13,16 +13,49 @@ A host that waits for the page's handshake ends with `HandshakeRefused`; in an o
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from mcpframe.frame.core import payload
-from mcpframe.frame.core.errors import OriginError
-from mcpframe.frame.core.events import Send
+from mcpframe.frame.core.errors import OriginError, UnexpectedOrigin
+from mcpframe.frame.core.events import Output, Refused, Send
 from mcpframe.frame.core.origins import ANY, OPAQUE, parse_origin
 
 ORIGIN_REFUSED = "mcpframe-origin-refused"
 _LONGEST = 300
 """Characters of an origin: a host name has at most 253, and a scheme and a port come with it."""
+_MOST_REPORTED = 8
+"""The most origins that are reported; a page could be loaded from any number of them."""
+
+
+class StrangeOrigins:
+    """The origins of which messages were dropped.
+
+    Attributes:
+        tells: Whether the next one is told that it is not allowed.
+    """
+
+    def __init__(self, *, tells: bool) -> None:
+        self.tells = tells
+        self._reported: set[str] = set()
+
+    def refuse(self, origin: str, allowed: Iterable[str], *, is_pinned: bool) -> list[Output]:
+        """Report an origin once, as a missing entry in the allow-list is a common mistake.
+
+        Args:
+            origin: That of the dropped message.
+            allowed: The allow-list.
+            is_pinned: Whether the peer's origin is known: then nobody else is told anything.
+        """
+        told: list[Output] = []
+        if self.tells and not is_pinned:
+            self.tells = False
+            told = [refusal_for(origin)]
+        if origin in self._reported or len(self._reported) >= _MOST_REPORTED:
+            return told
+        self._reported.add(origin)
+        error = UnexpectedOrigin(f"A page of {origin} is not heard; allowed: {', '.join(dict.fromkeys(allowed))}.")
+        return [*told, Refused(error, origin)]
 
 
 def refusal_for(origin: str) -> Send:

@@ -20,10 +20,9 @@ Permissions are granted by name, in advance or when the setup asks; the `allow` 
 from __future__ import annotations
 
 import asyncio
-import inspect
 import logging
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -41,26 +40,25 @@ from mcpframe.frame.core.places import (
     Place,
     Popup,
     VisibilityChanged,
-    allow_attribute,
     parse_address,
     parse_sandbox,
 )
 from mcpframe.frame.core.roles import State
 from mcpframe.frame.dialects.complete import outer_dialect
+from mcpframe.frame.hosting.permissions import Decide, Permissions
 from mcpframe.frame.hosting.shown_frame import ShownFrame, find_place
 from mcpframe.frame.session.session import Session, WireHook
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
-    from mcpframe.frame.session.setup_phase import Permission, SetupRequired, SetupResult, SetupStarted, Visibility
+    from mcpframe.frame.session.setup_phase import SetupRequired, SetupResult, SetupStarted, Visibility
 
 log = logging.getLogger(__name__)
 
 __all__ = ["POPUP", "OuterFrame", "RunningSetup"]
 
 OuterHook = Callable[[Event | NoHandshake | VisibilityChanged], None]
-Decide = Callable[["tuple[Permission, ...]"], Iterable[str] | Awaitable[Iterable[str]]]
 
 _MOST_DECISIONS = 3
 """The most times that one setup may ask for further permissions: the page is reloaded each time."""
@@ -171,14 +169,12 @@ class OuterFrame:
         self._dialect.host_offer(session_id=self.session_id)  # checks it
         self.title = title
         self.visibility = setup_phase.Visibility(visibility)
-        self.permissions = set(permissions)
-        allow_attribute(self.permissions)
+        self._permissions = Permissions(permissions)
+        self.permissions = self._permissions.granted
         self.options = options or Options()
         self.setup_required: SetupRequired | None = None
         self.session: Session | None = None
         self._opaque = opaque
-        self._declined: set[str] = set()
-        self._phases: dict[str, tuple[str, ...]] = {}
         self._decide = on_permissions
         self._on_event = on_event
         self._on_wire = on_wire
@@ -238,8 +234,7 @@ class OuterFrame:
             session = await self._begin_setup(stack, self._place_of(place))
             started = session.started
             assert isinstance(started, setup_phase.SetupStarted)
-            for permission in started.permissions:
-                self._phases[permission.name] = permission.phase
+            self._permissions.note(started.permissions)
             if started.requires_visible:
                 self.show()
             yield RunningSetup(session, started)
@@ -311,26 +306,8 @@ class OuterFrame:
             try:
                 return await stack.enter_async_context(self._framed(SETUP, place, False))
             except PermissionsDenied as error:
-                await self._ask(error)
+                await self._permissions.ask(error, self._decide, self.origin)
         raise PermissionsDenied(f"The page of {self.origin} asks for other permissions whenever it is loaded.")
-
-    async def _ask(self, error: PermissionsDenied) -> None:
-        if self._decide is None:
-            raise error
-        for permission in error.permissions:  # now, so that they apply to the reloaded page
-            self._phases[permission.name] = permission.phase
-        answer = self._decide(error.permissions)
-        granted = set(await answer if inspect.isawaitable(answer) else answer)
-        asked = {permission.name for permission in error.permissions}
-        if unasked := granted - asked:
-            raise StateError(f"Granted, but not asked for: {', '.join(sorted(unasked))}.")
-        missing = tuple(p for p in error.permissions if p.required and p.name not in granted)
-        if missing:
-            names = ", ".join(p.name for p in missing)
-            raise PermissionsDenied(f"The page of {self.origin} cannot do without: {names}.", missing) from error
-        allow_attribute(granted)
-        self.permissions |= granted
-        self._declined |= asked - granted
 
     @asynccontextmanager
     async def _framed(self, phase: str, place: Place, visible: bool, *, waits: bool = True) -> AsyncIterator[Session]:
@@ -347,14 +324,14 @@ class OuterFrame:
             url=spoken.address_for(self.url, phase),
             title=self.title or self.origin,
             sandbox=self._sandbox,
-            allow=allow_attribute(name for name in self.permissions if phase in (self._phases.get(name) or (phase,))),
+            allow=self._permissions.allowed(phase),
             visible=visible,
             on_load=loaded,
         )
         offer = spoken.host_offer(
             session_id=self.session_id,
             granted=frozenset(self.permissions),
-            declined=frozenset(self._declined),
+            declined=frozenset(self._permissions.declined),
             asks=self._decide is not None,
         )
         candidate = Candidate(spoken.outer[phase], self._allowed, offer)

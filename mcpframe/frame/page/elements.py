@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Iterator, MutableSet
+from collections.abc import Callable, Iterable, Iterator, MutableSet
 from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.core.errors import PageError
 
 if TYPE_CHECKING:
-    from mcpframe.frame.page.interfaces import OwnerPage
+    from mcpframe.frame.page.interfaces import OwnerPage, Stop
 
 Handler = Callable[[], Any] | Callable[["PageEvent"], Any]
 _MARKS = {True: "", False: None}
@@ -305,6 +305,29 @@ class File:
     async def text(self, encoding: str = "utf-8-sig") -> str:
         """Return the content as text. Raises OSError like `read`, and UnicodeDecodeError for another encoding."""
         return (await self.read()).decode(encoding)
+
+
+class Listener:
+    """One listener in the browser.
+
+    Attributes:
+        target: the element, or the window.
+        lost: called if the element is removed from the page; None for nothing.
+    """
+
+    def __init__(self, kept: set[Listener], target: Any, undo: Stop, lost: Stop | None) -> None:
+        self.target = target
+        self.lost = lost
+        self._undo: Iterable[Stop] = [undo]
+        self._kept = kept
+        kept.add(self)
+
+    def stop(self) -> None:
+        """Remove it; calling again does nothing."""
+        undo, self._undo = self._undo, ()
+        for each in undo:
+            each()
+        self._kept.discard(self)
 
 
 class PageEvent:

@@ -42,6 +42,16 @@ class OwnerPage(Protocol):
         """Call an event handler, and report its exceptions."""
 
 
+class FormsOfTools(Protocol):
+    """The forms of a page for its server's tools."""
+
+    async def add(self, page: Any, tool: str, into: str, *, autosubmit: bool) -> Any:
+        """Put a form into the page; see `Page.tool_form`."""
+
+    def close(self) -> None:
+        """End their connection to the server, and what they do for agents."""
+
+
 class Browser(Protocol):
     """The browser's part of a page."""
 
@@ -54,6 +64,10 @@ class Browser(Protocol):
 
     def watch(self, changed: Callable[[bool], None]) -> Stop:
         """Call back now and whenever the page becomes visible or invisible; returns a function that stops it."""
+
+    def agent_answer(self, event: Any) -> Callable[[str], None] | None:
+        """Return what answers the agent that has submitted a form with the text of a result, as JSON; None if a person
+        has. Called while the event lasts."""
 
     def parse(self, html: str) -> Any:
         """Return a document fragment. Scripts in it never run."""

@@ -110,7 +110,10 @@ class _Bundle:
         try:
             wheel = await self._fetch(file.get("address") or file["url"])
         except OSError as error:
-            raise LoadError(f"{file['url']} of this bundle could not be fetched: {error}") from error
+            raise LoadError(
+                f"{file['url']} of this bundle could not be fetched: {error}. "
+                "Reload the page if its site was published anew meanwhile."
+            ) from error
         found = hashlib.sha256(wheel).hexdigest()
         if found != file["sha256"]:
             raise LoadError(

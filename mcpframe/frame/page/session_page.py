@@ -11,18 +11,18 @@ import asyncio
 import posixpath
 import re
 import traceback
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.core.errors import PageError
-from mcpframe.frame.page.elements import Element, Handler, PageEvent
+from mcpframe.frame.page.elements import Element, Handler, Listener, PageEvent
 from mcpframe.frame.storage.values import Storage
 
 if TYPE_CHECKING:
-    from mcpframe.frame.page.interfaces import Browser, Stop
+    from mcpframe.frame.page.interfaces import Browser, FormsOfTools, Stop
 
 __all__ = ["Assets", "Element", "Page", "PageEvent"]
 
@@ -85,6 +85,7 @@ class Page:
         *,
         storage: Storage,
         on_error: OnError | None = None,
+        open_forms: Callable[[], FormsOfTools] | None = None,
     ) -> None:
         """Created by boot.
 
@@ -93,13 +94,16 @@ class Page:
             assets: the author's files.
             storage: the storage of the session or page.
             on_error: called with a sentence and a traceback if an event handler fails.
+            open_forms: returns its forms for the tools of its server; called once. None if it serves none.
         """
         self.storage = storage
         self.text_filter: Callable[[str], str] | None = None
         self._browser = browser
         self._assets = assets or Assets()
         self._on_error = on_error
-        self._listeners: set[_Listener] = set()
+        self._open_forms = open_forms
+        self._forms: FormsOfTools | None = None
+        self._listeners: set[Listener] = set()
         self._tasks: set[asyncio.Future[Any]] = set()
         self._closed = False
         self._visible = False
@@ -129,7 +133,8 @@ class Page:
 
         Args:
             content: the path of an asset; or a table (DataFrame, Series), an array, or a picture (a figure of
-                matplotlib, an image of Pillow, the bytes of one).
+                matplotlib, an image of Pillow, the bytes of one); or a kept value (`mcpframe.kept`), whose table is
+                shown whole, 100 rows at a time.
             into: a CSS selector: its first element gets the content.
 
         Raises:
@@ -139,16 +144,47 @@ class Page:
         if not self.element(APP).js.childElementCount:
             self._first_show = True
             self._wait_for_content()
+        begin = None
         if isinstance(content, str):
             fragment = await self._fragment(content)
+        elif (shows := getattr(content, "__mcpframe_shown__", None)) is not None:
+            html, begin = shows()
+            fragment = self.browser.parse(html)
         else:
             from mcpframe.frame.results.html import html_of  # late: few pages show objects
 
             fragment = self.browser.parse(html_of(content))
         target.replaceChildren(fragment)
         self.forget_removed()
+        if begin:
+            begin(self.element(into))
         self._first_show = False
         self._has_content()
+
+    async def tool_form(self, tool: str, *, into: str = APP, autosubmit: bool = False) -> Element:
+        """Put a form for a tool of this page's server into an element, in place of its content.
+
+        The result is shown below it. The tool runs in this session. In a browser with WebMCP, the form also declares
+        the tool, for agents to fill in; until the form is removed, the tool is not registered there in another way.
+
+        Args:
+            tool: the tool's name.
+            into: a CSS selector: its first element gets the form.
+            autosubmit: whether an agent's call runs at once; by default the user submits the form.
+
+        Returns:
+            The element around the form.
+
+        Raises:
+            PageError: if there is no such tool or element, or this page has no session of a server.
+        """
+        self.browser  # noqa: B018  there are no forms without a page
+        if self._open_forms is None:
+            raise PageError("This page serves no tools: it has forms for tools in a server's session with its host.")
+        if self._forms is None:
+            self._forms = self._open_forms()
+        form: Element = await self._forms.add(self, tool, into, autosubmit=autosubmit)
+        return form
 
     async def _fragment(self, path: str) -> Any:
         """Return the fragment in an asset, with the addresses of assets in it."""
@@ -201,7 +237,8 @@ class Page:
         try:
             return await self.browser.fetch(url)
         except OSError as error:
-            raise PageError(f"{path} of this page could not be fetched: {error}.") from error
+            again = "reload the page if its site was published anew meanwhile"
+            raise PageError(f"{path} of this page could not be fetched ({error}): {again}.") from error
 
     async def import_module(self, path: str) -> Any:
         """Import one of the author's JavaScript modules. Its relative imports resolve to other assets.
@@ -262,6 +299,8 @@ class Page:
     def close(self) -> None:
         """Remove all listeners. Called by boot when the session is over."""
         self._closed = True
+        if self._forms:
+            self._forms.close()
         for listener in list(self._listeners):
             listener.stop()
         for task in list(self._tasks):
@@ -284,7 +323,7 @@ class Page:
         def call(js: Any) -> None:
             context.copy().run(callback, js)  # copied: one event may cause another of the same listener
 
-        listener = _Listener(self._listeners, target, self.browser.listen(target, kind, call), lost)
+        listener = Listener(self._listeners, target, self.browser.listen(target, kind, call), lost)
         return listener.stop
 
     def forget_removed(self) -> None:
@@ -345,21 +384,3 @@ class Page:
         for change in self._watchers:
             if not change.done():
                 change.set_result(None)
-
-
-class _Listener:
-    """One listener in the browser."""
-
-    def __init__(self, kept: set[_Listener], target: Any, undo: Stop, lost: Stop | None) -> None:
-        self.target = target
-        self.lost = lost
-        self._undo: Iterable[Stop] = [undo]
-        self._kept = kept
-        kept.add(self)
-
-    def stop(self) -> None:
-        """Remove it; calling again does nothing."""
-        undo, self._undo = self._undo, ()
-        for each in undo:
-            each()
-        self._kept.discard(self)

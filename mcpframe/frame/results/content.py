@@ -67,11 +67,13 @@ class Described(NamedTuple):
         data: JSON data, for structured content.
         text: The text.
         inner: Its form inside of other data; None for `data`.
+        links: Further content, which leads to what is left out.
     """
 
     data: dict[str, Any]
     text: str
     inner: list[Any] | None = None
+    links: tuple[Block, ...] = ()
 
 
 def bytes_content(data: bytes, name: str = "result") -> Block | str:

@@ -25,6 +25,10 @@ _LIBRARIES = frozenset({"altair", "matplotlib", "numpy", "pandas", "PIL", "plotl
 _SDKS = frozenset({"fastmcp", "mcp", "mcp_types"})
 _JSON = (str, int, float, bool, type(None))
 _BYTES = (bytes, bytearray, memoryview)
+DESCRIBES = "__mcpframe_described__"
+"""The method of a class of mcpframe whose objects describe themselves, and return a `Described`."""
+DECLARES = "__mcpframe_declared__"
+"""The type that an output schema has for such an object."""
 _DEEPEST = 8
 """The levels of an annotation that are searched: a class may refer to itself."""
 
@@ -76,7 +80,7 @@ def _converted(value: Any, walk: _Walk) -> Any:
         return [*shown, *walk.blocks] if content else _same(value, items)
     found = walk.step(value)
     if isinstance(found, Described):
-        return Result([found.text], found.data)
+        return Result([found.text, *found.links], found.data)
     return as_result(found, walk.blocks) if walk.blocks else found
 
 
@@ -84,7 +88,7 @@ def _shown(item: Any) -> list[Any]:
     """Return an item of a list as content."""
     if isinstance(item, Block):
         return item.noted
-    return [item.text if isinstance(item, Described) else item]
+    return [item.text, *item.links] if isinstance(item, Described) else [item]
 
 
 def as_result(data: dict[str, Any], blocks: Iterable[Block | str] = ()) -> Result:
@@ -133,8 +137,10 @@ class _Walk:
             return value
         if isinstance(value, _BYTES):
             return bytes_content(bytes(value))
-        if keys := _library_keys(cls):
-            return self._finite(_table().convert(value, keys))
+        if (describe := getattr(cls, DESCRIBES, None)) is not None:
+            return describe(value)
+        if keys := library_keys(cls):
+            return self._finite(library_table().convert(value, keys))
         if isinstance(value, dict):
             return _same(value, {self._data(key): self._data(item) for key, item in value.items()})
         if isinstance(value, list | tuple | set | frozenset):
@@ -156,6 +162,7 @@ class _Walk:
             self.blocks += found.noted
             return f"{found.kind}, in the content of this result"
         if isinstance(found, Described):
+            self.blocks += found.links
             return found.data if found.inner is None else found.inner
         return found
 
@@ -207,7 +214,7 @@ def _no_json(value: Any) -> str:
 
 def _not_finite(value: Any, place: str) -> Iterator[tuple[str, str]]:
     """Return the numbers that JSON lacks, with their places."""
-    if _library_keys(type(value)) and hasattr(value, "item"):
+    if library_keys(type(value)) and hasattr(value, "item"):
         value = value.item() if getattr(value, "ndim", 1) == 0 else None
     if not _has_json(value):
         is_nan = isinstance(value, float) and isnan(value)
@@ -223,13 +230,14 @@ def _not_finite(value: Any, place: str) -> Iterator[tuple[str, str]]:
             yield from _not_finite(item, f"{place}.{name}")
 
 
-def _library_keys(cls: type) -> list[Key]:
+def library_keys(cls: type) -> list[Key]:
     """Return the classes of libraries that a class is one of, the most special first."""
     keys = [(base.__module__.partition(".")[0], base.__name__) for base in cls.__mro__]
     return [key for key in keys if key[0] in _LIBRARIES]
 
 
-def _table() -> Any:
+def library_table() -> Any:
+    """Return the module `libraries`."""
     return import_module("mcpframe.frame.results.libraries")  # only in bundles that contain one of them
 
 
@@ -256,14 +264,16 @@ def declared(annotation: Any) -> Any:
         return UNDECLARED
     if not _is_converted(annotation, _DEEPEST):
         return annotation
-    keys = _library_keys(_class_of(annotation))
-    return _table().schema(keys) or UNDECLARED if keys else UNDECLARED
+    if (described := getattr(_class_of(annotation), DECLARES, None)) is not None:
+        return described
+    keys = library_keys(_class_of(annotation))
+    return library_table().schema(keys) or UNDECLARED if keys else UNDECLARED
 
 
 def _is_converted(annotation: Any, levels: int) -> bool:
     """Return whether an annotation is, or contains, a class whose objects are converted."""
     cls = _class_of(annotation)
-    if issubclass(cls, _BYTES) or _library_keys(cls):
+    if issubclass(cls, _BYTES) or library_keys(cls) or hasattr(cls, DECLARES):
         return True
     inner = get_args(annotation)
     if is_dataclass(cls) or is_typeddict(cls) or hasattr(cls, "model_fields"):

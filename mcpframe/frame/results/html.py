@@ -27,17 +27,18 @@ def html_of(value: object) -> str:
         note = f"<p>{escape(found.note)}</p>" if found.note else ""
         return f'<img alt="" src="data:{found.kind};base64,{found.fields["data"]}">{note}'
     if isinstance(found, Result) and "columns" in found.data:
-        return _table(found.data)
+        return table_html(found.data["columns"], found.data["rows"], found.data["left_out"] or "")
     if isinstance(found, Result) and isinstance(text := found.content[0], str):
         return f"<pre>{escape(text)}</pre>"
     raise PageError(f"An object of type {type(value).__name__} cannot be shown. {_ADVICE}")
 
 
-def _table(data: dict[str, Any]) -> str:
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in data["columns"])
-    rows = "".join(f"<tr>{_cells(row)}</tr>" for row in data["rows"])
-    note = f"<caption>{escape(data['left_out'])}</caption>" if data["left_out"] else ""
-    return f"<table>{note}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+def table_html(columns: Iterable[str], rows: Iterable[Iterable[Any]], caption: str = "") -> str:
+    """Return a table as HTML."""
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
+    body = "".join(f"<tr>{_cells(row)}</tr>" for row in rows)
+    note = f"<caption>{escape(caption)}</caption>" if caption else ""
+    return f"<table>{note}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _cells(row: Iterable[Any]) -> str:

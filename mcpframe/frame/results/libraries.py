@@ -90,10 +90,10 @@ def _table(frame: Any) -> Described:
     if columns > MOST_COLUMNS:
         left_out.append(f"{columns - MOST_COLUMNS:,} of {columns:,} columns")
     note = f"{' and '.join(left_out)} left out: ask for fewer, or for an aggregate." if left_out else None
-    split = json.loads(_with_index(shown).to_json(orient="split", date_format="iso", default_handler=str))
+    names, rows = rows_of(shown)
     data = {
-        "columns": [_name(name) for name in split["columns"]],
-        "rows": split["data"],
+        "columns": names,
+        "rows": rows,
         "total_rows": total,
         "left_out": note,
     }
@@ -101,12 +101,18 @@ def _table(frame: Any) -> Described:
 
 
 def _text_of(frame: Any) -> str:
-    shown = _with_index(frame)
+    shown = with_index(frame)
     text: str = shown.to_string(index=False, max_colwidth=MOST_CELL, na_rep="") if shown.shape[1] else "(no columns)"
     return text
 
 
-def _with_index(frame: Any) -> Any:
+def rows_of(frame: Any) -> tuple[list[str], list[list[Any]]]:
+    """Return the names of a table's columns and its rows as JSON data, those of its index first."""
+    split = json.loads(with_index(frame).to_json(orient="split", date_format="iso", default_handler=str))
+    return [_name(name) for name in split["columns"]], split["data"]
+
+
+def with_index(frame: Any) -> Any:
     """Return a table with its index as columns, unless that only counts the rows."""
     index = frame.index
     if index.name is None and type(index).__name__ == "RangeIndex":

@@ -21,7 +21,12 @@ from mcpframe.frame.compat import sdk
 from mcpframe.frame.results.content import Block
 from mcpframe.frame.results.conversion import UNDECLARED, Result, as_resource, as_result, converted, declared
 
-_CONTENT = {"image": "ImageContent", "audio": "AudioContent", "resource": "EmbeddedResource"}
+_CONTENT = {
+    "image": "ImageContent",
+    "audio": "AudioContent",
+    "resource": "EmbeddedResource",
+    "resource_link": "ResourceLink",
+}
 """The SDK's class for each type of content."""
 _NONE = inspect.Signature.empty
 

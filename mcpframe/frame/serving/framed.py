@@ -39,10 +39,18 @@ class PeerSession:
     Args:
         open_session: returns the session. Called at most once.
         about: what a worker has to know of it; None for a local session.
+        process: the name of this process, which handles of kept values begin with; empty unless several serve.
+
+    Attributes:
+        kept: the values that it keeps (`serving.kept`); None for none.
     """
 
-    def __init__(self, open_session: Callable[[], FrameSession], about: SessionFacts | None = None) -> None:
+    def __init__(
+        self, open_session: Callable[[], FrameSession], about: SessionFacts | None = None, process: str = ""
+    ) -> None:
         self.about = about
+        self.process = process
+        self.kept: Any = None
         self._open_session = open_session
         self._session: FrameSession | None = None
         self._closed = False
@@ -59,8 +67,13 @@ class PeerSession:
     def close(self) -> None:
         """Set the session's `closed`, and close its page, if the session was ever used."""
         self._closed = True
+        self.kept = None
         if self._session is not None:
             self._session.end()
+
+
+running_peer: ContextVar[PeerSession | None] = ContextVar("mcpframe_running_peer", default=None)
+"""The peer that this code runs for, whichever server it is a peer of."""
 
 
 class Framed:
@@ -152,12 +165,25 @@ class Framed:
         Args:
             peer: The peer's session.
         """
-        token = self._peer.set(peer)
+        try:
+            with self.joining(peer):
+                yield
+        finally:
+            peer.close()
+
+    @contextmanager
+    def joining(self, peer: PeerSession) -> Iterator[None]:
+        """Make `session` this peer's in the block, like `running_for`, for code beside it: the session goes on.
+
+        Args:
+            peer: The peer's session.
+        """
+        token, running = self._peer.set(peer), running_peer.set(peer)
         try:
             yield
         finally:
             self._peer.reset(token)
-            peer.close()
+            running_peer.reset(running)
 
     def setup(
         self, *, visible: bool, permissions: Sequence[Permission | str] = ()

@@ -71,7 +71,7 @@ class HeldCalls:
         if ctx.request_id is None or ctx.method == "initialize":
             return await call_next(ctx)
         if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS or ctx.method not in INPUT_REQUIRED_METHODS:
-            return await _handled(replace(ctx, session=AskingSession(ctx.session)), call_next)
+            return await handled(replace(ctx, session=AskingSession(ctx.session)), call_next)
         params = ctx.params or {}
         state = params.get("requestState")
         if isinstance(state, str) and state.startswith(_STATE):
@@ -81,7 +81,7 @@ class HeldCalls:
         elif _can_answer(ctx.session.client_capabilities):
             call = _Call(ctx, call_next)
         else:
-            return await _handled(replace(ctx, session=AskingSession(ctx.session)), call_next)
+            return await handled(replace(ctx, session=AskingSession(ctx.session)), call_next)
         asked = await call.question_or_end()
         return call.task.result() if asked is None else self._hold(call, asked)
 
@@ -144,7 +144,7 @@ class _Call:
 
     async def _run(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         with self._scope:
-            return await _handled(ctx, call_next)
+            return await handled(ctx, call_next)
         raise asyncio.CancelledError
 
     async def question_or_end(self) -> _Question | None:
@@ -209,7 +209,7 @@ class _Held(NamedTuple):
     timer: asyncio.TimerHandle
 
 
-async def _handled(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+async def handled(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
     """Handle a request whose `input()` asks the client's user, and whose error result names its place."""
 
     async def elicit(message: str, schema: Mapping[str, Any]) -> types.ElicitResult:

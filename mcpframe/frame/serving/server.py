@@ -16,33 +16,36 @@
 from __future__ import annotations
 
 import logging
+import sys
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import anyio
 import mcp_types as types
 from mcp.server.connection import allowed_log_levels
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.mcpserver import MCPServer, RequestStateSecurity
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp.server.runner import serve_dual_era_loop
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from typing_extensions import TypeVar
 
 from mcpframe.frame.compat.direct_reading import read_directly
 from mcpframe.frame.compat.earlier_revisions import fit_results
+from mcpframe.frame.compat.request_state import handle_security
 from mcpframe.frame.compat.resource_addresses import accept_spellings
 from mcpframe.frame.compat.resource_updates import ToolListing, announce_update, answer_subscriptions
 from mcpframe.frame.compat.sdk import (
     SdkMessages,
     accept_without_handshake,
     connection_state,
-    handle_security,
     limit_log_levels,
 )
 from mcpframe.frame.compat.text_arguments import keep_texts
-from mcpframe.frame.core.errors import EntryError
+from mcpframe.frame.core.errors import EntryError, KeptError
 from mcpframe.frame.core.payload import well_formed
 from mcpframe.frame.results.tools import convert_results
 from mcpframe.frame.serving import entries
@@ -79,7 +82,9 @@ class FrameServer(Framed, MCPServer[LifespanT]):
             `{"sep": [...], "mcp_apps": ["*"]}`. None: those of
             `[tool.mcpframe]` in pyproject.toml, which also takes precedence over this list.
         browser: The capability `browser` for MCP-B clients, such as `{"cacheSupported": True}`.
-        request_state_security: See `MCPServer`; None keeps the state in the frame (`sdk.HandleCodec`).
+        request_state_security: See `MCPServer`; None keeps the state in the frame (`HandleCodec`).
+        inline_schemas: List tools without references in their schemas, for clients that drop `$defs`; references of a
+            type to itself stay.
         options: Further arguments of `MCPServer`, by name.
 
     Raises:
@@ -98,8 +103,10 @@ class FrameServer(Framed, MCPServer[LifespanT]):
         allowed_origins: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
         browser: Mapping[str, Any] | None = None,
         request_state_security: RequestStateSecurity | None = None,
+        inline_schemas: bool = False,
         **options: Any,
     ) -> None:
+        self._inline_schemas = inline_schemas
         convert_results()
         accept_spellings()
         keep_texts()
@@ -108,6 +115,43 @@ class FrameServer(Framed, MCPServer[LifespanT]):
         hold_calls(self._lowlevel_server)  # in plain Python, too, which serves it without `equip`
         answer_subscriptions(self._lowlevel_server, self._subscriptions)
         self._tool_list = ToolListing(self._lowlevel_server, self._subscriptions)
+        for extension in options.get("extensions") or ():
+            if (listens := getattr(extension, "intercept_listen", None)) is not None:  # the SDK has only that of calls
+                self._lowlevel_server.middleware.append(listens)
+
+    async def list_tools(self) -> list[types.Tool]:
+        """Return the tools, as clients get them."""
+        tools = await super().list_tools()
+        if not self._inline_schemas:
+            return tools
+        from mcpframe.frame.serving.inline_schemas import inlined_tool  # most servers start without it
+
+        return [inlined_tool(tool) for tool in tools]
+
+    async def list_resource_templates(self) -> list[types.ResourceTemplate]:
+        """List the templates of resources: the author's, and that of kept values where they are used."""
+        listed = await super().list_resource_templates()
+        if (kept := _kept()) is None:
+            return listed
+        about = types.ResourceTemplate(
+            uri_template=kept.TEMPLATE, name=kept.TEMPLATE_NAME, description=kept.TEMPLATE_ABOUT
+        )
+        return [*listed, about]
+
+    async def read_resource(
+        self, uri: Any, context: Any = None
+    ) -> Iterable[ReadResourceContents] | types.InputRequiredResult:
+        """Read a resource, or a page of a kept value; see `MCPServer.read_resource`."""
+        kept = _kept()
+        if kept is None or not str(uri).startswith(kept.ADDRESS):
+            return await super().read_resource(uri, context)
+        try:
+            found, meta = kept.read(str(uri))
+        except KeptError as error:
+            raise ResourceNotFoundError(str(error)) from None
+        except (TypeError, ValueError) as error:  # a figure that cannot be drawn
+            raise ResourceError(str(error)) from error
+        return [ReadResourceContents(content=found.content, mime_type=found.media_type, meta=meta)]
 
     async def resource_updated(self, uri: str) -> None:
         """Notify the subscribers of a resource of a change, also outside of any request.
@@ -130,6 +174,11 @@ class FrameServer(Framed, MCPServer[LifespanT]):
             names: The names of the tools.
         """
         self._tool_list.cache(names)
+
+
+def _kept() -> Any:
+    """Return the module of kept values; None where no author has imported it, and no bundle need have it."""
+    return sys.modules.get(f"{__package__}.kept")  # no import: see `own_modules`
 
 
 def lowlevel(server: object) -> Server[Any]:

@@ -1,1 +1,1 @@
-"""WebMCP: the server's tools at the document's `modelContext`, and a client for the tools registered there."""
+"""WebMCP: a server's tools at the document's `modelContext` and in forms, and a client for tools registered there."""

@@ -12,6 +12,7 @@ import anyio
 from mcpframe.frame.core import jsonrpc
 from mcpframe.frame.core.limits import LISTED_TOOLS
 from mcpframe.frame.core.paging import Paging
+from mcpframe.frame.dialects.webmcp.tools import argument_problem, failure
 from mcpframe.frame.session.read_ahead import ReadAhead
 from mcpframe.frame.waiting.peer import Peer
 from mcpframe.frame.waiting.streams import WriteStream
@@ -51,9 +52,13 @@ class InsideClient(WriteStream):
         self._over = False
         self._ahead = ReadAhead(self._hand_over)
 
-    async def begin(self) -> None:
-        """Do the handshake. Raises `CallFailed`."""
-        about = {"name": "WebMCP", "version": "1"}
+    async def begin(self, name: str = "WebMCP") -> None:
+        """Do the handshake. Raises `CallFailed`.
+
+        Args:
+            name: who the client is.
+        """
+        about = {"name": name, "version": "1"}
         await self.request("initialize", {"protocolVersion": REVISION, "capabilities": {}, "clientInfo": about})
         self._post({"method": "notifications/initialized"})
 
@@ -69,6 +74,21 @@ class InsideClient(WriteStream):
             found += [tool for tool in page if isinstance(tool, Mapping)]
             pages.follow(result.get("nextCursor"))
         return found[:LISTED_TOOLS]
+
+    async def call(self, tool: str, schema: Json, arguments: Any) -> Json:
+        """Return the result of a tool's call; a failure, or arguments that cannot be right, are a result, too.
+
+        Args:
+            tool: its name.
+            schema: its `inputSchema`.
+            arguments: JSON values.
+        """
+        if problem := argument_problem(schema, arguments):
+            return failure(f"Invalid arguments for {tool!r}: {problem}")
+        try:
+            return await self.request("tools/call", {"name": tool, "arguments": arguments})
+        except CallFailed as error:
+            return failure(str(error))
 
     async def request(self, method: str, params: Json) -> Json:
         """Return the result of a request. Cancelling this cancels the request. Raises `CallFailed`."""

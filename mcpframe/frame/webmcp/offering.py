@@ -23,7 +23,6 @@ from mcpframe.frame.dialects.webmcp.tools import (
     LIMITS,
     Json,
     Rejected,
-    argument_problem,
     definitions,
     exposed_to,
     failure,
@@ -55,6 +54,10 @@ class ToolRegistrar(Protocol):
         """Register a tool; return a function that unregisters it. Raises `Rejected`."""
         ...
 
+    def takes_forms(self) -> bool:
+        """Return whether the document makes tools of forms, too."""
+        ...
+
 
 class Offering:
     """The tools of a server, registered for the duration of an `async with` block.
@@ -80,6 +83,9 @@ class Offering:
         self._serve = serve
         self._exposed = list(exposed)
         self._unregister: dict[str, Callable[[], None]] = {}
+        self._own_names: dict[str, str] = {}
+        self._in_forms: set[str] = set()
+        self._registering = asyncio.Lock()
         self._changed = asyncio.Event()
         self._noted: set[str] = set()
         self._task: asyncio.Task[None] | None = None
@@ -105,6 +111,33 @@ class Offering:
         finally:
             self._task = asyncio.create_task(self._run())
 
+    async def leave_to_form(self, tool: str) -> Callable[[], None] | None:
+        """Unregister a tool, which a form of the page declares: a document has one tool of each name.
+
+        Args:
+            tool: its own name.
+
+        Returns:
+            A function that registers it again, once the form is gone. None if another form has the tool already, or the
+            document makes no tools of forms.
+        """
+        if tool in self._in_forms or not self._place.takes_forms():
+            return None
+        self._in_forms.add(tool)
+
+        def take_back() -> None:
+            self._in_forms.discard(tool)
+            self._changed.set()
+
+        try:
+            async with self._registering:
+                for name in [name for name, own in self._own_names.items() if own == tool]:
+                    self._forget(name)
+        except BaseException:  # cancelled
+            take_back()
+            raise
+        return take_back
+
     def watched(self, write: Any) -> WatchedWriter:
         """Return a write stream for another session of this server that announces changes of its tools here, too."""
         return WatchedWriter(write, self._messages, self._changed.set)
@@ -127,10 +160,8 @@ class Offering:
             client.end()
             keeping.cancel()
             await asyncio.wait([keeping])
-            for unregister in self._unregister.values():
-                unregister()
-            self._unregister.clear()
-            self.registered.clear()
+            for name in list(self._unregister):
+                self._forget(name)
             incoming.close()
             read.close()
 
@@ -147,11 +178,11 @@ class Offering:
 
     async def _register(self, tools: Mapping[str, tuple[str, Json]], client: InsideClient) -> None:
         for name in [name for name, known in self.registered.items() if tools.get(name, ("", None))[1] != known]:
-            self._unregister.pop(name)()
-            del self.registered[name]
+            self._forget(name)
         for name, (tool, definition) in tools.items():
-            if name not in self.registered:
-                await self._register_one(name, tool, definition, client)
+            async with self._registering:
+                if name not in self.registered and tool not in self._in_forms:
+                    await self._register_one(name, tool, definition, client)
 
     async def _register_one(self, name: str, tool: str, definition: Json, client: InsideClient) -> None:
         async def execute(arguments: str) -> str:
@@ -160,10 +191,16 @@ class Offering:
         try:
             async with asyncio.timeout(_PATIENCE):
                 self._unregister[name] = await self._place.register(definition, execute, self._exposed)
-            self.registered[name] = definition
+            self.registered[name], self._own_names[name] = definition, tool
         except (Rejected, TimeoutError) as error:
             reason = str(error) or "the document did not answer in time."
             self._note(f"The tool {name!r} is not offered to WebMCP: {reason}")
+
+    def _forget(self, name: str) -> None:
+        """Unregister a tool, if it is registered."""
+        if name in self.registered:
+            self._unregister.pop(name)()
+            del self.registered[name], self._own_names[name]
 
     def _note(self, text: str) -> None:
         if text not in self._noted:
@@ -189,10 +226,6 @@ async def _call(client: InsideClient, tool: str, schema: Json, arguments: str) -
     """Call a tool, and return its result or a failure as a result."""
     try:
         given = payload.decode(arguments, **LIMITS)
-        if problem := argument_problem(schema, given):
-            return failure(f"Invalid arguments for {tool!r}: {problem}")
-        return await client.request("tools/call", {"name": tool, "arguments": given})
     except MessageError as error:
         return failure(f"Invalid arguments for {tool!r}: {error}")
-    except CallFailed as error:
-        return failure(str(error))
+    return await client.call(tool, schema, given)

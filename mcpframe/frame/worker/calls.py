@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mcpframe.frame.core import jsonrpc, payload
+from mcpframe.frame.core.callers import named_caller
 from mcpframe.frame.core.jsonrpc import RequestId
 from mcpframe.frame.worker.outputs import Deliver, Json, Output
 from mcpframe.frame.worker.port import REPLAY
@@ -20,6 +21,8 @@ REPEATABLE = frozenset(
 """The requests that a new worker may handle once more."""
 REPLAYED = ("initialize", "notifications/initialized", "logging/setLevel")
 """The messages with which a client introduces itself, in the order in which a new worker gets them."""
+_MOST_TASKS = 1000
+"""The most tasks that are remembered for a client: many times those that a server keeps."""
 
 
 @dataclass(eq=False)
@@ -49,6 +52,10 @@ class OpenCall:
         params = self.message.get("params") or {}
         return str(params.get("name", "")) if self.method == "tools/call" else ""
 
+    def task_has_ended(self) -> Output:
+        """Return the answer to this cancellation of a task, which has ended with its worker."""
+        return self.client.delivery({"jsonrpc": "2.0", "id": self.message["id"], "result": {"resultType": "complete"}})
+
     def waits(self, why: str) -> list[Output]:
         """Tell its client once why it waits, as progress, if the client has asked for that."""
         token = jsonrpc.progress_token(self.message)
@@ -73,6 +80,7 @@ class WorkerClient:
         asked: by the id of a request of the server, as the client has it: the worker's id, and the client's progress
             token.
         tokens: the worker's progress tokens, by the client's.
+        tasks: the calls that the worker has answered with a task: user and tool, by the task's id.
         waiting: notifications and answers for a worker that is not ready.
         is_open: whether it has a session in the worker, if that is ready.
         closing: whether it has left.
@@ -86,6 +94,7 @@ class WorkerClient:
     calls: dict[RequestId, OpenCall] = field(default_factory=dict)
     asked: dict[RequestId, tuple[RequestId, RequestId | None]] = field(default_factory=dict)
     tokens: dict[RequestId, RequestId] = field(default_factory=dict)
+    tasks: dict[str, tuple[str, str]] = field(default_factory=dict)
     waiting: list[Json] = field(default_factory=list)
     is_open: bool = False
     closing: bool = False
@@ -104,6 +113,26 @@ class WorkerClient:
             self.subscriptions[uri] = message
         elif method == "resources/unsubscribe":
             self.subscriptions.pop(uri, None)
+
+    def note_task(self, call: OpenCall, answer: Json) -> None:
+        """Keep the task with which a call was answered, if it was."""
+        result = answer.get("result")
+        if call.tool and isinstance(result, Mapping) and result.get("resultType") == "task":
+            self.tasks[str(result.get("taskId"))] = named_caller(call.message.get("params")).user, call.tool
+            while len(self.tasks) > _MOST_TASKS:
+                del self.tasks[next(iter(self.tasks))]
+
+    def cancels_task(self, message: Json) -> bool:
+        """Return whether a request cancels a task that its sender has in this worker."""
+        params = message.get("params") or {}
+        task = self.tasks.get(str(params.get("taskId")))
+        return message["method"] == "tasks/cancel" and task is not None and task[0] == named_caller(params).user
+
+    def end_tasks(self) -> list[OpenCall]:
+        """Forget its tasks, as their worker has ended; return the requests that cancel them."""
+        cancelling = [call for call in self.calls.values() if self.cancels_task(call.message)]
+        self.tasks.clear()
+        return cancelling
 
     def replayed(self) -> Iterator[Json]:
         """Yield the messages that begin its session again; no answer to them is awaited."""

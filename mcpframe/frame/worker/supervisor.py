@@ -10,7 +10,7 @@ and which of its requests have not been answered. So a worker may be ended at an
 
 A call is over when it is cancelled, exceeds its time limit, is stopped by a person, or loses its client. If the worker
 had begun to handle that call, or is idle and did not begin it, its event loop has the grace period to answer; otherwise
-the worker is ended. Pings of clients are answered here.
+the worker is ended. So it is if a call that has become a task is cancelled. Pings of clients are answered here.
 
 A session that the worker ends by itself fails with its requests; the client's next request begins another one there.
 
@@ -118,7 +118,8 @@ class Supervisor:
             client.calls[message["id"]] = OpenCall(client, message, None if limit is None else now + limit)
             client.note(message)
             self._probe(now)
-            return [*self._start(now), *self._send(client, message)]
+            outputs = [*self._start(now), *self._send(client, message)]
+            return [*outputs, *self._ask(now, "a task was cancelled")] if client.cancels_task(message) else outputs
         if method == jsonrpc.CANCELLED:
             return self._cancelled(client, message, now)
         if method == jsonrpc.PROGRESS:
@@ -209,7 +210,9 @@ class Supervisor:
 
     @property
     def _tools(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(call.tool or call.method for call in self._running))
+        names = [call.tool or call.method for call in self._running]
+        tasks = (tool for client in self._clients.values() for _, tool in client.tasks.values())
+        return tuple(dict.fromkeys(names or tasks))  # what no call explains, a task does
 
     @property
     def _calls(self) -> Iterator[OpenCall]:
@@ -306,7 +309,7 @@ class Supervisor:
             if id_ is not None and call is None:
                 return []  # cancelled, or an answer to a replayed message
             if call:
-                self._forget(call)
+                client.note_task(self._forget(call), message)
             return [Deliver(number, text, message)]
         renamed = asked_as(message, self._wire_id)
         if jsonrpc.is_request(message):
@@ -389,9 +392,10 @@ class Supervisor:
 
     def _interrupted(self, client: WorkerClient, why: str) -> list[Output]:
         """End what the old worker had begun for a client."""
+        outputs = [self._forget(call).task_has_ended() for call in client.end_tasks()]
         taken = [call for call in client.calls.values() if call.taken]
         for call in taken:
             call.taken = call.method not in REPEATABLE
         client.waiting.clear()
         why = f"The worker of this server was ended while it handled this request: {why.rstrip('.')}."
-        return self._failed(client, [call for call in taken if call.taken], why, "worker_ended")
+        return [*outputs, *self._failed(client, [call for call in taken if call.taken], why, "worker_ended")]

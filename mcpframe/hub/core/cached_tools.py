@@ -19,7 +19,7 @@ from mcpframe.frame.waiting.clock import Clock
 from mcpframe.hub.core import limits
 from mcpframe.hub.core.interfaces import KeyValues
 from mcpframe.hub.core.names import UNKNOWN, domain_of, origin_of
-from mcpframe.hub.core.tools import PageTool, checked_tools, is_cached
+from mcpframe.hub.core.tools import TOOLS, PageTool, checked, is_cached
 
 log = logging.getLogger(__name__)
 
@@ -174,5 +174,5 @@ def _read(domain: str, text: Any) -> CachedDomain | None:
     if not isinstance(touched, int | float):
         return None
     known = url if isinstance(url, str) and domain_of(url) == domain else None
-    tools, _ = checked_tools(record["tools"], known)
+    tools, _ = checked(TOOLS, record["tools"], known)
     return CachedDomain(known, {name: tool for name, tool in tools.items() if is_cached(tool)}, touched)

@@ -6,11 +6,13 @@
 | proxy to hub: result of a call | a response | `tool-result` |
 | proxy to hub: progress of a call | `notifications/progress` | `tool-progress` |
 | hub to proxy: a call | `browser/executeTool` | `execute-tool` |
+| hub to proxy: a resource is read | `browser/readResource` | `read-resource` |
 | hub to proxy: a call is cancelled | `notifications/cancelled` | `cancel-tool` |
 | hub to proxy: list the tools again | `browser/requestToolsRefresh` | `request-tools-refresh` |
 
-The hub answers a proxy in the form that the proxy uses. Progress, cancellation and the JSON-RPC form of the refresh are
-additions of mcpframe, which other implementations ignore. A reader returns None for every other message: it is ignored.
+The hub answers a proxy in the form that the proxy uses. Progress, cancellation, resources (`resources` and
+`resourceTemplates` beside the tools of a list, and reads) and the JSON-RPC form of the refresh are additions of
+mcpframe, which other implementations ignore. A reader returns None for every other message: it is ignored.
 Sources: MCP-B, "Message Formats" and "Transport Specifications"; for the extension's form the content script of MCP-B.
 """
 
@@ -28,7 +30,9 @@ from mcpframe.hub.core.messages import (
     FromHub,
     FromProxy,
     Json,
+    PageRequest,
     RefreshRequest,
+    ResourceRead,
     ToolAnswer,
     ToolCall,
     ToolList,
@@ -50,6 +54,7 @@ _LISTS = {
 _PROGRESS = "notifications/progress"
 _CANCELLED = "notifications/cancelled"
 _EXECUTE = "browser/executeTool"
+_READ = "browser/readResource"
 _REFRESH = "browser/requestToolsRefresh"
 
 
@@ -71,7 +76,7 @@ class ProxyCodec:
             read = proxy_message(message)
             self._form = form
             return read
-        payload.check_content(text, message)  # one bad tool of a list is left out alone: see `tools.checked_tools`
+        payload.check_content(text, message)  # one bad tool of a list is left out alone: see `tools.checked`
         return proxy_message(message)
 
     def write(self, message: FromHub) -> str:
@@ -158,19 +163,22 @@ def hub_message(message: Any) -> FromHub | None:
         message: A parsed JSON value.
 
     Returns:
-        The message; None for one that a proxy ignores, or a call without an id or a tool's name.
+        The message; None for one that a proxy ignores, or one without an id, or a tool's name or an address.
     """
     if not isinstance(message, dict):
         return None
     kind, form = _kind(message)
-    if kind in ("execute-tool", _EXECUTE):
+    if kind in ("execute-tool", _EXECUTE, "read-resource", _READ):
         params = _params(message, form)
         id_ = message.get("requestId" if form == "extension" else "id")
-        tool, arguments, meta = params.get("toolName"), params.get("args"), params.get("_meta")
-        if not _is_id(id_) or not isinstance(tool, str) or not tool:
+        is_call = kind in ("execute-tool", _EXECUTE)
+        named, arguments, meta = params.get("toolName" if is_call else "uri"), params.get("args"), params.get("_meta")
+        if not _is_id(id_) or not isinstance(named, str) or not named:
             return None
         wants = isinstance(meta, dict) and meta.get("progressToken") is not None
-        return ToolCall(id_, tool, arguments if isinstance(arguments, dict) else {}, wants)
+        if is_call:
+            return ToolCall(id_, named, arguments if isinstance(arguments, dict) else {}, wants)
+        return ResourceRead(id_, named, wants)
     if kind in ("cancel-tool", _CANCELLED):
         params = _params(message, form)
         id_, reason = params.get("requestId"), params.get("reason")
@@ -184,6 +192,10 @@ def to_hub(message: FromProxy, form: Form = "json-rpc") -> dict[str, Any]:
         params: dict[str, Any] = {"tools": list(message.tools)}
         if message.url is not None:
             params["tabUrl"] = message.url
+        if message.resources:
+            params["resources"] = list(message.resources)
+        if message.templates:
+            params["resourceTemplates"] = list(message.templates)
         if message.browser:
             params["capabilities"] = {"browser": dict.fromkeys(sorted(message.browser), True)}
         if form == "extension":
@@ -205,12 +217,10 @@ def to_hub(message: FromProxy, form: Form = "json-rpc") -> dict[str, Any]:
 def to_proxy(message: FromHub, form: Form = "json-rpc") -> dict[str, Any]:
     """Return a message of the hub as JSON."""
     if isinstance(message, ToolCall):
-        params: dict[str, Any] = {"toolName": message.tool, "args": dict(message.arguments)}
-        if message.progress:
-            params["_meta"] = {"progressToken": message.id}
-        if form == "extension":
-            return {"type": "execute-tool", "requestId": message.id, **params}
-        return {"jsonrpc": "2.0", "id": message.id, "method": _EXECUTE, "params": params}
+        called = {"toolName": message.tool, "args": dict(message.arguments)}
+        return _request(message, called, {"extension": "execute-tool", "json-rpc": _EXECUTE}, form)
+    if isinstance(message, ResourceRead):
+        return _request(message, {"uri": message.uri}, {"extension": "read-resource", "json-rpc": _READ}, form)
     if isinstance(message, CallCancelled):
         params = {"requestId": message.id, "reason": message.reason}
         return {"type": "cancel-tool", **params} if form == "extension" else _notification(_CANCELLED, params)
@@ -221,6 +231,14 @@ def capabilities_of(browser: Any) -> frozenset[str]:
     """Return the known `browser` capabilities of a page that are switched on."""
     on = browser if isinstance(browser, dict) else {}
     return frozenset(name for name in _CAPABILITIES if on.get(name) is True)
+
+
+def _request(message: PageRequest, params: dict[str, Any], kinds: dict[Form, str], form: Form) -> dict[str, Any]:
+    if message.progress:
+        params["_meta"] = {"progressToken": message.id}
+    if form == "extension":
+        return {"type": kinds[form], "requestId": message.id, **params}
+    return {"jsonrpc": "2.0", "id": message.id, "method": kinds[form], "params": params}
 
 
 def _notification(method: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -258,7 +276,10 @@ def _read_list(kind: str, params: dict[str, Any]) -> ToolList:
     if url is not None and (not isinstance(url, str) or len(url) > limits.URL_CHARACTERS):
         raise MalformedMessage(f"{kind}: tabUrl must be a text of at most {limits.URL_CHARACTERS:,} characters.")
     browser = capabilities.get("browser") if isinstance(capabilities, dict) else None
-    return ToolList(tools, _LISTS[kind], url, capabilities_of(browser))
+    resources, templates = (
+        each if isinstance(each, list) else () for each in (params.get("resources"), params.get("resourceTemplates"))
+    )
+    return ToolList(tools, _LISTS[kind], url, capabilities_of(browser), resources, templates)
 
 
 def _read_result(id_: str, data: Any) -> ToolAnswer:

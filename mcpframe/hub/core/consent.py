@@ -22,7 +22,11 @@ log = logging.getLogger(__name__)
 
 class Asks(Protocol):
     async def __call__(self, question: Mapping[str, Any]) -> str:
-        """Return the answer: `once`, `tool`, `origin` or `deny`. Raises `McpFrameError` if the user cannot be asked."""
+        """Return the answer: `once`, `tool` (or all resources), `origin` or `deny`.
+
+        Raises:
+            McpFrameError: The user cannot be asked.
+        """
         ...
 
 
@@ -38,7 +42,7 @@ class Consent:
         self._asks = asks
         self._seconds = seconds
         self._always: set[tuple[str, str, str | None]] = set()
-        """The origins of client and page, and the tool; None for all tools."""
+        """The origins of client and page, and the tool, which is empty for all resources; None for everything."""
         self._turn = asyncio.Lock()
 
     async def __call__(self, request: CallRequest) -> bool:
@@ -72,12 +76,16 @@ def question(request: CallRequest) -> dict[str, Any]:
         text = f"{text[: limits.CONSENT_CHARACTERS]}\n… and {len(text) - limits.CONSENT_CHARACTERS:,} more characters"
     domain = domain_of(request.origin)
     named = "" if domain == UNKNOWN or request.origin.endswith(f"/{domain}") else f" ({domain} in names)"
+    reads = request.uri is not None
     return {
+        "title": f"wants to {'read a resource' if reads else 'call a tool'} of a page",
+        "what": "Resource" if reads else "Tool",
+        "always": "Always allow reading" if reads else "Always allow this tool",
         "client": visible(request.client.origin),
         "name": shown_name(request.client.name),
         "origin": f"{request.origin}{named}",
-        "tool": visible(request.tool),
-        "text": text,
+        "tool": visible(request.tool if request.uri is None else request.uri[: limits.CONSENT_CHARACTERS]),
+        "text": "" if reads else text,
         "delay": round(limits.CONSENT_DELAY_SECONDS * 1000),
     }
 

@@ -3,6 +3,8 @@
 McpFrameError
 └── HubError                 a call that the hub could not complete; `code` and `data` are those of JSON-RPC
     ├── UnknownTool          no tool has this name, or had it recently
+    ├── UnknownResource      no tab of the hub has this address
+    ├── ResourceFailed       the page could not read the resource
     ├── InvalidArguments     the arguments cannot be passed to a page: too large, too deep, or not JSON
     ├── CallDenied           the user has not allowed the call
     ├── HubNotFound          in a page: no open tab has the hub
@@ -18,6 +20,7 @@ McpFrameError
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from mcpframe.frame.core import jsonrpc
@@ -49,6 +52,19 @@ class UnknownTool(HubError):
     code = jsonrpc.INVALID_PARAMS
 
 
+class UnknownResource(HubError):
+    """No tab of the hub has this address."""
+
+    code = jsonrpc.INVALID_PARAMS
+
+
+class ResourceFailed(HubError):
+    """The page could not read the resource. `data` has `reason`, `domain`, `uri` and `tab`, the number of the tab."""
+
+    def __init__(self, message: str, *, domain: str, uri: str, tab: int) -> None:
+        super().__init__(message, {"reason": "ResourceFailed", "domain": domain, "uri": uri, "tab": tab})
+
+
 class InvalidArguments(HubError):
     """The arguments cannot be passed to a page: they are too large, nested too deep, or have no form in JSON.
 
@@ -64,13 +80,13 @@ class InvalidArguments(HubError):
 class CallDenied(HubError):
     """The user denied the call, or did not answer. The page has not executed it.
 
-    `data` has `reason`, `origin` and `tool`.
+    `data` has `reason`, `origin`, and `tool`, or the `uri` of a resource.
     """
 
     code = jsonrpc.INVALID_REQUEST
 
-    def __init__(self, message: str, *, origin: str = "", tool: str = "") -> None:
-        super().__init__(message, {"reason": "CallDenied", "origin": origin, "tool": tool})
+    def __init__(self, message: str, *, origin: str = "", **asked: str) -> None:
+        super().__init__(message, {"reason": "CallDenied", "origin": origin, **asked})
 
 
 class HubNotFound(HubError):
@@ -107,8 +123,8 @@ class TabFailed(HubError):
     """No tab executed the call.
 
     `data` has `reason`, a word for each class; `tab`, the tab's number, as in
-    names of tools, or null; `domain` and `tool`; and `mayHaveRun`,
-    whether the page may still have executed the call.
+    names of tools, or null; `domain`; `tool`, or the `uri` of a resource; and
+    `mayHaveRun`, whether the page may still have executed the call.
 
     Attributes:
         tab: The browser's id of the tab; None if there is none.
@@ -123,10 +139,10 @@ class TabFailed(HubError):
         super().__init__(message, {"reason": self.reason, "tab": tab, "mayHaveRun": self.may_have_run})
         self.tab = tab
 
-    def of(self, domain: str, tool: str, number: int | None) -> TabFailed:
-        """Return this error, with the domain, the tool and the number of the tab in its data."""
+    def of(self, domain: str, asked: Mapping[str, str], number: int | None) -> TabFailed:
+        """Return this error, with the domain, the tool or resource, and the number of the tab in its data."""
         assert self.data is not None
-        self.data |= {"domain": domain, "tool": tool, "tab": number}
+        self.data |= {"domain": domain, **asked, "tab": number}
         return self
 
 

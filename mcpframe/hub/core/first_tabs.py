@@ -42,7 +42,7 @@ class FirstTabs:
             missing = {tab for tab, url in tabs.items() if url is not None and self._is_offered(url)}
 
             def are_there() -> bool | None:
-                missing.difference_update(page_tab(entry.tab) for entry in registry if entry.tools)
+                missing.difference_update(page_tab(entry.tab) for entry in registry if entry.offers)
                 return None if missing else True
 
             await changes.until(are_there, until - self._clock.now())

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from mcpframe.hub.core.messages import ToolAnswer, ToolCall, ToolList, ToolProgress
+from mcpframe.hub.core.messages import PageRequest, ToolAnswer, ToolList, ToolProgress
 
 OnProgress = Callable[[ToolProgress], None]
 
@@ -32,12 +32,13 @@ UNNAMED = Caller()
 
 @dataclass(frozen=True, slots=True)
 class CallRequest:
-    """A call that needs the user's consent.
+    """A call, or a read, that needs the user's consent.
 
     Attributes:
         origin: The origin of its page, from the browser.
-        tool: The tool's name in its page.
+        tool: The tool's name in its page; empty for a resource.
         client: The caller.
+        uri: The address in its page of a resource that is read; None for a call of a tool.
     """
 
     tab: int
@@ -45,6 +46,7 @@ class CallRequest:
     tool: str
     arguments: Mapping[str, Any]
     client: Caller = UNNAMED
+    uri: str | None = None
 
 
 Consents = Callable[[CallRequest], Awaitable[bool]]
@@ -55,12 +57,12 @@ class TabTransport(Protocol):
     """Messages to and from the proxies in the tabs; `PortTransport` is one over ports."""
 
     async def send_request(
-        self, tab: int, message: ToolCall, seconds: float, on_progress: OnProgress | None = None
+        self, tab: int, message: PageRequest, seconds: float, on_progress: OnProgress | None = None
     ) -> ToolAnswer:
-        """Send a call, and return its answer. Cancelling this cancels the call.
+        """Send a call or a read, and return its answer. Cancelling this cancels it.
 
         Args:
-            message: The call; the transport sets its id.
+            message: The call or read; the transport sets its id.
             seconds: The time-out; progress restarts it.
             on_progress: Called with the call's progress; None to ignore it.
 

@@ -41,6 +41,32 @@ class ToolKey(NamedTuple):
     tool: str
     tab: int | None = None
 
+    @property
+    def asked(self) -> dict[str, str]:
+        """What is asked of the page, for the data of errors."""
+        return {"tool": self.tool}
+
+
+class ResourceKey(NamedTuple):
+    """The meaning of an address: see `addresses`.
+
+    Attributes:
+        uri: The resource's address in its page.
+        tab: The tab.
+    """
+
+    domain: str
+    uri: str
+    tab: int
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """What is asked of the page, for the data of errors."""
+        return {"uri": self.uri}
+
+
+PageKey = ToolKey | ResourceKey
+
 
 def sanitised(text: str) -> str:
     """Return a text with an underscore in place of each character that is invalid in a name."""
@@ -208,6 +234,10 @@ class TabNumbers:
     def known(self, domain: str, tab: int) -> int | None:
         """Return the number of a tab; None if it has none."""
         return self._numbers.get((domain, tab))
+
+    def tab(self, domain: str, number: int) -> int | None:
+        """Return the tab of a domain that has a number; None if there is none."""
+        return next((tab for (of, tab), known in self._numbers.items() if of == domain and known == number), None)
 
     def dump(self) -> str:
         """Return all numbers as JSON text, for `restore`."""

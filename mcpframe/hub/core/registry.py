@@ -1,7 +1,7 @@
-"""The tools of all tabs, as clients see them.
+"""The tools and resources of all tabs, as clients see them.
 
 A tab has one entry, with all of its tools; registering again replaces it. Tools of different tabs are never merged:
-each has its own name. A cached tool that no tab has is offered under the name of its domain.
+each has its own name. A cached tool that no tab has is offered under the name of its domain. Resources are not cached.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from mcpframe.hub.core.addresses import address, read_address
 from mcpframe.hub.core.cached_tools import DomainToolStorage
 from mcpframe.hub.core.frame_numbers import page_tab
-from mcpframe.hub.core.names import TabNumbers, ToolKey, ToolNames
+from mcpframe.hub.core.names import PageKey, ResourceKey, TabNumbers, ToolKey, ToolNames
 from mcpframe.hub.core.tool_texts import described, label, titled
 from mcpframe.hub.core.tools import PageTool
 
@@ -28,6 +29,8 @@ class TabEntry:
         tools: Its tools by name.
         browser: The page's `browser` capabilities.
         updated: When it registered or changed its tools.
+        resources: Its resources by address.
+        templates: Its templates of resources by themselves.
     """
 
     tab: int
@@ -37,14 +40,23 @@ class TabEntry:
     tools: Mapping[str, PageTool]
     browser: frozenset[str] = frozenset()
     updated: float = 0.0
+    resources: Mapping[str, PageTool] = field(default_factory=dict)
+    templates: Mapping[str, PageTool] = field(default_factory=dict)
+
+    @property
+    def offers(self) -> bool:
+        """Whether it lists anything."""
+        return bool(self.tools or self.resources or self.templates)
 
 
 @dataclass
 class _DomainTools:
-    """The tools of one domain for clients: by key, with their definitions and the label in them."""
+    """The tools of one domain for clients: by key, with their definitions and the label in them; and its resources."""
 
     label: str = ""
     tools: dict[ToolKey, tuple[PageTool, dict[str, Any]]] = field(default_factory=dict)
+    resources: list[dict[str, Any]] = field(default_factory=list)
+    templates: list[dict[str, Any]] = field(default_factory=list)
     texts: dict[str | None, str] = field(default_factory=dict)
 
     def described(self, tool: PageTool) -> str:
@@ -53,6 +65,12 @@ class _DomainTools:
         if (text := self.texts.get(own)) is None:
             text = self.texts[own] = described(self.label, own)
         return text
+
+    def addressed(self, entry: TabEntry, key: str, item: PageTool) -> dict[str, Any]:
+        """Return a resource, or a template, of a tab for clients."""
+        titles = {each: titled(entry.domain, item[each]) for each in ("name", "title") if each in item}
+        own = {key: address(entry.domain, entry.number, item[key]), "description": self.described(item)}
+        return {**item, **titles, **own}
 
 
 class ToolRegistry:
@@ -95,6 +113,18 @@ class ToolRegistry:
         """Return the number of a tab in its domain, even of a closed one; None if it has none."""
         return self._numbers.known(domain, tab) if self._numbers else tab
 
+    def connected(self, tab: int, domain: str) -> TabEntry | None:
+        """Return a tab if it shows a domain's page that lists anything."""
+        entry = self._tabs.get(tab)
+        return entry if entry is not None and entry.domain == domain and entry.offers else None
+
+    def offering(self, tab: int, key: PageKey) -> TabEntry | None:
+        """Return a tab if it has a tool; for a resource, if it is of its domain, as addresses need not be listed."""
+        entry = self._tabs.get(tab)
+        if entry is None or entry.domain != key.domain:
+            return None
+        return entry if isinstance(key, ResourceKey) or key.tool in entry.tools else None
+
     def with_tool(self, domain: str, tool: str) -> Sequence[TabEntry]:
         """Return the tabs of a domain that have a tool; of a cached tool, those of its origin."""
         entries = self._by_domain.get(domain, {}).values()
@@ -104,9 +134,25 @@ class ToolRegistry:
         """Return all tools for clients; the same objects until something changes."""
         return [definition for seen in self._seen.values() for _, definition in seen.tools.values()]
 
+    def resources(self) -> list[dict[str, Any]]:
+        """Return all resources for clients."""
+        return [each for seen in self._seen.values() for each in seen.resources]
+
+    def templates(self) -> list[dict[str, Any]]:
+        """Return all templates of resources for clients."""
+        return [each for seen in self._seen.values() for each in seen.templates]
+
     def find(self, name: str) -> ToolKey | None:
         """Return the key of a name, even of a tool no longer offered; None if it is unknown."""
         return self._names.find(name)
+
+    def find_resource(self, text: str) -> ResourceKey | None:
+        """Return the key of an address, even of a closed tab's; None if no tab of the domain has had its number."""
+        if (found := read_address(text)) is None:
+            return None
+        domain, number, uri = found
+        tab = self._numbers.tab(domain, number) if self._numbers else number
+        return None if tab is None else ResourceKey(domain, uri, tab)
 
     def put(
         self,
@@ -116,6 +162,8 @@ class ToolRegistry:
         tools: Mapping[str, PageTool],
         *,
         browser: frozenset[str] = frozenset(),
+        resources: Mapping[str, PageTool] | None = None,
+        templates: Mapping[str, PageTool] | None = None,
         now: float,
     ) -> bool:
         """Replace the tools of a tab.
@@ -124,6 +172,8 @@ class ToolRegistry:
             url: Its address.
             tools: All of its tools by name.
             browser: The page's `browser` capabilities.
+            resources: All of its resources by address.
+            templates: All of its templates by themselves.
 
         Returns:
             Whether the definitions have changed.
@@ -137,7 +187,7 @@ class ToolRegistry:
         if before is not None and before.tools == tools:
             tools, now = before.tools, before.updated  # the same objects: nothing is rebuilt
         number = self._numbers.number(domain, tab) if self._numbers else tab
-        entry = TabEntry(tab, domain, url, number, tools, browser, now)
+        entry = TabEntry(tab, domain, url, number, tools, browser, now, resources or {}, templates or {})
         self._tabs[tab] = self._by_domain.setdefault(domain, {})[tab] = entry
         touched.update(self._storage.put(domain, url, tools))
         return self._refresh(touched)
@@ -197,12 +247,17 @@ class ToolRegistry:
             now.tools[key] = (tool, shown)
             self._names.name(ToolKey(domain, key.tool))  # reserved for calls without a tab
         self._retire(domain, before, now)
-        if now.tools:
+        for entry in entries.values():
+            now.resources += [now.addressed(entry, "uri", each) for each in entry.resources.values()]
+            now.templates += [now.addressed(entry, "uriTemplate", each) for each in entry.templates.values()]
+        if now.tools or now.resources or now.templates:
             self._seen[domain] = now
         else:
             self._seen.pop(domain, None)
-        return list(before.tools) != list(now.tools) or any(
-            before.tools[key] is not seen for key, seen in now.tools.items()
+        return (
+            list(before.tools) != list(now.tools)
+            or any(before.tools[key] is not seen for key, seen in now.tools.items())
+            or (before.resources, before.templates) != (now.resources, now.templates)
         )
 
     def _retire(self, domain: str, before: _DomainTools, now: _DomainTools) -> None:

@@ -1,16 +1,20 @@
-"""Validation of a page's tools: an invalid one is left out, as it would spoil the whole list for strict clients.
+"""Validation of a page's tools and resources: an invalid one is left out, as it would spoil the whole list for strict
+clients.
 
-Valid tools are passed on unchanged (schemas, annotations, `_meta`, unknown members), except for invisible characters
+Valid ones are passed on unchanged (schemas, annotations, `_meta`, unknown members), except for invisible characters
 and icons of other origins (`tool_texts`).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
+from mcpframe.frame.core.jsonrpc import MAX_INTEGER
 from mcpframe.hub.core import limits
 from mcpframe.hub.core.tool_texts import Unfit, own_icons, readable
 
@@ -18,17 +22,37 @@ PageTool = Mapping[str, Any]
 
 
 _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:.")
 
 
-def checked_tools(tools: Sequence[Any], url: str | None) -> tuple[dict[str, PageTool], list[str]]:
-    """Check the tools of a page.
+@dataclass(frozen=True)
+class Listed:
+    """A kind of things that a page lists.
+
+    Attributes:
+        noun: Its name, for the log.
+        key: The member by which a page tells them apart: the name, or the address.
+        longest: The longest key, in characters.
+        needed: The further members that each has.
+        members: The checks of the members that it may have.
+    """
+
+    noun: str
+    key: str
+    longest: int
+    needed: tuple[str, ...]
+    members: Mapping[str, Callable[[Any], bool]]
+
+
+def checked(kind: Listed, tools: Sequence[Any], url: str | None) -> tuple[dict[str, PageTool], list[str]]:
+    """Check the tools, the resources or the templates of a page.
 
     Args:
         tools: The list from a proxy.
         url: The address of the page; None if unknown.
 
     Returns:
-        The valid tools by name, and a sentence about each omission.
+        The valid ones by name or address, and a sentence about each omission.
     """
     valid: dict[str, PageTool] = {}
     problems: list[str] = []
@@ -37,28 +61,28 @@ def checked_tools(tools: Sequence[Any], url: str | None) -> tuple[dict[str, Page
     left_out = size = 0
     for number, tool in enumerate(tools):
         if len(valid) >= limits.PAGE_TOOLS:
-            problems.append(f"The page has {len(tools):,} tools; only {limits.PAGE_TOOLS} are taken.")
+            problems.append(f"The page has {len(tools):,} {kind.noun}s; only {limits.PAGE_TOOLS} are taken.")
             break
-        name = repr(str(tool.get("name") if isinstance(tool, dict) else None)[:80])
+        name = repr(str(tool.get(kind.key) if isinstance(tool, dict) else None)[:80])
         try:
-            length = _check(tool)
+            length = _check(kind, tool)
             taken = dict(readable(tool))
-            if not _is_schema(taken.get("outputSchema", {"type": "object"})):
+            if kind is TOOLS and not _is_schema(taken.get("outputSchema", {"type": "object"})):
                 del taken["outputSchema"]
                 no_objects.append(name)
-            if taken["name"] in valid:
-                raise Unfit("the page has another one of this name")
+            if taken[kind.key] in valid:
+                raise Unfit(f"the page has another one of this {kind.key}")
             if size + length > limits.PAGE_TOOLS_CHARACTERS:
-                raise Unfit(f"the page's tools have more than {limits.PAGE_TOOLS_CHARACTERS:,} characters")
+                raise Unfit(f"the page's {kind.noun}s have more than {limits.PAGE_TOOLS_CHARACTERS:,} characters")
         except Unfit as error:
             left_out += 1
             if left_out <= limits.TOOL_PROBLEMS:
-                problems.append(f"Tool {number} ({name}) is left out: {error}.")
+                problems.append(f"{kind.noun.capitalize()} {number} ({name}) is left out: {error}.")
             continue
         if len(icons := own_icons(taken, url)) < len(taken.get("icons", ())):
             taken["icons"] = icons
             foreign.append(name)
-        valid[taken["name"]] = taken
+        valid[taken[kind.key]] = taken
         size += length
     if left_out > limits.TOOL_PROBLEMS:
         problems.append(f"So are {left_out - limits.TOOL_PROBLEMS:,} others.")
@@ -68,7 +92,9 @@ def checked_tools(tools: Sequence[Any], url: str | None) -> tuple[dict[str, Page
             "take those of objects only."
         )
     if foreign:
-        problems.append(f"{len(foreign)} tools, such as {foreign[0]}, have icons of other origins, which are left out.")
+        problems.append(
+            f"{len(foreign)} {kind.noun}s, such as {foreign[0]}, have icons of other origins, which are left out."
+        )
     return valid, problems
 
 
@@ -86,13 +112,13 @@ def _annotation(tool: PageTool, name: str) -> bool:
     return (tool.get("annotations") or {}).get(name) is True
 
 
-def _check(tool: Any) -> int:
-    """Return the length of a tool as JSON text.
+def _check(kind: Listed, tool: Any) -> int:
+    """Return the length of a tool, or of a resource, as JSON text.
 
     Raises:
         Unfit: It is not valid.
     """
-    if (problem := _problem(tool)) is not None:
+    if (problem := _problem(kind, tool)) is not None:
         raise Unfit(problem)
     try:
         text = payload.encode(tool)
@@ -102,19 +128,19 @@ def _check(tool: Any) -> int:
     return len(text)
 
 
-def _problem(tool: Any) -> str | None:
+def _problem(kind: Listed, tool: Any) -> str | None:
     if not isinstance(tool, dict):
         return "it is not an object"
-    name = tool.get("name")
-    if not isinstance(name, str) or not name:
-        return "it has no name"
-    if len(name) > limits.TOOL_NAME_CHARACTERS:
-        return f"its name is longer than {limits.TOOL_NAME_CHARACTERS} characters"
+    key = tool.get(kind.key)
+    if not isinstance(key, str) or not key:
+        return f"it has no {kind.key}"
+    if len(key) > kind.longest:
+        return f"its {kind.key} is longer than {kind.longest} characters"
     if isinstance(reason := tool.get("unreadable"), str):  # see `static/hub/page.js`
         return f"it cannot be passed on ({reason.rstrip('.')[:200]})"
-    if "inputSchema" not in tool:
-        return "it has no inputSchema"
-    for member, fits in _MEMBERS.items():
+    if missing := next((member for member in kind.needed if member not in tool), None):
+        return f"it has no {missing}"
+    for member, fits in kind.members.items():
         if member in tool and not fits(tool[member]):
             return f"its {member} is invalid in MCP"
     return None
@@ -169,13 +195,50 @@ def _is_execution(value: Any) -> bool:
     return isinstance(value, dict) and value.get("taskSupport", "optional") in ("forbidden", "optional", "required")
 
 
-_MEMBERS: Mapping[str, Callable[[Any], bool]] = {
-    "inputSchema": _is_schema,
-    "outputSchema": _is_object,
+def _is_address(value: Any) -> bool:
+    return isinstance(value, str) and _SCHEME.match(value) is not None
+
+
+def _is_audience(value: Any) -> bool:
+    """Return whether a value is annotations of a resource."""
+    return (
+        isinstance(value, dict)
+        and isinstance(audience := value.get("audience", []), list)
+        and all(each in ("user", "assistant") for each in audience)
+        and type(priority := value.get("priority", 0)) in (int, float)
+        and 0 <= priority <= 1
+        and isinstance(value.get("lastModified", ""), str)
+    )
+
+
+def _is_size(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= MAX_INTEGER
+
+
+_OF_ALL: Mapping[str, Callable[[Any], bool]] = {
     "description": _is_text,
     "title": _is_text,
-    "annotations": _is_annotations,
     "icons": _is_icons,
-    "execution": _is_execution,
     "_meta": _is_object,
 }
+_OF_RESOURCES = {**_OF_ALL, "name": _is_text, "mimeType": _is_text, "annotations": _is_audience}
+
+TOOLS = Listed(
+    "tool",
+    "name",
+    limits.TOOL_NAME_CHARACTERS,
+    ("inputSchema",),
+    {
+        "inputSchema": _is_schema,
+        "outputSchema": _is_object,
+        "annotations": _is_annotations,
+        "execution": _is_execution,
+        **_OF_ALL,
+    },
+)
+RESOURCES = Listed(
+    "resource", "uri", limits.URL_CHARACTERS, ("name",), {**_OF_RESOURCES, "uri": _is_address, "size": _is_size}
+)
+TEMPLATES = Listed(
+    "template", "uriTemplate", limits.URL_CHARACTERS, ("name",), {**_OF_RESOURCES, "uriTemplate": _is_address}
+)

@@ -24,9 +24,9 @@ from mcpframe.hub.core.messages import (
     CallCancelled,
     FromHub,
     FromProxy,
+    PageRequest,
     RefreshRequest,
     ToolAnswer,
-    ToolCall,
     ToolList,
     ToolProgress,
 )
@@ -107,7 +107,7 @@ class PortTransport:
             self._end(port.tab)
 
     async def send_request(
-        self, tab: int, message: ToolCall, seconds: float, on_progress: OnProgress | None = None
+        self, tab: int, message: PageRequest, seconds: float, on_progress: OnProgress | None = None
     ) -> ToolAnswer:
         connected = self._tabs.get(tab)
         if connected is None:
@@ -210,7 +210,7 @@ def unreadable(id_: str, error: MessageError) -> ToolAnswer:
     return ToolAnswer(id_, None, f"The page's answer cannot be passed on: {error}")
 
 
-def _post(port: TabPort, call: ToolCall) -> None:
+def _post(port: TabPort, call: PageRequest) -> None:
     try:
         port.post(call)
     except MessageTooLarge:

@@ -22,7 +22,17 @@ from mcpframe.frame.core.requests import Request, Requests
 from mcpframe.frame.waiting.clock import Alarm, Clock
 from mcpframe.hub.core import limits
 from mcpframe.hub.core.codec import capabilities_of, progress_of
-from mcpframe.hub.core.messages import CallCancelled, FromHub, FromProxy, Json, ToolAnswer, ToolCall, ToolList
+from mcpframe.hub.core.messages import (
+    LIST_CHANGES,
+    LISTS,
+    CallCancelled,
+    FromHub,
+    FromProxy,
+    Json,
+    PageRequest,
+    ToolAnswer,
+    ToolList,
+)
 from mcpframe.hub.core.names import domain_of
 
 log = logging.getLogger(__name__)
@@ -62,18 +72,20 @@ class Relay:
         self.on_close: Callable[[], None] = lambda: None
         self._prefix = f"hub-{uuid.uuid4().hex}-"  # all clients in a window receive every answer
         ids = (f"{self._prefix}{number}" for number in itertools.count(1))
-        self._requests: Requests[str, ToolCall | _Answered] = Requests(ids)
-        """The hub's calls, and this client's own requests with the function that takes the answer."""
+        self._requests: Requests[str, PageRequest | _Answered] = Requests(ids)
+        """The hub's calls and reads, and this client's own requests with the function that takes the answer."""
         self._alarm = Alarm(clock, self._expire)
-        self._listed: list[Any] | None = None
+        self._methods = ["tools/list"]
+        """The requests for the lists that the page has."""
+        self._listed: dict[str, list[Any]] | None = None
         self._browser: frozenset[str] = frozenset()
-        self._notifies = self._lists = self._again = self._refreshes = self._closed = False
+        self._notifies = self._lists = self._again = self._unread = self._refreshes = self._closed = False
         self._stop_timer: Callable[[], None] = lambda: None
 
     @property
     def names(self) -> frozenset[str]:
         """The names of the page's tools, as listed last."""
-        tools = (tool.get("name") for tool in self._listed or () if isinstance(tool, dict))
+        tools = (tool.get("name") for tool in (self._listed or {}).get("tools", ()) if isinstance(tool, dict))
         return frozenset(name for name in tools if isinstance(name, str))
 
     @property
@@ -104,7 +116,7 @@ class Relay:
             self._answered(id_, message)
         elif id_ is not None:
             self._asked(id_, message["method"])
-        elif message["method"] == "notifications/tools/list_changed":
+        elif message["method"] in LIST_CHANGES:
             self._changed()
         elif message["method"] == "notifications/progress":
             self._progressed(message.get("params") or {})
@@ -117,7 +129,7 @@ class Relay:
         """
         if self._closed:
             return
-        if isinstance(message, ToolCall):
+        if isinstance(message, PageRequest):
             self._call(message)
         elif isinstance(message, CallCancelled):
             self._cancel(message)
@@ -130,10 +142,10 @@ class Relay:
         if self._closed:
             return
         for request in self._requests.take_all():
-            if isinstance(request.value, ToolCall):
+            if isinstance(request.value, PageRequest):
                 self._to_hub(ToolAnswer(request.value.id, None, "The page's server has stopped."))
         if self._listed is not None:
-            self._send([])
+            self._send({})
         self.close()
 
     def close(self) -> None:
@@ -159,7 +171,7 @@ class Relay:
 
     def _expire(self) -> None:
         for request in self._requests.take_overdue(self._clock.now()):
-            if not isinstance(request.value, ToolCall):
+            if not isinstance(request.value, PageRequest):
                 log.warning("The page has not answered in time.")
                 request.value({"error": {"message": "no answer"}})
         self._alarm.set(self._requests.deadline)
@@ -169,10 +181,10 @@ class Relay:
         if request is None:
             return
         self._alarm.set(self._requests.deadline)
-        if not isinstance(request.value, ToolCall):
+        if not isinstance(request.value, PageRequest):
             request.value(message)
         elif "error" in message:
-            error = message["error"]["message"] or "The page's tool failed."
+            error = message["error"]["message"] or "The page's server failed."
             self._to_hub(ToolAnswer(request.value.id, None, error))
         else:
             self._to_hub(ToolAnswer(request.value.id, message["result"]))
@@ -190,16 +202,18 @@ class Relay:
             return
         capabilities = message["result"].get("capabilities")
         capabilities = capabilities if isinstance(capabilities, dict) else {}
-        tools = capabilities.get("tools")
-        self._notifies = isinstance(tools, dict) and tools.get("listChanged") is True
+        if isinstance(capabilities.get("resources"), dict):
+            self._methods = list(LISTS)
+        declared = (capabilities.get(method.partition("/")[0]) for method in self._methods)
+        self._notifies = all(isinstance(each, dict) and each.get("listChanged") is True for each in declared)
         self._browser = capabilities_of(capabilities.get("browser"))
         self._post("notifications/initialized", {})
         self._list()
 
-    # The list of tools
+    # The lists of tools and resources
 
     def _changed(self) -> None:
-        """Read the list a little later, once for all changes until then."""
+        """Read the lists a little later, once for all changes until then."""
         if not self._again:
             self._again = True
             self._set_timer(limits.LIST_DEBOUNCE_SECONDS)
@@ -213,66 +227,83 @@ class Relay:
             self._again = True  # a change meanwhile: read once more afterwards
             return
         self._stop_timer()
-        self._lists, self._again = True, False
-        self._ask_page(Paging(limits.RELAYED_PAGES), [], 0)
+        self._lists, self._again, self._unread = True, False, False
+        self._ask_list({}, 0)
 
-    def _ask_page(self, pages: Paging, tools: list[Any], length: int) -> None:
+    def _ask_list(self, listed: dict[str, list[Any]], length: int) -> None:
+        """Ask for the first list that is not there yet; without one, all are read."""
+        method = next((each for each in self._methods if LISTS[each] not in listed), None)
+        if method is None:
+            self._read(listed)
+        else:
+            listed[LISTS[method]] = []
+            self._ask_page(method, Paging(limits.RELAYED_PAGES), listed, length)
+
+    def _ask_page(self, method: str, pages: Paging, listed: dict[str, list[Any]], length: int) -> None:
+        member = LISTS[method]
+        items = listed[member]
+
         def answered(message: Json) -> None:
             result = message.get("result")
-            if not isinstance(result, dict) or not isinstance(result.get("tools"), list):
+            if not isinstance(result, dict) or not isinstance(result.get(member), list):
                 error = result if "error" not in message else message["error"].get("message")
-                log.warning("The list of tools of %s cannot be read: %.200s", domain_of(self._url), error)
-                self._read(None)
+                log.warning("The list of %s of %s cannot be read: %.200s", member, domain_of(self._url), error)
+                self._unread = True
+                if member == "tools":
+                    self._read(None)
+                else:  # which costs no tools
+                    self._ask_list(listed, length)
                 return
             following = result.get("nextCursor")
-            is_whole = pages.cursor is None and following is None
-            size = 0 if is_whole else length + len(payload.encode(result["tools"]))
+            is_whole = len(self._methods) == 1 and pages.cursor is None and following is None
+            size = length if is_whole else length + len(payload.encode(result[member]))
             if size < limits.HUB_MESSAGE_BYTES:
-                tools.extend(result["tools"][: LISTED_TOOLS - len(tools)])
+                items.extend(result[member][: LISTED_TOOLS - len(items)])
                 pages.follow(following)
-                if pages.more and len(tools) < LISTED_TOOLS:
-                    self._ask_page(pages, tools, size)
+                if pages.more and len(items) < LISTED_TOOLS:
+                    self._ask_page(method, pages, listed, size)
                     return
-            self._read(tools)
+            self._ask_list(listed, size)
 
-        self._ask("tools/list", pages.params, answered)
+        self._ask(method, pages.params, answered)
 
-    def _read(self, tools: list[Any] | None) -> None:
-        """Send a list if it differs from the last one; None if it could not be read."""
+    def _read(self, listed: dict[str, list[Any]] | None) -> None:
+        """Send the lists if they differ from the last ones; None if the tools could not be read."""
         self._lists = False
-        if tools is not None and (self._refreshes or tools != self._listed):
-            if not tools:
+        if listed is not None and (self._refreshes or listed != self._listed):
+            if not listed["tools"]:
                 log.info("The page has no tools at present.")
-            self._send(tools)
+            self._send(listed)
         if self._again:
             self._set_timer(limits.LIST_DEBOUNCE_SECONDS)
-        elif not self._notifies or tools is None:
+        elif not self._notifies or self._unread:
             self._set_timer(limits.LIST_POLL_SECONDS)
 
-    def _send(self, tools: list[Any]) -> None:
-        first = self._listed is None and bool(tools)
+    def _send(self, listed: dict[str, list[Any]]) -> None:
+        first = self._listed is None and any(listed.values())
         url = self._url if first else None
-        self._listed, self._refreshes = tools, False
-        self._to_hub(ToolList(tools, first, url, self._browser))
+        self._listed, self._refreshes = listed, False
+        resources, templates = (listed.get(member, ()) for member in ("resources", "resourceTemplates"))
+        self._to_hub(ToolList(listed.get("tools", []), first, url, self._browser, resources, templates))
 
-    # Calls
+    # Calls and reads
 
-    def _call(self, call: ToolCall) -> None:
+    def _call(self, call: PageRequest) -> None:
         if self._called(call.id) is not None:
             log.warning("The hub has sent a call twice: the second one is ignored.")
             return
         request = self._requests.open(call)
-        params: dict[str, Any] = {"name": call.tool, "arguments": dict(call.arguments)}
+        method, params = call.request
         if call.progress:
             params["_meta"] = {"progressToken": request.id}
         try:
-            self._post("tools/call", params, request.id)
+            self._post(method, params, request.id)
         except MessageError:
             self._requests.take(request.id)
             raise
 
-    def _called(self, id_: str) -> Request[str, ToolCall | _Answered] | None:
-        calls = (each for each in self._requests if isinstance(each.value, ToolCall) and each.value.id == id_)
+    def _called(self, id_: str) -> Request[str, PageRequest | _Answered] | None:
+        calls = (each for each in self._requests if isinstance(each.value, PageRequest) and each.value.id == id_)
         return next(calls, None)
 
     def _cancel(self, cancelled: CallCancelled) -> None:
@@ -283,7 +314,7 @@ class Relay:
 
     def _progressed(self, params: Json) -> None:
         request = self._requests.find(params.get("progressToken"))
-        if request is None or not isinstance(request.value, ToolCall) or not request.value.progress:
+        if request is None or not isinstance(request.value, PageRequest) or not request.value.progress:
             return
         try:
             self._to_hub(progress_of(request.value.id, params))

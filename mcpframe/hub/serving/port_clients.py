@@ -25,7 +25,8 @@ from mcpframe.frame.waiting.streams import WriteStream
 from mcpframe.hub.core import limits
 from mcpframe.hub.core.codec import LIMITS
 from mcpframe.hub.core.interfaces import ON_THIS_MACHINE
-from mcpframe.hub.serving.server import HubServer, client_origin
+from mcpframe.hub.serving.calls import client_origin
+from mcpframe.hub.serving.server import HubServer
 
 log = logging.getLogger(__name__)
 

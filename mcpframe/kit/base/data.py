@@ -1,7 +1,9 @@
-"""The data folders beside the Python code: at the top level of a checkout, or inside an installed wheel."""
+"""The data beside the Python code: folders at the top level of a checkout; folders and an archive in a wheel."""
 
 from __future__ import annotations
 
+import zipfile
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from mcpframe.kit.base.errors import KitError
@@ -20,8 +22,28 @@ def page_dir() -> Path:
 
 
 def templates_dir() -> Path:
-    """Return the folder with the template servers, one per subfolder."""
-    return data_dir("templates")
+    """Return the folder with the template servers of a checkout, one per subfolder.
+
+    Raises:
+        KitError: mcpframe is installed from a wheel, which has them in an archive: see `templates`.
+    """
+    return checkout_dir() / "templates"
+
+
+def templates() -> Traversable:
+    """Return the templates, one per subfolder: in the wheel's archive, or in a checkout.
+
+    Raises:
+        KitError: They are in neither place: the installation is incomplete.
+    """
+    archive = projects_archive()
+    return data_dir("templates") if archive is None else zipfile.Path(archive, "templates/")
+
+
+def projects_archive() -> Path | None:
+    """Return the archive of the templates and the inspector in a wheel (`hatch_build.py`); None in a checkout."""
+    archive = _PACKAGE / "_data" / "projects.zip"
+    return archive if archive.is_file() else None
 
 
 HOST_JSON = "host/host-json.js"

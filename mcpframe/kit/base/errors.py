@@ -2,16 +2,17 @@
 
     KitError
     ├── ToolError               a program mcpframe needs
-    │   ├── ToolMissing         is not installed (NodeMissing, ChromiumMissing)
+    │   ├── ToolMissing         is not installed (NodeMissing, ChromiumMissing, ExtraMissing)
     │   └── ToolFailed          ran and failed; `output` has its output
     │       └── ToolTimeout     took too long and was stopped
     ├── DownloadError           something could not be fetched: no network, or no answer
     ├── HashMismatch            a file does not have the pinned hash
     ├── WriteError              a file could not be written: disk full, no permission
-    ├── ServeError              a folder cannot be served
+    ├── ServeError              a folder or server cannot be served
     │   └── PortTaken           another program listens on the port
     ├── ConfigError             an author's configuration, with file and key
     ├── BuildError              a bundle cannot be built
+    ├── PublishError            a built site cannot be published there
     ├── ScaffoldError           `mcpframe new` cannot create the project
     ├── SetupNotDone            a server's setup failed, or no values were given for its fields
     ├── ViewFailed              a view under test did not start, did not answer, or did not ask in time
@@ -50,6 +51,10 @@ class NodeMissing(ToolMissing):
 
 class ChromiumMissing(ToolMissing):
     """No Chromium was found, and none could be installed."""
+
+
+class ExtraMissing(ToolMissing):
+    """An extra of mcpframe is not installed. The message has the command that installs it."""
 
 
 class ToolFailed(ToolError):
@@ -93,7 +98,7 @@ class WriteError(KitError):
 
 
 class ServeError(KitError):
-    """A folder cannot be served: it does not exist, or the address is not a loopback address."""
+    """A folder or server cannot be served: it does not exist, or other machines could use it without authorization."""
 
 
 class PortTaken(ServeError):
@@ -106,6 +111,10 @@ class ConfigError(KitError):
 
 class BuildError(KitError):
     """A bundle cannot be built. The message names the step and the requirement or file at fault."""
+
+
+class PublishError(KitError):
+    """A site cannot be prepared for a static host: a limit, a file of its author's, or no complete bundle."""
 
 
 class ScaffoldError(KitError):

@@ -29,3 +29,8 @@ VIEW_FILLED_PIXELS: Final = 320
 """The least height that a view asks for if its content fills its frame, and has none of its own; in CSS pixels."""
 VIEW_HELD_CHARACTERS: Final = 100_000
 """The longest text of a result that a view's text still holds after the bundle has got the result."""
+
+MOST_SESSIONS = 8
+"""The largest number of sessions: each has its own Python in a tab of the browser. Many clients never end theirs, so
+the longest idle one is ended first; its client would then get a 404, and start a new session.
+"""

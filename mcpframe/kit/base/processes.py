@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -32,6 +33,11 @@ def python(*arguments: str) -> list[str]:
     MCP clients start programs in the folder that their user has open, which may be an untrusted repository.
     """
     return [sys.executable, "-P", *arguments]
+
+
+def shell_text(command: Sequence[str]) -> str:
+    """Return a command as a person writes it in this system's shell."""
+    return subprocess.list2cmdline(command) if os.name == "nt" else shlex.join(command)
 
 
 def run_tool(
@@ -71,26 +77,61 @@ def _started(
     command: Sequence[str], name: str, stdin: int, cwd: Path | None, environment: Mapping[str, str] | None
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A program in its own process group, which is killed when the block ends, also on an error."""
-    try:
-        process = subprocess.Popen(
-            command,
-            cwd=cwd,
-            env=environment,
-            stdin=stdin,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            process_group=0 if os.name == "posix" else None,
-        )
-    except OSError as error:
-        raise ToolFailed(f"{name} could not be started ({error}).") from error
+    with _signals_held():
+        try:
+            process = subprocess.Popen(
+                command,
+                cwd=cwd,
+                env=environment,
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                process_group=0 if os.name == "posix" else None,
+            )
+        except OSError as error:
+            raise ToolFailed(f"{name} could not be started ({error}).") from error
+        _children.add(process)
     try:
         yield process
     finally:
         _kill(process)
+        _children.discard(process)
         for pipe in (process.stdin, process.stdout, process.stderr):
             if pipe is not None:
                 with suppress(OSError):
                     pipe.close()
+
+
+_children: set[subprocess.Popen[bytes]] = set()
+"""The running programs, of all threads."""
+_starting: set[object] = set()
+"""One object for each program that is being started: it may run, and nobody can end it yet."""
+_held: set[int] = set()
+"""Signals that came meanwhile."""
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Hold the signals of `end_on_signals` until the block ends.
+
+    They are not blocked in the system's mask, which the program would inherit.
+    """
+    this = object()
+    _starting.add(this)
+    try:
+        yield
+    finally:
+        _starting.discard(this)
+        if not _starting:
+            with suppress(KeyError):
+                _send_to_main_thread(_held.pop())
+
+
+def _send_to_main_thread(number: int) -> None:
+    if hasattr(signal, "pthread_kill"):  # it also ends a wait of that thread
+        signal.pthread_kill(threading.main_thread().ident or 0, number)
+    else:
+        signal.raise_signal(number)
 
 
 def start_watchdog(group: int) -> subprocess.Popen[bytes]:
@@ -117,13 +158,17 @@ def end_watchdog(watchdog: subprocess.Popen[bytes]) -> None:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
+    _kill_group(process)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_ENDING)
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
     if os.name == "posix":
         with suppress(ProcessLookupError, PermissionError):  # macOS raises the latter for a group that has ended
             os.killpg(process.pid, signal.SIGKILL)
     elif process.poll() is None:
         process.kill()
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(_ENDING)
 
 
 class Terminated(SystemExit):
@@ -133,7 +178,8 @@ class Terminated(SystemExit):
 def end_on_signals() -> None:
     """Turn SIGTERM, and the SIGHUP of a closing terminal, into `Terminated`: by default they leave children behind.
 
-    A second signal ends this program at once.
+    A second signal ends this program at once. Programs that other threads run are killed, as no code of theirs may run
+    after the main thread's end.
     """
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
@@ -143,12 +189,21 @@ def end_on_signals() -> None:
 
 
 def _terminate(number: int, _frame: FrameType | None) -> None:
+    _held.add(number)
+    if _starting:
+        return  # it comes again
+    try:
+        _held.remove(number)
+    except KeyError:  # another thread has just ended its start, and sends it again
+        return
     signal.signal(number, signal.SIG_DFL)
+    for child in list(_children):
+        _kill_group(child)
     raise Terminated(128 + number)
 
 
 def _failed(name: str, status: int, output: str) -> ToolFailed:
-    return ToolFailed(f"{name} failed with status {status}: {_reason(output)}.", output)
+    return ToolFailed(f"{name} failed with status {status}: {printed_reason(output)}.", output)
 
 
 class Running:
@@ -275,7 +330,7 @@ _NOT_WHY = re.compile(r"(code|errno|syscall|A complete log)\b")
 _EXCEPTION = re.compile(r"^Traceback \(most recent call last\):\n(?:[ \t].*\n)+(\S.*)", re.MULTILINE)
 
 
-def _reason(output: str) -> str:
+def printed_reason(output: str) -> str:
     """Return the line of a failed program's output with the reason.
 
     It is the exception of the last traceback, or a line that begins with a word like `error`.

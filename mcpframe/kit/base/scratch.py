@@ -12,14 +12,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mcpframe.kit.base.cache import cache_dir, is_temporary, writing
 from mcpframe.kit.base.errors import WriteError
-from mcpframe.kit.base.locking import locked, try_hold
-
-if TYPE_CHECKING:
-    from filelock import AcquireReturnProxy, BaseFileLock
+from mcpframe.kit.base.locking import HeldLock, locked, try_hold
 
 _FOLDER = "scratch"
 _LOCK = ".lock"
@@ -58,7 +54,7 @@ def scratch(purpose: str) -> Iterator[Path]:
             lock.unlink(missing_ok=True)
 
 
-def _make_folder(purpose: str) -> tuple[Path, Path, AcquireReturnProxy[BaseFileLock] | None]:
+def _make_folder(purpose: str) -> tuple[Path, Path, HeldLock | None]:
     """Return a new folder, the path of its lock file, and its lock."""
     base = cache_dir() / _FOLDER
     with writing(base):

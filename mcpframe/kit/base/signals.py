@@ -5,12 +5,17 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+
+_ENDING = ("SIGTERM", "SIGHUP")
 
 
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """Cancel the block, which is in a task of its own, on SIGTERM and SIGHUP, and end it without an error then."""
+    """Cancel the block, which is in a task of its own, on SIGTERM and SIGHUP, and end it without an error then.
+
+    On Windows nothing sends them: a program ends with its standard input, by Ctrl-C, or at once.
+    """
     task = asyncio.current_task()
     assert task is not None
     asked_to_end = False
@@ -20,8 +25,10 @@ def ended_by_signals() -> Iterator[None]:
         asked_to_end = True
         task.cancel()
 
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        asyncio.get_running_loop().add_signal_handler(number, end)
+    for name in _ENDING:
+        if hasattr(signal, name):
+            with suppress(NotImplementedError):  # event loops of Windows
+                asyncio.get_running_loop().add_signal_handler(getattr(signal, name), end)
     try:
         yield
     except asyncio.CancelledError:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -17,7 +18,6 @@ from mcpframe.kit.base.limits import ANSWER_SECONDS
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.bridge.chromium.bridge_page import HOST_ORIGIN
 from mcpframe.kit.browser.profile import slug
-from mcpframe.kit.project.project import find_server
 from mcpframe.kit.servers.named_server import Built, Named, Published, named_server, server_manifest
 from mcpframe.kit.servers.published import allows, fetch, not_offered, read_manifest
 
@@ -36,12 +36,14 @@ class Target:
         addresses: host names that are served on this machine, each with its port.
         find: returns its address; it may build the server first, and raise any KitError.
         is_seen: returns whether a person has to see its page (`visibility`), before it is built.
+        manifest: returns the manifest of a bundle that the bridge may open; None if it is not known before a build.
     """
 
     key: str
     addresses: dict[str, int]
     find: Callable[[], str]
     is_seen: Callable[[], bool]
+    manifest: Callable[[], Mapping[str, Any] | None] = lambda: None
 
 
 @contextmanager
@@ -82,25 +84,42 @@ def _published(named: Published, patience: float, dialect: str | None) -> Target
                 check_published(named.url, HOST_ORIGIN, patience=patience, dialect=dialect)
         return named.url
 
-    def is_seen() -> bool:
+    @cache
+    def manifest() -> Mapping[str, Any] | None:
         nonlocal is_silent
         try:
-            return _is_seen(read_manifest(named.url, patience=patience) or {})
+            return read_manifest(named.url, patience=patience)
         except NoFramedServer:
             is_silent = True
-            return False
+            return None
 
-    return Target(named.url, {}, checked, is_seen)
+    def usable() -> Mapping[str, Any] | None:
+        try:
+            check_manifest(named.url, manifest(), HOST_ORIGIN, dialect)
+        except BridgeError:  # the page is opened, which says so
+            return None
+        return manifest()
+
+    def is_seen() -> bool:
+        return _is_seen(manifest() or {})
+
+    return Target(named.url, {}, checked, is_seen, usable)
 
 
 def _serve_built(bundle: Path, dialect: str | None) -> Iterator[Target]:
     from mcpframe.kit.servers.bundle_site import BundleSite
     from mcpframe.kit.web.serve import serve_app
 
-    is_seen = _is_seen(server_manifest(bundle, dialect))
+    manifest = server_manifest(bundle, dialect)
     name = host_name(bundle)
     with serve_app(BundleSite.of(bundle, readers=(), guests=[HOST_ORIGIN])) as served:
-        yield Target(str(bundle), {name: served.port}, lambda: f"http://{name}/{quote(bundle.name)}/", lambda: is_seen)
+        yield Target(
+            str(bundle),
+            {name: served.port},
+            lambda: f"http://{name}/{quote(bundle.name)}/",
+            lambda: _is_seen(manifest),
+            lambda: manifest,
+        )
 
 
 def _serve_project(path: Path, progress: Progress, dialect: str | None) -> Iterator[Target]:
@@ -132,6 +151,7 @@ def build_project(path: Path, progress: Progress = silent, dialect: str | None =
         KitError: It cannot be built, or is a page.
     """
     from mcpframe.kit.bundle.pipeline import build
+    from mcpframe.kit.project.project import find_server
 
     find_server(path)
     out = cache_dir() / "bridge" / host_name(path).partition(".")[0]
@@ -142,6 +162,8 @@ def build_project(path: Path, progress: Progress = silent, dialect: str | None =
 
 def _is_required(path: Path) -> bool:
     """Return whether the page of a project has to be seen; False for a project that cannot be built."""
+    from mcpframe.kit.project.project import find_server
+
     try:
         return find_server(path).config.visibility.requirement == "required"
     except KitError:  # reported by the build
@@ -215,6 +237,8 @@ def check_for_install(named: Named, origin: str) -> None:
         elif isinstance(named, Built):
             server_manifest(named.only)
         else:
+            from mcpframe.kit.project.project import find_server
+
             find_server(named.path)
     except KitError as error:
         raise InstallError(f"{error} Correct it, or add --no-check to write it unchecked.") from error

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import shlex
 import shutil
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TypedDict
 
 from mcpframe.kit.base.errors import BrowserGone, ChromiumMissing, ToolFailed
-from mcpframe.kit.base.processes import python, run_tool
+from mcpframe.kit.base.processes import python, run_tool, shell_text
 from mcpframe.kit.base.progress import Progress, silent
 
 _DEVTOOLS_SECONDS = 30.0
@@ -89,12 +89,16 @@ _OFF_BY_PLAYWRIGHT = (
     "msEdgeUpdateLaunchServicesPreferredVersion",
 )
 
-_HOW = "install Chromium or Chrome, or set MCPFRAME_CHROMIUM to its program"
+HOW = "install Chromium or Chrome, or set MCPFRAME_CHROMIUM to its program"
 
 
 def _ways() -> str:
-    """Return how to get a Chromium: by a command that works wherever this Python is, or by other means."""
-    return f"run `{shlex.join([sys.executable, *_PLAYWRIGHT])}`, {_HOW}"
+    """Return how to get a Chromium: by a command that works wherever this Python is, if it can, or by other means."""
+    return f"run `{shell_text([sys.executable, *_PLAYWRIGHT])}`, {HOW}" if _has_playwright() else HOW
+
+
+def _has_playwright() -> bool:
+    return find_spec("playwright") is not None
 
 
 class LaunchOptions(TypedDict):
@@ -150,7 +154,8 @@ def ensure_chromium(*, install: bool = False, progress: Progress = silent) -> Pa
             failures.append(str(error).rstrip("."))
         if found := find_chromium():
             return found
-    raise ChromiumMissing(f"No Chromium was found and none could be installed ({'; '.join(failures)}): {_HOW}.")
+    tried = f" ({'; '.join(failures)})" if failures else ""
+    raise ChromiumMissing(f"No Chromium was found and none could be installed{tried}: {HOW}.")
 
 
 def set_third_party_storage(profile: Path, *, allowed: bool) -> None:
@@ -165,7 +170,7 @@ def set_third_party_storage(profile: Path, *, allowed: bool) -> None:
     folder = profile / "Default"
     folder.mkdir(parents=True)
     chosen = {"cookie_controls_mode": int(not allowed), "block_third_party_cookies": not allowed}
-    (folder / "Preferences").write_text(json.dumps({"profile": chosen}))
+    (folder / "Preferences").write_text(json.dumps({"profile": chosen}), "utf-8", newline="\n")
 
 
 def launch_options(executable: Path, *, off: Sequence[str] = _OFF_BY_PLAYWRIGHT) -> LaunchOptions:
@@ -226,7 +231,7 @@ def _playwright_chromium() -> Path | None:
     default = _PLAYWRIGHT_CACHES.get(sys.platform, "~/.cache/ms-playwright")
     cache = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or default).expanduser()
     # Asking Playwright takes half a second, so only if it has installed a browser.
-    if not any(cache.glob("chromium-*")):
+    if not any(cache.glob("chromium-*")) or not _has_playwright():
         return None
     try:
         program = Path(run_tool(python("-c", _ASK_PLAYWRIGHT), "Playwright", timeout=60).strip())
@@ -247,8 +252,7 @@ def _system_chromium() -> Path | None:
 
 
 def _installers() -> list[tuple[str, list[list[str]]]]:
-    playwright = [python(*_PLAYWRIGHT)]
-    installers = [("Playwright", playwright)]
+    installers = [("Playwright", [python(*_PLAYWRIGHT)])] if _has_playwright() else []
     if _is_root() and shutil.which("apt-get"):
         update, install = ["apt-get", "update", "-q"], ["apt-get", "install", "-y", "-q", "--no-install-recommends"]
         installers.insert(0, ("apt-get", [update, [*install, "chromium"]]))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from mcpframe.frame.core.errors import StateError
@@ -55,9 +54,7 @@ class DistantWindow:
         self._window = await ask(self._there, self._enter())
         return self
 
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Leave the window in its loop."""
         self._listening = False
         await asyncio.shield(ask(self._there, self._inside().__aexit__(None, None, None)))

@@ -7,14 +7,14 @@ Playwright's routes would disable the HTTP cache.
 from __future__ import annotations
 
 import asyncio
-import base64
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 from playwright.async_api import BrowserContext, ConsoleMessage, Error, Frame, Page
 
-_PAGE = '<!doctype html><meta charset="utf-8"><title>Host</title><link rel="icon" href="data:,"><body></body>'
+from mcpframe.kit.browser.empty_page import complaint, fulfilment, interception
+
 # An async handler logs its error some turns of the page's event loop after the click. Python's turns are timers and
 # messages, so the page runs a few of both.
 _TAKE_TURNS = """async () => {
@@ -26,9 +26,6 @@ _TAKE_TURNS = """async () => {
   }
 }"""
 _STORED = "cookies,file_systems,indexeddb,local_storage,service_workers,cache_storage"
-
-OFF = ("LocalNetworkAccessChecks",)
-"""Features for `chromium.launch_options` to disable, so that a host page of any origin may frame a local page."""
 
 
 class HostTab:
@@ -78,9 +75,7 @@ class HostTab:
 
     def _on_console(self, message: ConsoleMessage) -> None:
         if message.type == "error":
-            where = message.location.get("url", "")
-            text = message.text
-            self.complaints.append(f"{text} ({where})" if text.startswith("Failed to load resource") else text)
+            self.complaints.append(complaint(message.text, message.location.get("url", "")))
 
     def _on_error(self, error: Error) -> None:
         self.complaints.append(f"uncaught: {error.stack or error.message}")
@@ -99,23 +94,13 @@ async def host_tab(context: BrowserContext, origin: str, path: str = "/") -> Asy
         answering: set[asyncio.Task[None]] = set()
 
         async def answer(request: dict[str, Any]) -> None:
-            body = base64.b64encode(_PAGE.encode()).decode()
-            headers = [{"name": "Content-Type", "value": "text/html; charset=utf-8"}]
-            await devtools.send(
-                "Fetch.fulfillRequest",
-                {
-                    "requestId": request["requestId"],
-                    "responseCode": 200,
-                    "responseHeaders": headers,
-                    "body": body,
-                },
-            )
+            await devtools.send("Fetch.fulfillRequest", fulfilment(request))
 
         def on_paused(request: dict[str, Any]) -> None:
             answering.add(asyncio.ensure_future(answer(request)))
 
         devtools.on("Fetch.requestPaused", on_paused)
-        await devtools.send("Fetch.enable", {"patterns": [{"urlPattern": f"{origin}/*", "resourceType": "Document"}]})
+        await devtools.send("Fetch.enable", interception(origin))
         await page.goto(origin + path)
         await asyncio.gather(*answering)
         await devtools.detach()

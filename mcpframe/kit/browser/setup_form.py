@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 Answers: TypeAlias = "Mapping[str, Any] | Callable[[Frame], Awaitable[Any]]"
 """Values by field, in order; or an async function that takes the framed page."""
 
-# How a command line writes True and False, and the types of `input` elements that accept it.
-_CHECKS = {"true": True, "false": False}
-_CHECKED = ("checkbox", "radio")
 _SELECTOR_STARTS = ("#", ".", "[", "css=", "xpath=", "text=", "role=", "id=", "data-testid=")
 
 
@@ -86,9 +83,7 @@ async def _enter(place: Locator, value: Any) -> None:
             await place.set_input_files(paths)
         else:
             await place.select_option([str(item) for item in value])
-    elif (kind := await place.evaluate("element => element.localName")) == "select":
+    elif await place.evaluate("element => element.localName") == "select":
         await place.select_option(str(value))
-    elif kind == "input" and value in _CHECKS and await place.evaluate("element => element.type") in _CHECKED:
-        await place.set_checked(_CHECKS[value])
     else:
         await place.fill(str(value))

@@ -7,9 +7,12 @@ removed.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +28,18 @@ from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.base.locking import locked
 from mcpframe.kit.base.progress import count
 from mcpframe.kit.bundle.assembly.assets import SHARED, Asset, gzipped, packed
-from mcpframe.kit.bundle.assembly.manifest import MANIFEST, manifest_text, read_manifests
+from mcpframe.kit.bundle.assembly.built_manifest import MANIFEST, policies_of, read_manifests, trials_of
+from mcpframe.kit.bundle.assembly.manifest import manifest_text
 from mcpframe.kit.bundle.assembly.single_file import single_file
+from mcpframe.kit.bundle.earlier_deploys import kept_after, read_kept, write_kept
 from mcpframe.kit.bundle.pyodide.compile import cache_key, cached
 from mcpframe.kit.static_hosts.known import host_files
 
 Packed = Mapping[str, bytes | None]
 """Files as gzip, by path; None for files that are sent as they are."""
+
+
+_LARGE = 65536
 
 
 @dataclass(frozen=True)
@@ -99,8 +107,21 @@ def compress(assets: Sequence[Asset]) -> Packed:
     return found
 
 
+@contextmanager
+def compressing(assets: Sequence[Asset]) -> Iterator[None]:
+    """Compress the files that `compress` caches in a thread, while the block works: it waits for a browser."""
+    large = [item for item in assets if len(item.data) > _LARGE]
+    with ThreadPoolExecutor(1, "gzip") as thread:
+        try:
+            for item in large:
+                thread.submit(packed, [item], _cached_gzip)
+            yield
+        finally:
+            thread.shutdown(wait=False, cancel_futures=True)
+
+
 def _cached_gzip(item: Asset) -> bytes:
-    if len(item.data) <= 65536:  # too fast for the cache to help
+    if len(item.data) <= _LARGE:  # too fast for the cache to help
         return gzipped(item)
     path = cached("gzip", cache_key("9", item.sha256) + ".gz")
     if not path.is_file():
@@ -108,7 +129,15 @@ def _cached_gzip(item: Asset) -> bytes:
     return path.read_bytes()
 
 
-def write_bundle(out: Path, name: str, assets: Sequence[Asset], gzips: Packed, manifest: Mapping[str, Any]) -> None:
+def write_bundle(
+    out: Path,
+    name: str,
+    assets: Sequence[Asset],
+    gzips: Packed,
+    manifest: Mapping[str, Any],
+    *,
+    keep: timedelta | None = None,
+) -> None:
     """Write a bundle.
 
     Args:
@@ -117,6 +146,7 @@ def write_bundle(out: Path, name: str, assets: Sequence[Asset], gzips: Packed, m
         assets: Its files, in its folder or in the shared one.
         gzips: Its files as gzip, by path.
         manifest: The content of its manifest.json.
+        keep: How long files of the build that is replaced are kept, for pages that are open; None to keep none.
 
     Raises:
         BuildError: The folder exists and is not a bundle.
@@ -129,7 +159,9 @@ def write_bundle(out: Path, name: str, assets: Sequence[Asset], gzips: Packed, m
         if target.exists() and not (target / MANIFEST).is_file() and (not target.is_dir() or any(target.iterdir())):
             raise BuildError(f"{target} exists and is not a bundle: move it, or choose another --out.")
         try:
-            _write(out, target, assets, gzips, manifest)
+            kept = kept_after(out, read_manifests(out).get(name), manifest, keep, datetime.now(UTC))
+            _write(out, target, assets, gzips, manifest, [path for each in kept for path in each.files])
+            write_kept(out, kept)
             _sweep(out)
         except BaseException:
             with suppress(OSError):
@@ -166,7 +198,14 @@ def write_single_file(out: Path, name: str) -> Path:
     return path
 
 
-def _write(out: Path, target: Path, assets: Sequence[Asset], gzips: Packed, manifest: Mapping[str, Any]) -> None:
+def _write(
+    out: Path,
+    target: Path,
+    assets: Sequence[Asset],
+    gzips: Packed,
+    manifest: Mapping[str, Any],
+    kept: Sequence[str],
+) -> None:
     for asset in assets:
         if asset.path.startswith(f"{SHARED}/"):
             _publish(out / asset.path, asset.data, gzips[asset.path])
@@ -175,6 +214,8 @@ def _write(out: Path, target: Path, assets: Sequence[Asset], gzips: Packed, mani
         for asset in assets:
             if asset.path.startswith(f"{target.name}/"):
                 _put(folder / asset.path.removeprefix(f"{target.name}/"), asset.data, gzips[asset.path])
+        for path in kept:
+            _keep(out, path, folder, target.name)
         (folder / MANIFEST).write_bytes(manifest_text(manifest))
         make_public(folder)
     _head(out)
@@ -204,23 +245,32 @@ def _put(path: Path, content: bytes, gzip: bytes | None) -> None:
         path.with_name(path.name + ".gz").write_bytes(gzip)
 
 
+def _keep(out: Path, path: str, folder: Path, name: str) -> None:
+    """Copy a file of an earlier build into the folder that replaces that of its bundle, unless it is there."""
+    inner = path.removeprefix(f"{name}/")
+    if inner == path:
+        return  # another bundle's, or a shared one: it is where it was
+    for ending in ("", ".gz"):
+        source, copy = out / (path + ending), folder / (inner + ending)
+        if source.is_file() and not copy.exists():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, copy)
+
+
 def _head(out: Path) -> None:
     """Update the header files for all bundles of the root."""
-    for name, data in host_files(policies(out)).items():
+    manifests = read_manifests(out)
+    for name, data in host_files(policies_of(manifests), trials_of(manifests)).items():
         path = out / name
         clear_leftovers(path)
         if not path.is_file() or path.read_bytes() != data:
             write_file(path, data, public=True)
 
 
-def policies(out: Path) -> dict[str, str]:
-    """Return the Content-Security-Policy of each bundle of an output root, by its folder."""
-    return {name: manifest["csp"] for name, manifest in read_manifests(out).items()}
-
-
 def _sweep(out: Path) -> None:
-    """Remove shared files that no bundle of the root uses."""
+    """Remove shared files that no bundle of the root uses, and no page of an earlier build that counts on them."""
     used = {entry["path"] for manifest in read_manifests(out).values() for entry in manifest["files"]}
+    used |= {path for each in read_kept(out, datetime.now(UTC)) for path in each.files}
     shared = out / SHARED
     for path in sorted(shared.rglob("*"), reverse=True):
         if path.is_dir():

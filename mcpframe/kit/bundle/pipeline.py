@@ -11,6 +11,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -22,13 +23,14 @@ from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import clear_cache
 from mcpframe.kit.bundle.assembly.assemble import Bundle, assemble
 from mcpframe.kit.bundle.assembly.assets import Asset
-from mcpframe.kit.bundle.assembly.author_files import author_files, first_paint, page_files
+from mcpframe.kit.bundle.assembly.author_files import author_files, first_paint, page_files, page_icons
 from mcpframe.kit.bundle.assembly.build_warnings import build_warnings, unseen_page_warnings
+from mcpframe.kit.bundle.assembly.built_manifest import described_in, policies_of, read_manifests
 from mcpframe.kit.bundle.assembly.description import ServerDescription, SetupDescription
 from mcpframe.kit.bundle.assembly.features import absent_packages, code_of, features_of, written_for_a_process
 from mcpframe.kit.bundle.assembly.inputs import RUNTIME, Inputs, Scripts, licence_text, runtime_scripts
 from mcpframe.kit.bundle.assembly.layers import Layers, own_modules_of, required_modules_of
-from mcpframe.kit.bundle.assembly.manifest import manifest_of, origins_of, read_manifests
+from mcpframe.kit.bundle.assembly.manifest import manifest_of
 from mcpframe.kit.bundle.assembly.offered import check_origins_early, origins_for
 from mcpframe.kit.bundle.assembly.own_modules import own_files, own_sources, shared_own_files
 from mcpframe.kit.bundle.assembly.page_scripts import source_files
@@ -39,7 +41,7 @@ from mcpframe.kit.bundle.code.imports import imports_come_first
 from mcpframe.kit.bundle.code.missing_stdlib import missing_stdlib_warnings
 from mcpframe.kit.bundle.code.page_use import can_run_in_worker, check_worker, starts_processes
 from mcpframe.kit.bundle.import_places import InNode, InPage
-from mcpframe.kit.bundle.output_root import BuildResult, compress, find_current, policies, write_bundle
+from mcpframe.kit.bundle.output_root import BuildResult, compress, compressing, find_current, write_bundle
 from mcpframe.kit.bundle.packages.compile_layers import (
     build_layers,
     compiled,
@@ -95,6 +97,8 @@ def build(
     distribution: str | None = None,
     build_sdists: bool = False,
     beside_inspector: bool = False,
+    installable: bool = False,
+    keep: timedelta | None = None,
     taking: Camera | None = None,
 ) -> BuildResult:
     """Build a bundle.
@@ -116,6 +120,8 @@ def build(
         distribution: The source of packages with native code, in place of the project's; see `PyodidePackages`.
         build_sdists: Whether packages that have only sources may be built, if the project does not allow it.
         beside_inspector: Whether the inspector is beside the bundle: see `Project`.
+        installable: Whether the page can be installed and works offline, in a tab of its own.
+        keep: How long files of the build that is replaced are kept, for pages that are open; by default not at all.
         taking: The camera for the snapshot, which further builds reuse; by default one of its own.
 
     Raises:
@@ -135,7 +141,7 @@ def build(
         project = with_distribution(project, distribution)
     if build_sdists:
         project = with_build_sdists(project)
-    project = replace(project, beside_inspector=beside_inspector)
+    project = replace(project, beside_inspector=beside_inspector, installable=installable)
     limit = project.config.max_unpacked if max_unpacked is None else max_unpacked
     with unpacking(limit):
         author = author_files(project, out)
@@ -156,6 +162,7 @@ def build(
             draft=draft,
             snapshot=os.environ.get("MCPFRAME_SNAPSHOT") != "0" if snapshot is None else snapshot,
             earlier=read_manifests(out).get(project.name) if draft else None,
+            keep=keep,
             taking=taking,
             progress=progress,
         )
@@ -184,12 +191,14 @@ class Build:
         draft: Whether it is for a preview: its snapshot is without the server.
         snapshot: Whether to take a snapshot, if possible.
         earlier: The manifest of an earlier build, which describes the server of this draft; None: import the server.
+        keep: How long files of the build that is replaced are kept; None for not at all.
         taking: The camera for the snapshot; None for one of its own.
         progress: Called with a description of each step.
         project: The project with the results of the build, since `run`.
         wheels: The packages' files, since `fetch`.
         page_files: The author's files for the page, by path, since `run`.
         first_paint: The author's HTML for a view that has not drawn, since `run`.
+        icons: The author's icons for an installed page, since `run`.
         layers: The archives of the page, since `collect`.
         description: The description of the server, since `import_server`.
     """
@@ -204,12 +213,14 @@ class Build:
     draft: bool
     snapshot: bool
     earlier: Mapping[str, Any] | None
+    keep: timedelta | None
     taking: Camera | None
     progress: Progress
     project: Project = field(init=False)
     wheels: Mapping[str, Path] = field(init=False)
     page_files: Mapping[str, bytes] = field(init=False)
     first_paint: str = field(init=False)
+    icons: Mapping[str, bytes] = field(init=False)
     layers: Layers = field(init=False)
     description: ServerDescription = field(init=False)
 
@@ -229,6 +240,7 @@ class Build:
         self.project = replace(self.given, world=world, processes=starts_processes(self.author))
         npm = npm_files(self.given.config.npm, str(self.given.file))
         self.page_files, self.first_paint = page_files(self.project, self.out, npm), first_paint(self.project)
+        self.icons = page_icons(self.project, self.out) if self.project.installable else {}
         key = self._inputs()
         if not self.upgrade and (manifest := find_current(self.out, self.project.name, key)):
             return self._result(manifest, unchanged=True)
@@ -244,7 +256,8 @@ class Build:
                 bundle = assemble(inputs)
             taken = Taken(None, "starts without a snapshot, as none was requested")
             if self.snapshot:
-                taken = self.take_snapshot(taking, bundle)
+                with compressing(bundle.assets):
+                    taken = self.take_snapshot(taking, bundle)
             if taken.snapshot is not None:
                 with self.progress("Packing the snapshot"):
                     bundle = assemble(inputs, taken.snapshot)
@@ -280,7 +293,7 @@ class Build:
         A draft takes the description of the earlier build.
         """
         project, config = self.project, self.project.config
-        self.description = _as_before(self.earlier) if self.earlier else ServerDescription(name=project.name)
+        self.description = described_in(self.earlier) if self.earlier else ServerDescription(name=project.name)
         if self.earlier or not config.import_server:
             return
         places = InPage(taking, project.name, self._bare), InNode(self.runtime, evaluates=config.csp.unsafe_eval)
@@ -317,6 +330,7 @@ class Build:
             lazy_wheels(self.project, self.lock, self.wheels),
             self.page_files,
             self.first_paint,
+            icons=self.icons,
         )
 
     @cached_property
@@ -366,20 +380,21 @@ class Build:
             manifest["notes"] = notes
         if self.description.sources:
             manifest["sources"] = list(self.description.sources)
-        place = {"runs_in": config.runs_in, "could_run_in_worker": self._could_run_in_worker()}
+        could = config.runs_in == "page" and config.import_server and can_run_in_worker(self.project, self.author)
+        place = {"runs_in": config.runs_in, "could_run_in_worker": could}
         # Without a final outcome the bundle does not count as current, so the next build retries.
         manifest |= {"start": taken.description, **place, "inputs": key if taken.final else ""}
         with self.progress(f"Writing {self.out / self.project.name}"):
-            write_bundle(self.out, self.project.name, bundle.assets, gzips, manifest)
+            write_bundle(self.out, self.project.name, bundle.assets, gzips, manifest, keep=self.keep)
         return manifest
-
-    def _could_run_in_worker(self) -> bool:
-        config = self.project.config
-        return config.runs_in == "page" and config.import_server and can_run_in_worker(self.project, self.author)
 
     def _result(self, manifest: dict[str, Any], *, unchanged: bool = False) -> BuildResult:
         name, warnings = self.project.name, build_warnings(self.project, manifest, self.page_files)
-        warnings += (*missing_stdlib_warnings(self.author), *limit_warnings(policies(self.out)))
+        sizes = {entry["path"]: entry["bytes"] for entry in manifest["files"]}
+        warnings += (
+            *missing_stdlib_warnings(self.author),
+            *limit_warnings(policies_of(read_manifests(self.out)), sizes),
+        )
         return BuildResult(name, self.out / name, manifest, warnings, unchanged=unchanged, notes=self.lock.notes)
 
     def _inputs(self) -> str:
@@ -391,26 +406,11 @@ class Build:
             version("mcpframe"),
             repr(self.lock),
             repr((project.name, project.entry, project.requirements, project.lazy, project.config)),
-            repr((self.earlier is not None, self.draft, self.snapshot, project.beside_inspector)),
+            repr((self.earlier is not None, self.draft, self.snapshot, project.beside_inspector, project.installable)),
             self.first_paint,
             *profiled(),
         ]
-        for files in (own_sources(), self.author, self.page_files):
+        for files in (own_sources(), self.author, self.page_files, self.icons):
             parts += [part for path, data in files.items() for part in (path, data)]
         ours = [*sorted((_KIT / "bundle").rglob("*.py")), *source_files()]
         return cache_key(*parts, *(path.read_bytes() for path in ours))
-
-
-def _as_before(manifest: Mapping[str, Any]) -> ServerDescription:
-    """Return the description of the server in an earlier manifest."""
-    server, tools = manifest["server"], manifest["tools"]
-    return ServerDescription(
-        name=server["name"],
-        title=server["title"],
-        version=server["version"],
-        instructions=manifest["instructions"],
-        origins=origins_of(manifest),
-        tools=None if tools is None else tuple(tools),
-        draws=bool(manifest.get("draws")),
-        sources=tuple(manifest.get("sources", ())),
-    )

@@ -21,7 +21,7 @@ from mcpframe.kit.bundle.pyodide.job import JobFailed, JobTimeout, Outcome, job_
 from mcpframe.kit.bundle.pyodide.runtime import Runtime
 
 JOB = "import_server"
-_FORMAT = "4"
+_FORMAT = "5"
 _MOST_SHOWN = 2000  # characters
 _ENDING = 10.0
 """The seconds after the time limit, in which an import that was interrupted says where it stands."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from contextlib import ExitStack
 from dataclasses import asdict
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mcpframe.kit.base.extras import need
 from mcpframe.kit.cli import common_options as options
 from mcpframe.kit.cli import package as packages
 from mcpframe.kit.cli.examples import examples
@@ -27,6 +29,7 @@ EXAMPLES = examples(
     "mcpframe build",
     "mcpframe build my-server --out public --json",
     "mcpframe build my-server --single-file",
+    "mcpframe build my-server --pwa",
     "mcpframe build package:mcp-server-time",
     "mcpframe build package:mcp-server-fetch --set csp.connect_src=found",
     "mcpframe build --gallery servers --out public",
@@ -86,6 +89,13 @@ def build(
             help="Write the bundle as one HTML file, too, beside its folder; it needs no other file.",
         ),
     ] = False,
+    pwa: Annotated[
+        bool,
+        typer.Option(
+            "--pwa",
+            help="Make the server's own page, in a tab, one that can be installed and works without a network.",
+        ),
+    ] = False,
     inspector: Annotated[
         bool,
         typer.Option(
@@ -109,6 +119,7 @@ def build(
             help="With --gallery: take a picture of each server whose project has none, with Chromium.",
         ),
     ] = True,
+    keep_deploys: options.KeepDeploys = 0,
     explain: Annotated[
         bool,
         typer.Option(
@@ -122,7 +133,9 @@ def build(
 
     Somebody else's package becomes a project in ./NAME first, which can be edited.
     """
+    need("author", "mcpframe build")
     progress = silently if as_json else step
+    keep = timedelta(hours=keep_deploys) if keep_deploys else None
     if gallery:
         build_gallery(
             path,
@@ -132,6 +145,7 @@ def build(
             allow_origin=allow_origin,
             distribution=distribution,
             pictures=pictures,
+            keep=keep,
             as_json=as_json,
             for_one_server={
                 "--url": url,
@@ -139,6 +153,7 @@ def build(
                 "--build-sdists": build_sdists,
                 "--max-unpacked": max_unpacked,
                 "--single-file": single_file,
+                "--pwa": pwa,
                 "--explain": explain,
             },
             progress=progress,
@@ -163,6 +178,8 @@ def build(
             distribution=distribution,
             build_sdists=build_sdists,
             beside_inspector=inspector,
+            installable=pwa,
+            keep=keep,
             progress=progress,
         )
         if inspector:
@@ -242,6 +259,10 @@ def _print_bundle(result: BuildResult) -> None:
     out.print(f"  the page     {escape(result.manifest['start'])}")
     if place := _place(result.manifest):
         out.print(f"  runs in      {escape(place)}")
+    if result.manifest.get("installable"):
+        from mcpframe.kit.publish.bundle_checks.installed import offline_files
+
+        out.print(f"  installed    its own tab can be; {offline_files(result.manifest)} work without a network")
     if view := result.manifest.get("app"):
         out.print(f"  as a view    {view['files']['app']}, of {escape(view['url'])}")
     for note in result.notes:
@@ -262,7 +283,7 @@ def _bridged(result: BuildResult) -> str:
 
 
 def _embedders(result: BuildResult) -> str:
-    from mcpframe.kit.bundle.assembly.manifest import origins_of
+    from mcpframe.kit.bundle.assembly.built_manifest import origins_of
     from mcpframe.kit.bundle.assembly.offered import needs_hosts
     from mcpframe.kit.servers.published import offered_by
 

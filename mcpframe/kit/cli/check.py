@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mcpframe.kit.cli import common_options as options
 from mcpframe.kit.cli import package as packages
 from mcpframe.kit.cli.common_options import AsJson, Dialect, Origin, Timeout, Where, words_of
 from mcpframe.kit.cli.examples import examples
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from mcpframe.kit.base.progress import Progress
     from mcpframe.kit.publish.bundle_checks import Finding, Report
+    from mcpframe.kit.publish.bundle_checks.visits import Visits
     from mcpframe.kit.publish.view_checks.run import ViewReport
 
 EXAMPLES = examples(
@@ -41,6 +43,9 @@ Server = Annotated[
         help="With --views: the stdio server whose tool is called; by default the bundle is it.",
     ),
 ]
+_ELSEWHERE = ("tools", "findings")
+"""What a report has in another place."""
+_SHOWN = 50_000  # bytes: less is not worth a word
 _COLOURS = {"error": "red", "warning": "yellow"}
 
 
@@ -51,16 +56,31 @@ def check(
     timeout: Timeout = 30.0,
     views: Views = False,
     server: Server = "",
+    host: Annotated[
+        str | None,
+        typer.Option(
+            "--host",
+            metavar="HOST",
+            callback=options.is_static_host,
+            help="The static host, as for mcpframe publish; by default it is recognized by its address or its headers.",
+        ),
+    ] = None,
     settings: packages.Settings = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find problems of a server: headers, policy, types, origins, sizes, handshake, tools.
+    """Find problems of a server: headers, policy, types, origins, sizes, two visits, a call, tools.
 
     Exits with 1 for an error, and with 0 for warnings only. With --views, exits with 1 if a user of one of the hosts
     would see nothing, an error page of the browser, or a view that is cut off.
     """
+    from mcpframe.kit.base.extras import need
+
+    need("author", "mcpframe check")
+    if views:
+        need("test", "mcpframe check --views")
     from mcpframe.kit.client.session import check_origin
     from mcpframe.kit.publish.bundle_checks import check_url
+    from mcpframe.kit.publish.targets.known import TARGETS
 
     check_origin(origin)
     command = words_of(server, "--server")
@@ -72,9 +92,13 @@ def check(
         _check_views(target, command, origin, timeout, as_json=as_json, progress=progress)
         return
     with served(target, pages=True, progress=progress) as urls:
-        reports = [check_url(url, origin=origin, dialect=dialect, timeout=timeout, progress=progress) for url in urls]
+        known = TARGETS[host].host if host else None
+        reports = [
+            check_url(url, origin=origin, dialect=dialect, timeout=timeout, host=known, progress=progress)
+            for url in urls
+        ]
     if as_json:
-        typer.echo(json.dumps([{**asdict(report), "errors": report.errors} for report in reports], indent=2))
+        typer.echo(json.dumps([_described(report) for report in reports], indent=2))
     else:
         for report in reports:
             _print(report)
@@ -124,14 +148,45 @@ def _print_views(report: ViewReport) -> None:
             out.print(f"{escape(row.title)} refuses {escape(', '.join(row.violations))}")
 
 
-def _print(report: Report) -> None:
-    from mcpframe.kit.publish.bundle_checks.findings import HEADERS
-    from mcpframe.kit.static_hosts.known import WITHOUT_HEADERS
+def _described(report: Report) -> dict[str, object]:
+    described = {**asdict(report), "errors": report.errors}
+    if report.visits:
+        described["visits"] = {key: value for key, value in asdict(report.visits).items() if key not in _ELSEWHERE}
+    return described
 
-    out.print(f"[bold]{escape(report.url)}[/]")
+
+def _print_visits(visits: Visits) -> None:
+    for number, visit in (("first ", visits.first), ("second", visits.second)):
+        kinds = ", ".join(
+            f"{size / 1e6:.1f} MB {kind or 'uncompressed'}" for kind, size in visit.encodings.items() if size > _SHOWN
+        )
+        out.print(
+            f"  {number} visit  {visit.milliseconds:,.0f} ms, {visit.size / 1e6:.1f} MB in {visit.requests} requests"
+            f"{f' ({escape(kinds)})' if kinds else ''}"
+        )
+    call = visits.call
+    if call.tool:
+        out.print(f"  a call  {escape(call.tool)} answers in {call.milliseconds:,.0f} ms")
+    if call.asking:
+        ask = "asks" if len(call.asking) == 1 else "ask"
+        out.print(f"  a call  {escape(', '.join(call.asking))} {ask} a user or a model, which a check has not")
+
+
+def _print(report: Report) -> None:
+    from mcpframe.kit.publish.bundle_checks.findings import headers_at
+    from mcpframe.kit.static_hosts.known import STATIC_HOSTS, WITHOUT_HEADERS
+
+    out.print(f"[bold]{escape(report.url)}[/]{f' on {escape(report.host)}' if report.host else ''}")
+    if report.visits:
+        _print_visits(report.visits)
+    at = headers_at(next((host for host in STATIC_HOSTS if host.title == report.host), None))
     if report.dialects:
         untried = "" if report.session else f"; no session was opened, as that needs {report.dialect}"
         out.print(f"  offers  {', '.join(report.dialects)}{untried}")
+    if report.installed:
+        out.print(f"  alone   its own tab can be installed, and works without a network: {report.installed}")
+    if report.agents:
+        out.print(f"  agents  {escape(report.agents)}")
     by_project: list[Finding] = []
     by_headers: list[Finding] = []
     for finding in report.findings:
@@ -139,10 +194,11 @@ def _print(report: Report) -> None:
         (by_headers if of_server else by_project).append(finding)
     counts = _print_groups(by_project)
     if by_headers:
-        out.print(f"[bold]What your web server's headers would mend[/] [dim]({escape(HEADERS)})[/]")
+        out.print(f"[bold]What your web server's headers would mend[/] [dim]({escape(at)})[/]")
         counts += _print_groups(by_headers, mend=False)
-        without = ", ".join(WITHOUT_HEADERS)
-        out.print(f"  [dim]A host without headers of your own, such as {without}, cannot: it works there, too.[/]")
+        if not report.host:
+            without = ", ".join(WITHOUT_HEADERS)
+            out.print(f"  [dim]A host without headers of your own, such as {without}, cannot: it works there, too.[/]")
     out.print(", ".join(f"{counts[kind]} {kind}{'' if counts[kind] == 1 else 's'}" for kind in _COLOURS))
 
 

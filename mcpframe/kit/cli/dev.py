@@ -30,6 +30,9 @@ def dev(
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open it in the default browser.")] = True,
 ) -> None:
     """Serve a project in the inspector; build and reload it on every change, at the same session. Until Ctrl-C."""
+    from mcpframe.kit.base.extras import need
+
+    need("author", "mcpframe dev")
     from mcpframe.kit.dev.inspector import serve_inspector
     from mcpframe.kit.dev.reload_channel import DevChannel
     from mcpframe.kit.dev.server import check_path, serve_dev

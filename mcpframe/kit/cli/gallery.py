@@ -13,6 +13,7 @@ from mcpframe.kit.cli.output import err, escape, out, some_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import timedelta
 
     from mcpframe.kit.base.progress import Progress
 
@@ -26,6 +27,7 @@ def build_gallery(
     allow_origin: list[str] | None,
     distribution: str | None,
     pictures: bool,
+    keep: timedelta | None,
     as_json: bool,
     for_one_server: Mapping[str, object],
     progress: Progress,
@@ -52,6 +54,7 @@ def build_gallery(
         allowed_origins=allow_origin,
         distribution=distribution,
         pictures=pictures,
+        keep=keep,
         progress=progress,
     )
     for result in gallery.results:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlsplit
 
 import typer
 
@@ -24,21 +23,6 @@ def checked_pages(values: list[str] | None) -> list[str]:
         return [parse_address(value)[0] for value in values or ()]
     except OriginError as error:
         raise typer.BadParameter(str(error)) from None
-
-
-def _is_devtools(value: str | None) -> str | None:
-    if value is None:
-        return None
-    try:
-        parts = urlsplit(value)
-        good = parts.scheme in ("http", "ws") and bool(parts.hostname) and parts.port != 0 and parts.username is None
-    except ValueError:
-        good = False
-    if not good or (parts.scheme == "ws" and not parts.path.strip("/")):
-        raise typer.BadParameter(
-            "write the address of a browser's DevTools: http://127.0.0.1:9222, or ws://…/devtools/browser/…"
-        )
-    return value
 
 
 Pages = Annotated[
@@ -62,8 +46,8 @@ Attach = Annotated[
     str | None,
     typer.Option(
         metavar="URL",
-        callback=_is_devtools,
-        help="Use a browser that runs already, by the address of its DevTools, such as http://127.0.0.1:9222.",
+        callback=opts.is_hub_browser,
+        help="Use a browser that runs already, by the address of its DevTools, such as http://127.0.0.1:9222, or wss://…",
     ),
 ]
 Headless = Annotated[
@@ -130,10 +114,22 @@ def hub(
     ] = None,
     native: natives.Native = False,
     connect: natives.Connect = False,
+    host: opts.Host = opts.LOOPBACK,
+    public_host: opts.PublicHost = None,
+    tokens: opts.Tokens = None,
+    oauth: opts.OAuth = None,
+    rate_limit: opts.RateLimit = None,
+    trusted_proxy: opts.TrustedProxy = None,
 ) -> None:
     """Offer the tools of the pages in a browser, of MCP-B and of WebMCP, to any MCP client, over stdio or HTTP."""
+    if not http or native:
+        why = "The hub of an extension serves this machine only." if native else "They need --http."
+        opts.check_no_access(why, host, public_host, oauth, rate_limit, trusted_proxy)
     if extension is not None:
+        from mcpframe.kit.base.extras import need
         from mcpframe.kit.cli.output import escape, out, step
+
+        need("author", "Building an extension")
         from mcpframe.kit.hub.extension.build import build_extension
 
         folder = build_extension(
@@ -151,7 +147,6 @@ def hub(
     if attach is None and headless is None:
         headless = not has_display()
     check_choice(sites, ask, attach, profile, headless)
-    opts.check_system("The hub")
     from mcpframe.kit.hub.run import HubSettings, hub_http, hub_stdio
 
     settings = HubSettings(
@@ -165,7 +160,8 @@ def hub(
         log=log,
     )
     if http:
-        hub_http(settings, port, allow_origin or ())
+        who = opts.access_of(host, public_host, allow_origin, tokens, oauth, rate_limit, trusted_proxy)
+        hub_http(settings, port, who)
     else:
         hub_stdio(settings)
 
@@ -181,7 +177,7 @@ def hub_command(
     log: Path | None,
 ) -> list[str]:
     """Return the command for a client, independent of the working directory."""
-    from mcpframe.kit.base.processes import python
+    from mcpframe.kit.base.own_command import own_command
 
     options = [f"--site={each}" for each in sites]
     options += ["--ask"] if ask else []
@@ -190,7 +186,7 @@ def hub_command(
     options += [] if headless is None else ["--headless" if headless else "--window"]
     options += [] if longest_name == USUAL_NAME else [f"--longest-name={longest_name}"]
     options += [f"--log={log.expanduser().absolute()}"] if log else []
-    return python("-m", "mcpframe", "hub", *pages, *options)
+    return own_command("hub", *pages, *options)
 
 
 def register(app: typer.Typer) -> None:

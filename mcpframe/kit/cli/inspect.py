@@ -59,6 +59,9 @@ def inspect(
     profile: hubs.HubProfile = None,
 ) -> None:
     """Inspect a server as its host: its setup, tools, resources, prompts, and every message. Until Ctrl-C."""
+    from mcpframe.kit.base.extras import need
+
+    need("author", "The inspector, a page that is built on this machine,")
     packages.apply_settings(targets[0] if targets else "", settings, step)
     if hub:
         if dialect:
@@ -159,7 +162,6 @@ def _settings(
     if attach is None and headless is None:
         headless = not has_display()
     hubs.check_choice(sites, ask, attach, profile, headless)
-    options.check_system("The hub")
     from mcpframe.kit.hub.run import HubSettings
 
     served = {

@@ -18,6 +18,7 @@ from mcpframe.kit.cli.examples import examples
 from mcpframe.kit.cli.output import err, step
 
 if TYPE_CHECKING:
+    from mcpframe.kit.base.extras import Extra
     from mcpframe.kit.base.user_folders import UserFolders
     from mcpframe.kit.bridge.install.config_files import Change
     from mcpframe.kit.bridge.install.known_clients import KnownClient
@@ -80,7 +81,8 @@ def install(
     from mcpframe.kit.bridge.target import build_project, check_for_install
     from mcpframe.kit.servers.named_server import Sources
 
-    opts.check_system("The hub" if hub else "The bridge")
+    if native:
+        natives.check_system("--native")
     packages.apply_settings(where or "", settings, step)
     places = UserFolders.here(project)
     variables, secret = needed_variables(places.variables)
@@ -205,7 +207,7 @@ def _found(where: str) -> Named:
 
 def _bridge_command(named: Named, word: str, session: str | None, profile: Path | None) -> tuple[list[str], str]:
     """Return the command for a client, independent of the working directory, and the server's usual name."""
-    from mcpframe.kit.base.processes import python
+    from mcpframe.kit.base.own_command import own_command
     from mcpframe.kit.browser.profile import slug
     from mcpframe.kit.servers.named_server import PACKAGE, Built, Published
 
@@ -219,7 +221,8 @@ def _bridge_command(named: Named, word: str, session: str | None, profile: Path 
         where, usual = str(path), slug(path.resolve().stem)
     options = ["--session", session] if session else []
     options += ["--profile", str(profile.expanduser().absolute())] if profile else []
-    return python("-m", "mcpframe", "bridge", where, *options), usual
+    extra: Extra | None = None if isinstance(named, Published | Built) else "author"
+    return own_command("bridge", where, *options, extra=extra), usual
 
 
 def _may_write(title: str) -> bool:

@@ -14,8 +14,8 @@ from mcpframe.frame.core.errors import McpFrameError
 from mcpframe.kit.base.errors import WriteError
 from mcpframe.kit.base.processes import end_on_signals
 from mcpframe.kit.base.terminal import log_visibly, print_any_text
-from mcpframe.kit.cli import bridge as commands_bridge
 from mcpframe.kit.cli import (
+    announce,
     build,
     call,
     check,
@@ -26,10 +26,12 @@ from mcpframe.kit.cli import (
     new,
     packages_fetch,
     proxy,
+    publish,
     run,
     serve,
     testing,
 )
+from mcpframe.kit.cli import bridge as commands_bridge
 from mcpframe.kit.cli import hub as commands_hub
 from mcpframe.kit.cli.output import err as _err
 from mcpframe.kit.cli.output import escape, print_error
@@ -47,12 +49,14 @@ app.command(epilog=new.EXAMPLES)(new.new)
 app.command(epilog=build.EXAMPLES)(build.build)
 app.command(epilog=dev.EXAMPLES)(dev.dev)
 app.command("test", epilog=testing.EXAMPLES, context_settings=testing.SETTINGS)(testing.run_tests)
+app.command(epilog=publish.EXAMPLES)(publish.publish)
 app.command(epilog=check.EXAMPLES)(check.check)
 app.command("list", epilog=listing.EXAMPLES)(listing.list_server)
 app.command(epilog=call.EXAMPLES)(call.call)
 app.command(epilog=inspect.EXAMPLES)(inspect.inspect)
 app.command(epilog=run.EXAMPLES)(run.run)
 app.command(epilog=serve.EXAMPLES)(serve.serve)
+app.command(epilog=announce.EXAMPLES)(announce.announce)
 
 app.command(epilog=proxy.EXAMPLES)(proxy.proxy)
 

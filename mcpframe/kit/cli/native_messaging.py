@@ -69,6 +69,14 @@ UninstallNative = Annotated[
 ]
 
 
+def check_system(option: str) -> None:
+    """Raise `BridgeError` on Windows, which lacks sockets of the file system, and scripts that browsers can start."""
+    from mcpframe.kit.base.errors import BridgeError
+
+    if sys.platform == "win32":
+        raise BridgeError(f"{option} works on Linux and macOS only: on Windows, use the hub without it.")
+
+
 def check(native: bool, connect: bool, others: bool) -> None:
     """Raise `typer.BadParameter` if options exclude each other."""
     from mcpframe.kit.base.errors import BridgeError
@@ -79,7 +87,7 @@ def check(native: bool, connect: bool, others: bool) -> None:
         raise typer.BadParameter(
             "the extension has its own browser, pages and consent.", param_hint="--native" if native else "--connect"
         )
-    opts.check_system("The hub")
+    check_system("--native" if native else "--connect")
     if native and sys.stdin.isatty():
         raise BridgeError("The browser starts this, not a person: run `mcpframe install --hub --native` once.")
 
@@ -98,9 +106,9 @@ def run(native: bool, port: int | None, allowed_origins: list[str]) -> None:
 
 def client_command() -> list[str]:
     """Return the command for a client."""
-    from mcpframe.kit.base.processes import python
+    from mcpframe.kit.base.own_command import own_command
 
-    return python("-m", "mcpframe", "hub", "--connect")
+    return own_command("hub", "--connect")
 
 
 def install(

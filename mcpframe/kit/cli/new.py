@@ -10,8 +10,6 @@ import typer
 from mcpframe.kit.cli import package as packages
 from mcpframe.kit.cli.examples import examples
 from mcpframe.kit.cli.output import escape, out, step
-from mcpframe.kit.project.project import find_project
-from mcpframe.kit.project.scaffold import scaffold
 from mcpframe.kit.project.template_files import DEFAULT, VIEW, template_names
 
 EXAMPLES = examples(
@@ -45,11 +43,17 @@ def new(
     settings: packages.Settings = None,
 ) -> None:
     """Create a project: a server, its tests, a README, a lock, and workflows for CI and GitHub Pages."""
+    from mcpframe.kit.base.extras import need
+
+    need("author", "mcpframe new")
     if view and template not in (DEFAULT, VIEW):
         raise typer.BadParameter(f"--view is a template of its own: leave out --template {template}, or --view.")
     if package is not None or settings:
         _of_package(package or "", Path(name), settings or [])
         return
+    from mcpframe.kit.project.project import find_project
+    from mcpframe.kit.project.scaffold import scaffold
+
     folder = scaffold(name, template=VIEW if view else template)
     out.print(f"[green]Made[/] {escape(str(folder))}")
     out.print(f"  go there     cd {escape(name)}")

@@ -58,6 +58,9 @@ def package_of(word: str, settings: Sequence[str] | None = None) -> str:
     from mcpframe.kit.servers.named_server import PACKAGE
 
     if word.startswith(PACKAGE):
+        from mcpframe.kit.base.extras import need
+
+        need("author", "Building a package")
         return word.removeprefix(PACKAGE)
     if settings:
         raise typer.BadParameter("only for package:NAME; a project has [tool.mcpframe].", param_hint="--set")

@@ -39,6 +39,9 @@ def run(
     stay in the browser. Its project is in the cache: settings of a later run are added to those of earlier ones. Until
     Ctrl-C.
     """
+    from mcpframe.kit.base.extras import need
+
+    need("author", "mcpframe run")
     from mcpframe.kit.dev.inspector import serve_inspector
     from mcpframe.kit.project.project import find_project
     from mcpframe.kit.servers.named_server import PACKAGE, package_folder

@@ -5,13 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib.metadata import entry_points
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from mcpframe.kit.base.errors import ConfigError, ToolMissing
+from mcpframe.kit.base.errors import ConfigError
+from mcpframe.kit.base.extras import need
 from mcpframe.kit.cli.examples import examples
 from mcpframe.kit.cli.output import print_error
 
@@ -38,8 +38,7 @@ def run_tests(
         arguments, path = [str(path), *context.args], Path()
     else:
         arguments = list(context.args)
-    if find_spec("pytest") is None:
-        raise ToolMissing("pytest is not installed: `pip install mcpframe[test]`.")
+    need("test", "mcpframe test")
     if not path.is_dir():
         raise ConfigError(f"{path} is not a folder: give the folder of a project, then pytest's arguments.")
     command = [sys.executable, "-m", "pytest", *plugin_arguments(), *arguments]

@@ -5,25 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mcpframe.frame.hosting.outer import OuterFrame, RunningSetup
 from mcpframe.kit.base.errors import SetupNotDone
-
-if TYPE_CHECKING:
-    from playwright.async_api import Frame
-
-    from mcpframe.kit.browser.playwright_window import PlaywrightPlace
+from mcpframe.kit.browser.devtools.host_page import HostPage
+from mcpframe.kit.browser.devtools.setup_form import SetupForm
+from mcpframe.kit.browser.page_window import PageGone
 
 PATIENCE = 30.0
 """The deadline for a field to appear, and for the setup to complete after all input, in seconds."""
 
 HOW = "--enter FIELD=VALUE, --enter FIELD=@FILE and --enter BUTTON"
-
-_OFFERED = """() => [...document.querySelectorAll("input, select, textarea, button, [role=button]")]
-    .filter((element) => element.checkVisibility() && element.type !== "hidden")
-    .map((element) => element.labels?.[0]?.textContent || element.getAttribute("aria-label") || element.textContent)
-    .map((name) => name.replace(/\\s+/g, " ").trim()).filter(Boolean)"""
 
 
 def parse_entries(entries: Sequence[str]) -> list[tuple[str, Any]]:
@@ -33,7 +26,7 @@ def parse_entries(entries: Sequence[str]) -> list[tuple[str, Any]]:
         entries: `FIELD=VALUE`, `FIELD=@FILE`, or `BUTTON`.
 
     Returns:
-        The value for each field: a text, a path, or None for a button.
+        The value for each field: a text, an absolute path, or None for a button.
 
     Raises:
         SetupNotDone: An entry has no name, or its file does not exist.
@@ -48,11 +41,11 @@ def parse_entries(entries: Sequence[str]) -> list[tuple[str, Any]]:
             value = Path(text[1:])
             if not value.is_file():
                 raise SetupNotDone(f"{value} is not a file: write --enter {name}=@FILE with the path of one.")
-        found.append((name, value))
+        found.append((name, value.absolute() if isinstance(value, Path) else value))
     return found
 
 
-async def run_setup(outer: OuterFrame, place: PlaywrightPlace, entries: Sequence[tuple[str, Any]]) -> None:
+async def run_setup(outer: OuterFrame, place: HostPage, entries: Sequence[tuple[str, Any]]) -> None:
     """Run the setup of a server.
 
     Args:
@@ -62,45 +55,36 @@ async def run_setup(outer: OuterFrame, place: PlaywrightPlace, entries: Sequence
         SessionError: The page does not begin a setup.
         SetupNotDone: It fails, or does not end with these entries.
     """
-    from playwright.async_api import Error
-
-    from mcpframe.kit.browser.setup_form import answer_setup, page_started
-
     async with outer.setup(place) as setup:
         assert place.window
-        frame = await place.window.frame()
-        await page_started(frame, outer.options.handshake_timeout)
+        form = SetupForm(place.page, await place.window.framed(), PATIENCE)
+        await form.started(outer.options.handshake_timeout)
         for name, value in entries:
             try:
-                await answer_setup(frame, {name: value})
-            except Error as error:
-                reason = error.message.splitlines()[0].rstrip(".:")
+                await form.enter(name, value)
+            except PageGone as error:
+                reason = str(error).splitlines()[0].removeprefix("Error: ").rstrip(".:")
                 what = "field" if value is not None else "button"
                 raise SetupNotDone(
-                    f"The setup's {what} {name!r} cannot be used ({reason}){await _offered(frame)}: write {HOW}."
+                    f"The setup's {what} {name!r} cannot be used ({reason}){await _offered(form)}: write {HOW}."
                 ) from None
-        await _complete(setup, frame)
+        await _complete(setup, form)
 
 
-async def _complete(setup: RunningSetup, frame: Frame) -> None:
+async def _complete(setup: RunningSetup, form: SetupForm) -> None:
     try:
         result = await asyncio.wait_for(setup.result(), PATIENCE)
     except TimeoutError:
         if not setup.requires_visible:
             raise SetupNotDone(f"The setup has not ended within {PATIENCE:g} seconds: try it in a browser.") from None
         raise SetupNotDone(
-            f"The setup waits for a person{await _offered(frame)}: enter what it needs with {HOW}."
+            f"The setup waits for a person{await _offered(form)}: enter what it needs with {HOW}."
         ) from None
     if result.error_code:
         reason = str(result.error_message or "it does not say why").rstrip(".")
         raise SetupNotDone(f"The setup ended with {result.error_code} ({reason}): enter something else.")
 
 
-async def _offered(frame: Frame) -> str:
-    from playwright.async_api import Error
-
-    try:
-        names = await frame.evaluate(_OFFERED)
-    except Error:  # the page has closed
-        return ""
+async def _offered(form: SetupForm) -> str:
+    names = await form.offered()
     return f" and has {', '.join(repr(name) for name in names)}" if names else ""

@@ -5,8 +5,8 @@ allowed origin.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -25,8 +25,12 @@ from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.frame.session.setup_phase import SetupRequired
 from mcpframe.kit.base.errors import NoFramedServer, SetupNotDone, ToolFailed
 from mcpframe.kit.base.scratch import scratch
-from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
-from mcpframe.kit.client.enter_setup import HOW, PATIENCE, run_setup
+from mcpframe.kit.browser.chromium import ensure_chromium
+from mcpframe.kit.browser.devtools.browsers import OpenTab
+from mcpframe.kit.browser.devtools.host_page import OFF, HostPage, host_page
+from mcpframe.kit.browser.devtools.launch import StartedChromium, launch
+from mcpframe.kit.browser.page_window import PageGone
+from mcpframe.kit.client.enter_setup import HOW, run_setup
 from mcpframe.kit.servers.published import fetch, host_for, not_offered, read_manifest
 
 MOST_QUESTIONS = 1000
@@ -76,13 +80,9 @@ async def one_session(
         ChromiumMissing: No browser is installed.
         NoFramedServer: The page does not answer as a framed server.
         SetupNotDone: The server requires its setup, or the setup does not succeed.
-        ToolFailed: The browser does not start, or has ended meanwhile.
+        BrowserGone: The browser does not start.
+        ToolFailed: It has ended meanwhile.
     """
-    from playwright.async_api import Error, async_playwright
-
-    from mcpframe.kit.browser.host_tab import OFF, host_tab
-    from mcpframe.kit.browser.playwright_window import PlaywrightPlace
-
     address, _ = parse_address(url)
     page = fetch(address, patience=patience)
     if page.status != 200:
@@ -91,53 +91,54 @@ async def one_session(
     if reason := not_offered(manifest, dialect):
         raise NoFramedServer(f"{url} {reason}.")
     host = origin or host_for(manifest)
+    async with session_browser() as browser:
+        tab = OpenTab(browser.devtools, await browser.new_tab())
+        async with host_page(tab, host) as place, Demands() as demands:
+            options = Options(handshake_timeout=patience)
+            outer = OuterFrame(page.url, dialect=dialect, options=options, on_event=demands.on_event)
+            with session_errors(url, host, place):
+                if setup is not None:
+                    await run_setup(outer, place, setup)
+                client = Client(
+                    outer.connect(place),
+                    mode=era,
+                    elicitation_callback=elicit,
+                    input_required_max_rounds=MOST_QUESTIONS,
+                    logging_callback=logs.callback if logs else None,
+                    log_level=logs.level if logs else None,
+                )
+                await client.__aenter__()
+            try:
+                if logs:
+                    await _ask_for_logs(client, logs.level, patience)
+                yield client
+            finally:
+                await client.__aexit__(None, None, None)
+
+
+@asynccontextmanager
+async def session_browser() -> AsyncIterator[StartedChromium]:
+    """Start a browser with an empty profile for the duration of the block.
+
+    Raises:
+        ChromiumMissing: No browser is installed.
+        BrowserGone: The browser does not start.
+        ToolFailed: It has ended meanwhile, or a page of it is lost.
+    """
     program = ensure_chromium()
     # A profile on disk: otherwise Chromium does not keep the data of framed pages, and a setup would be lost.
     with scratch("session") as profile:
-        async with async_playwright() as playwright:
-            try:
-                context = await playwright.chromium.launch_persistent_context(
-                    profile, **launch_options(program, off=OFF)
-                )
-            except Error as error:
-                raise ToolFailed(
-                    f"{program} does not start: run it once by hand to see why, or set MCPFRAME_CHROMIUM to another."
-                ) from error
-            context.set_default_timeout(PATIENCE * 1000)
-            ended = asyncio.Event()
-            context.on("close", lambda _: ended.set())
-            try:
-                async with host_tab(context, host) as tab, _Demands() as demands:
-                    options = Options(handshake_timeout=patience)
-                    outer = OuterFrame(page.url, dialect=dialect, options=options, on_event=demands.on_event)
-                    place = PlaywrightPlace(tab.page)
-                    try:
-                        if setup is not None:
-                            await run_setup(outer, place, setup)
-                        client = Client(
-                            outer.connect(place),
-                            mode=era,
-                            elicitation_callback=elicit,
-                            input_required_max_rounds=MOST_QUESTIONS,
-                            logging_callback=logs.callback if logs else None,
-                            log_level=logs.level if logs else None,
-                        )
-                        await client.__aenter__()
-                    except (SessionError, MCPError) as error:
-                        raise NoFramedServer(_no_session(url, host, error, tab.complaints)) from error
-                    try:
-                        if logs:
-                            await _ask_for_logs(client, logs.level, patience)
-                        yield client
-                    finally:
-                        await client.__aexit__(None, None, None)
-            except Exception as error:
-                if ended.is_set():
-                    raise ToolFailed("The browser has ended while the server was used: run this again.") from error
-                raise
-            finally:
-                with suppress(Error):
-                    await context.close()
+        browser = await launch(program, profile, addresses={}, off=OFF)
+        try:
+            yield browser
+        except Exception as error:
+            if browser.gone:
+                raise ToolFailed("The browser has ended while the server was used: run this again.") from error
+            if isinstance(error, PageGone):
+                raise ToolFailed(f"The browser's page was lost ({error}): run this again.") from error
+            raise
+        finally:
+            await browser.close()
 
 
 async def _ask_for_logs(client: Client, level: types.LoggingLevel, patience: float) -> None:
@@ -151,7 +152,7 @@ async def _ask_for_logs(client: Client, level: types.LoggingLevel, patience: flo
             await client.session.send_request(request, types.EmptyResult)
 
 
-class _Demands:
+class Demands:
     """Ends its block if the server cannot continue without its setup, as no user is present to run it."""
 
     def __init__(self) -> None:
@@ -163,7 +164,7 @@ class _Demands:
             self._demand = event
             self._limit.reschedule(asyncio.get_running_loop().time())
 
-    async def __aenter__(self) -> _Demands:
+    async def __aenter__(self) -> Demands:
         await self._limit.__aenter__()
         return self
 
@@ -178,6 +179,24 @@ class _Demands:
                 f"The server cannot go on without its setup ({message}): run it first with --setup, and give what it "
                 f"needs with {HOW}."
             ) from None
+
+
+@contextmanager
+def session_errors(url: str, host: str, place: HostPage) -> Iterator[None]:
+    """Say for a session that is opened in the block why there is none, with what the page's console has.
+
+    Args:
+        url: The address of the server's page.
+        host: The origin of the page that frames it.
+        place: That page.
+
+    Raises:
+        NoFramedServer: The page does not answer as a framed server.
+    """
+    try:
+        yield
+    except (SessionError, MCPError, PageGone) as error:
+        raise NoFramedServer(_no_session(url, host, error, place.complaints)) from error
 
 
 def _no_session(url: str, host: str, error: Exception, complaints: list[str]) -> str:

@@ -234,7 +234,7 @@ async def _read(
     await card.get_by_role("button", name="Call").click()
     result = card.locator('.result[data-state="done"], .result[data-state="error"]')
     await result.wait_for()
-    structured = await result.locator(".structured").all_text_contents()
+    structured = await result.locator("> details > pre").all_text_contents()
     text = "\n".join(await result.locator("> pre").all_text_contents())
     if await result.get_attribute("data-state") == "error":
         raise DemoError(_with(complaints, f"{TOOL} failed: {text}"))

@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from mcpframe.frame.dialects.complete import outer_dialect
 from mcpframe.kit.base.cache import cache_dir
 from mcpframe.kit.base.data import static_dir
+from mcpframe.kit.base.inspector_source import inspector_source
 from mcpframe.kit.base.progress import Progress, labelled, silent
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle.pipeline import build
@@ -110,8 +111,9 @@ def serve_inspector(
     for project in projects:
         find_server(project)
     described = {folder: server_manifest(folder, dialect) for folder in bundles}
-    own = _kept("inspector", str(static_dir()))  # the page of another installation may be different
-    page = build(static_dir() / "inspector", own, progress=labelled("The inspector", progress))
+    source = inspector_source()
+    own = _kept("inspector", str(source))  # the page of another installation may be different
+    page = build(source, own, progress=labelled("The inspector", progress))
     examples: list[dict[str, str]] = []
     with ExitStack() as stack:
         named: list[str] = []

@@ -251,9 +251,11 @@ def check_path(path: Path) -> None:
 def _write_page(folder: Path, server: str, channel: DevChannel) -> None:
     policy = _POLICY.format(origin=server)
     (folder / "_headers").write_text(
-        f"/*\n  Content-Security-Policy: {policy}\n  Referrer-Policy: no-referrer\n", "utf-8"
+        f"/*\n  Content-Security-Policy: {policy}\n  Referrer-Policy: no-referrer\n", "utf-8", newline="\n"
     )
-    (folder / "config.json").write_text(json.dumps({"state": f"{STATE_PATH[1:]}?{channel.query}"}), "utf-8")
+    (folder / "config.json").write_text(
+        json.dumps({"state": f"{STATE_PATH[1:]}?{channel.query}"}), "utf-8", newline="\n"
+    )
     copy_host_modules(folder)
     shutil.copytree(static_dir() / "dev", folder, dirs_exist_ok=True)
 

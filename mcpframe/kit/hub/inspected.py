@@ -27,7 +27,7 @@ from mcpframe.hub.serving.server import HubServer
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import PortTaken
 from mcpframe.kit.base.terminal import VisibleFormatter
-from mcpframe.kit.edges.http.endpoint import run_until_cancelled
+from mcpframe.kit.edges.http.running import run_until_cancelled
 from mcpframe.kit.edges.stdio.lines import LIMITS
 from mcpframe.kit.hub.log import logged_to
 from mcpframe.kit.hub.stdio import HubEdge

@@ -22,9 +22,11 @@ from mcpframe.hub.core.names import origin_of
 from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.core.transport import PortTransport
 from mcpframe.hub.serving.server import HubServer
+from mcpframe.hub.serving.tasks import HubTasks
 from mcpframe.kit.base.signals import ended_by_signals
 from mcpframe.kit.browser.chromium import ensure_chromium
 from mcpframe.kit.browser.profile import open_profile
+from mcpframe.kit.edges.http.access import Access
 from mcpframe.kit.hub.consent_page import BrowserAsks
 from mcpframe.kit.hub.folder_store import FolderStore
 from mcpframe.kit.hub.http import serve_http
@@ -87,18 +89,19 @@ def hub_stdio(settings: HubSettings) -> None:
     run_hub(settings, serve_stdio)
 
 
-def hub_http(settings: HubSettings, port: int, allowed_origins: Sequence[str] = ()) -> None:
-    """Serve Streamable HTTP on this machine until it is interrupted.
+def hub_http(settings: HubSettings, port: int, access: Access) -> None:
+    """Serve Streamable HTTP until it is interrupted.
 
     Args:
         port: The port; 0 takes a free one.
-        allowed_origins: The origins of web pages that may send requests.
+        access: Where it listens, and who is answered.
 
     Raises:
         PortTaken: Another program listens on the port.
-        McpFrameError: The browser does not start, or an origin can never match.
+        McpFrameError: The browser does not start, or as by `Access.check`.
     """
-    run_hub(settings, lambda server: serve_http(server, port, allowed_origins))
+    access.check()
+    run_hub(settings, lambda server: serve_http(server, port, access))
 
 
 def run_hub(settings: HubSettings, serve: Callable[[HubServer], Awaitable[None]]) -> None:
@@ -144,7 +147,7 @@ async def _main(
     )
     hub = Hub(transport, tabs, store, clock, options)
     tabs.on_active = hub.activated
-    server = HubServer(hub, version=version("mcpframe"))
+    server = HubServer(hub, version=version("mcpframe"), tasks=HubTasks(hub))
     failure: Exception | None = None
     with ended_by_signals():
         try:

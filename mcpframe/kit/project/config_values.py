@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Discriminator, Tag
 from mcpframe.frame.core.errors import OriginError
 from mcpframe.frame.core.origins import NOT_EXACT, SELF, parse_origin
 from mcpframe.frame.dialects.available import entries_of, offered_names
+from mcpframe.kit.project.origin_trial import read_token
 from mcpframe.views.html import url_origin
 
 Origins = Annotated[list[str], Tag("list")] | Annotated[dict[str, list[str]], Tag("table")]
@@ -153,6 +154,11 @@ def _integrity(value: str) -> str:
     return value
 
 
+def _trial_token(value: str) -> str:
+    read_token(value)
+    return value
+
+
 Value = Annotated[str, AfterValidator(_no_nul)]
 Sources = Annotated[list[str], AfterValidator(_sources)]
 RelativePath = Annotated[str, AfterValidator(_relative)]
@@ -168,4 +174,5 @@ SandboxOrigin = Annotated[str, AfterValidator(_sandbox_origin)]
 NpmName = Annotated[str, AfterValidator(_npm_name)]
 NpmVersion = Annotated[str, AfterValidator(_npm_version)]
 Integrity = Annotated[str, AfterValidator(_integrity)]
+TrialTokenText = Annotated[str, AfterValidator(_trial_token)]
 AllowedOrigins = Annotated[Origins, Discriminator(_form), AfterValidator(_origins)]

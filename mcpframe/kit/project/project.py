@@ -50,6 +50,7 @@ class Project:
         absent: The packages that it lacks, if not written for mcpframe: see `compat.third_party_placeholders`.
         beside_inspector: Whether the inspector is beside the bundle: pages of the bundle's own site may embed it,
             besides those of its allowed origins, and its own page leads to the inspector.
+        installable: Whether its page can be installed and works offline, in a tab of its own.
     """
 
     root: Path
@@ -68,6 +69,7 @@ class Project:
     at_home: bool = False
     absent: Mapping[str, Any] = field(default_factory=dict)
     beside_inspector: bool = False
+    installable: bool = False
 
     @property
     def lock_path(self) -> Path:

@@ -27,6 +27,7 @@ from mcpframe.kit.project.config_values import (
     RelativePath,
     SandboxOrigin,
     Sources,
+    TrialTokenText,
     Value,
     Variable,
 )
@@ -149,6 +150,8 @@ class McpframeConfig(_Section):
         lazy: Requirements fetched only when the server calls `mcpframe.load`.
         assets: Glob patterns of further files for the server or its page, such as data, HTML, JavaScript and images.
         styles: Style sheets of the page.
+        icons: Images of the page where it is installed, PNG or SVG, with `mcpframe build --pwa`; by default the first
+            letter of its title.
         npm: npm packages whose files the page uses, by name.
         leave_out: Packages to leave out of all requirements: those without a wheel for Pyodide that the server does not
             need.
@@ -162,6 +165,8 @@ class McpframeConfig(_Section):
         csp: The page's allowed sources.
         sandbox_origin: A second origin of the published folder, for the sandboxed content of the page's `AppHost` and
             `UiHost`; or `"self"` for a frame of the page's own server whose sandbox takes away its origin.
+        origin_trials: Tokens of origin trials for the origin at which the bundle is published, such as Chrome's of
+            WebMCP. They are in the page and in the header files.
         options: Deadlines and limits of the connection.
         runs_in: `worker` to run the server in a Web Worker, where a tool that computes blocks nothing, and can be
             stopped; or `page`.
@@ -194,6 +199,7 @@ class McpframeConfig(_Section):
     lazy: list[str] = []
     assets: list[RelativePath] = []
     styles: list[RelativePath] = []
+    icons: list[RelativePath] = []
     npm: dict[NpmName, NpmConfig] = {}
     leave_out: list[PackageName] = []
     build_sdists: bool = False
@@ -203,6 +209,7 @@ class McpframeConfig(_Section):
     app: AppConfig = AppConfig()
     csp: CspConfig = CspConfig()
     sandbox_origin: SandboxOrigin | None = None
+    origin_trials: Annotated[list[TrialTokenText], Field(max_length=8)] = []
     options: OptionsConfig = OptionsConfig()
     runs_in: Literal["worker", "page"] = "page"
     tool_timeout: Seconds | dict[str, Seconds] = {}

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from fnmatch import fnmatch
+from importlib.resources.abc import Traversable
 
-from mcpframe.kit.base.data import static_dir, templates_dir
+from mcpframe.kit.base.data import static_dir, templates
 from mcpframe.kit.base.errors import ScaffoldError
 
 DEFAULT = "minimal"
@@ -29,7 +30,7 @@ _NAMED = ("pyproject.toml", "README.md", "server.py", "src/view.py")
 
 def template_names() -> list[str]:
     """Return the names of all templates."""
-    return sorted(path.parent.name for path in templates_dir().glob("*/pyproject.toml"))
+    return sorted(each.name for each in templates().iterdir() if each.joinpath("pyproject.toml").is_file())
 
 
 def template_files(name: str, template: str = DEFAULT) -> dict[str, bytes]:
@@ -49,15 +50,21 @@ def template_files(name: str, template: str = DEFAULT) -> dict[str, bytes]:
         )
     if template not in template_names():
         raise ScaffoldError(f"There is no template {template!r}; there are: {', '.join(template_names())}.")
-    root = templates_dir() / template
-    paths = {path.relative_to(root): path for path in sorted(root.rglob("*")) if path.is_file()}
-    files = {inner.as_posix(): path.read_bytes() for inner, path in paths.items() if not _is_left_out(inner.parts)}
+    files = _files_in(templates().joinpath(template))
     files |= {target: (static_dir() / "new" / source).read_bytes() for target, source in _ADDED.items()}
     return files | {path: _renamed(files[path], template, name) for path in _NAMED if path in files}
 
 
-def _is_left_out(parts: tuple[str, ...]) -> bool:
-    return any(fnmatch(part, pattern) for part in parts for pattern in _LEFT_OUT)
+def _files_in(folder: Traversable, above: str = "") -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    for each in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if any(fnmatch(each.name, pattern) for pattern in _LEFT_OUT):
+            continue
+        if each.is_dir():
+            found |= _files_in(each, f"{above}{each.name}/")
+        else:
+            found[above + each.name] = each.read_bytes()
+    return found
 
 
 def _renamed(data: bytes, template: str, name: str) -> bytes:

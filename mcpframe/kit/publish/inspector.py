@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mcpframe.kit.base.cache import write_file
-from mcpframe.kit.base.data import static_dir
+from mcpframe.kit.base.inspector_source import inspector_source
 from mcpframe.kit.base.progress import Progress, labelled, silent
-from mcpframe.kit.bundle.assembly.assets import INSPECTOR
 from mcpframe.kit.bundle.output_root import BuildResult
 from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.bundle.snapshot.camera import Camera
@@ -35,7 +34,7 @@ def build_inspector(
     Raises:
         KitError: It cannot be built, or written.
     """
-    built = build(static_dir() / INSPECTOR, out, taking=taking, progress=labelled("The inspector", progress))
+    built = build(inspector_source(), out, taking=taking, progress=labelled("The inspector", progress))
     servers = [{"title": result.manifest["title"], "url": f"../{result.url_path}"} for result in results]
     offered = {"servers": servers, **({"runs": runs} if runs else {})}
     write_file(built.folder / "examples.json", json.dumps(offered).encode(), public=True)

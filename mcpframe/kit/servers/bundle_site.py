@@ -15,7 +15,7 @@ from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, Response
 
 from mcpframe.kit.bundle.assembly.assets import SHARED
-from mcpframe.kit.bundle.assembly.manifest import MANIFEST
+from mcpframe.kit.bundle.assembly.built_manifest import MANIFEST
 from mcpframe.kit.servers.guests import with_ancestors, with_guests
 from mcpframe.kit.web.site import Site
 

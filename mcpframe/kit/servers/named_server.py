@@ -11,8 +11,8 @@ from typing import Any
 from mcpframe.frame.core.places import parse_address
 from mcpframe.kit.base.cache import cache_dir
 from mcpframe.kit.base.errors import ConfigError, NoFramedServer
-from mcpframe.kit.bundle.assembly.manifest import MANIFEST, read_manifests
-from mcpframe.kit.project.packaged import package_project
+from mcpframe.kit.base.extras import need
+from mcpframe.kit.bundle.assembly.built_manifest import MANIFEST, read_manifests
 from mcpframe.kit.project.source_file import has_project, is_there, project_file
 from mcpframe.kit.servers.published import not_offered
 
@@ -20,6 +20,7 @@ KINDS = "the address of a server's page, a built folder, a project, its Python f
 """The kinds of names, for help and errors."""
 
 PACKAGE = "package:"
+_BUILDING = "Building a server"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -81,11 +82,15 @@ def named_server(word: str) -> Named:
     Raises:
         OriginError: The address cannot be framed.
         ConfigError: It is none of these, or a damaged bundle.
+        ExtraMissing: It has to be built, which needs the extra of authors.
         ScaffoldError: The package's name is invalid.
     """
     if _SCHEME.match(word):
         return Published(*parse_address(word))
     if word.startswith(PACKAGE):
+        need("author", _BUILDING)
+        from mcpframe.kit.project.packaged import package_project
+
         requirement = word.removeprefix(PACKAGE)
         return Sources(package_project(requirement, package_folder(requirement)))
     path = Path(word).expanduser().absolute()
@@ -100,6 +105,7 @@ def named_server(word: str) -> Named:
     elif path.name == MANIFEST:
         raise ConfigError(f"{path} is a file of a bundle: give the bundle's folder.")
     project_file(path)  # raises if there is none
+    need("author", _BUILDING)
     return Sources(path)
 
 

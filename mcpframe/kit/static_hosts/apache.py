@@ -15,6 +15,9 @@ from mcpframe.kit.static_hosts.rules import (
 )
 from mcpframe.kit.static_hosts.static_host import StaticHost
 
+_COPY = "MCPFRAME_COPY"
+"""The variable of a request that is answered with the compressed copy of a file: an asset may end with `.gz`, too."""
+
 
 def _text(pages: Pages) -> str:
     lines = [
@@ -36,15 +39,13 @@ def _text(pages: Pages) -> str:
         lines += [f'  Header always set {key} "{value}" env=MCPFRAME_PAGE_{number}' for key, value in headers.items()]
     lines += ["</IfModule>", "<IfModule mod_rewrite.c>", "  RewriteEngine On"]
     lines += ["  RewriteCond %{HTTP:Accept-Encoding} gzip", "  RewriteCond %{REQUEST_FILENAME}.gz -f"]
-    lines += ["  RewriteRule ^(.+)\\.(js|mjs|wasm|zip|json|css|html)$ $1.$2.gz [L,E=MCPFRAME_GZ:1]"]
+    lines += ["  RewriteRule ^(.+)\\.(js|mjs|wasm|zip|json|css|html)$ $1.$2.gz [L]"]
+    lines += ["  RewriteCond %{REQUEST_FILENAME} ^(.+)\\.gz$", "  RewriteCond %1 -f"]
+    lines += [f"  RewriteRule \\.gz$ - [E=no-gzip:1,E={_COPY}:1]"]
     for ending, kind in {**TYPES, "html": "text/html"}.items():
-        lines += [f"  RewriteRule \\.{ending}\\.gz$ - [T={kind},E=no-gzip:1]"]
-    lines += [
-        '  <FilesMatch "\\.gz$">',
-        "    Header set Content-Encoding gzip",
-        "    Header append Vary Accept-Encoding",
-    ]
-    lines += ["  </FilesMatch>", "</IfModule>"]
+        lines += [f"  RewriteCond %{{ENV:{_COPY}}} 1", f"  RewriteRule \\.{ending}\\.gz$ - [T={kind}]"]
+    lines += [f"  Header set Content-Encoding gzip env={_COPY}", f"  Header append Vary Accept-Encoding env={_COPY}"]
+    lines += ["</IfModule>"]
     return "\n".join(lines) + "\n"
 
 
@@ -53,4 +54,5 @@ APACHE = StaticHost(
     "allow `.htaccess`, with `mod_headers` and `mod_mime`",
     files=(".htaccess",),
     text=_text,
+    server="Apache",
 )

@@ -30,4 +30,5 @@ AZURE = StaticHost(
     "nothing: `staticwebapp.config.json` is read",
     files=("staticwebapp.config.json",),
     text=_text,
+    domains=(".azurestaticapps.net",),
 )

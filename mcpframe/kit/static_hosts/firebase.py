@@ -9,4 +9,10 @@ def _text(pages: Pages) -> str:
     return json_text({"hosting": {"public": ".", "trailingSlash": True, "headers": rules}})
 
 
-FIREBASE = StaticHost("Firebase Hosting", "nothing: `firebase.json` is read", files=("firebase.json",), text=_text)
+FIREBASE = StaticHost(
+    "Firebase Hosting",
+    "nothing: `firebase.json` is read",
+    files=("firebase.json",),
+    text=_text,
+    domains=(".web.app", ".firebaseapp.com"),
+)

@@ -44,4 +44,5 @@ NGINX = StaticHost(
     "`include …/nginx.conf;` in the `server` block that serves the folder",
     files=("nginx.conf",),
     text=_text,
+    server="nginx",
 )

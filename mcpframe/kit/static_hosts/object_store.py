@@ -3,5 +3,8 @@
 from mcpframe.kit.static_hosts.static_host import StaticHost
 
 OBJECT_STORE = StaticHost(
-    "an object store", "set the types of `.mjs`, `.wasm` and `.zip`, and `Cache-Control` by folder"
+    "an object store",
+    "set types, encodings and `Cache-Control` of the files, as the script of `mcpframe publish s3` does",
+    domains=(".amazonaws.com",),
+    server="AmazonS3",
 )

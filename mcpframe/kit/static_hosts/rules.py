@@ -46,16 +46,19 @@ SANDBOX_HEADERS = {"Connection-Allowlist": '("*://*:*");redirects=allow;webrtc=b
 """Headers of the sandbox proxy. Its views inherit them: any URL, as their policy limits those, and no WebRTC."""
 
 
-def pages_of(policies: Mapping[str, str]) -> Pages:
+def pages_of(policies: Mapping[str, str], trials: Mapping[str, Sequence[str]] | None = None) -> Pages:
     """Return the headers of each bundle's folder.
 
     Args:
         policies: The Content-Security-Policy of each, with frame-ancestors.
+        trials: The tokens of origin trials of those that have some.
     """
-    return {
-        name: {"Content-Security-Policy": policy, "Permissions-Policy": _PERMISSIONS}
-        for name, policy in sorted(policies.items())
-    }
+    found = {}
+    for name, policy in sorted(policies.items()):
+        found[name] = {"Content-Security-Policy": policy, "Permissions-Policy": _PERMISSIONS}
+        if tokens := (trials or {}).get(name):
+            found[name]["Origin-Trial"] = ", ".join(tokens)
+    return found
 
 
 def hashed_of(name: str) -> str:

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from mcpframe.kit.static_hosts.rules import Pages
 
+TEXTS = frozenset({"html", "js", "mjs", "json", "css", "svg", "txt", "wasm"})
+"""What hosts compress by the types of files: texts and WebAssembly, and neither archives nor unknown types."""
+
 
 def _empty(_: Pages) -> str:
     return ""
@@ -23,6 +26,14 @@ class StaticHost:
         text: Returns the text of that file.
         sends_headers: Whether a site can choose the headers.
         most_rules: How many rules of its file it reads; None for no limit.
+        most_file_bytes: The size of the largest file that it takes; None for no limit.
+        most_files: How many files a site may have; None for no limit.
+        most_bytes: The size of the largest site; None for no limit.
+        compresses: The endings of the names of files that it compresses; None if it sends the `.gz` files of a build,
+            or if that is not known.
+        domains: The ends of the names of its sites' machines, by which it is recognized.
+        server: The beginning of its `Server` header, by which it is recognized elsewhere; empty if others have it.
+        kept: The seconds for which browsers keep a file, where a site cannot choose that; None if it can.
     """
 
     title: str
@@ -31,3 +42,10 @@ class StaticHost:
     text: Callable[[Pages], str] = _empty
     sends_headers: bool = True
     most_rules: int | None = None
+    most_file_bytes: int | None = None
+    most_files: int | None = None
+    most_bytes: int | None = None
+    compresses: frozenset[str] | None = None
+    kept: int | None = None
+    domains: tuple[str, ...] = ()
+    server: str = ""

@@ -1,7 +1,7 @@
 """Vercel."""
 
 from mcpframe.kit.static_hosts.rules import HASHED_PREFIXES, Pages, json_text, source_rules
-from mcpframe.kit.static_hosts.static_host import StaticHost
+from mcpframe.kit.static_hosts.static_host import TEXTS, StaticHost
 
 
 def _text(pages: Pages) -> str:
@@ -10,4 +10,12 @@ def _text(pages: Pages) -> str:
     return json_text({"trailingSlash": True, "headers": rules})
 
 
-VERCEL = StaticHost("Vercel", "nothing: `vercel.json` is read", files=("vercel.json",), text=_text)
+VERCEL = StaticHost(
+    "Vercel",
+    "nothing: `vercel.json` is read",
+    files=("vercel.json",),
+    text=_text,
+    compresses=TEXTS,
+    domains=(".vercel.app",),
+    server="Vercel",
+)

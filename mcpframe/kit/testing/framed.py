@@ -17,7 +17,6 @@ from mcpframe.frame.session.setup_phase import SetupResult
 from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.base.errors import SetupNotDone
 from mcpframe.kit.browser.cross_loop_window import DistantPlace, ask
-from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from mcpframe.kit.browser.setup_form import Answers, answer_setup, page_started
 from mcpframe.kit.testing.shared_browser import ServedBundle, SharedBrowser
 from mcpframe.kit.testing.wire_record import WireRecord
@@ -82,6 +81,8 @@ class FramedServer:
     client: Client
 
     def __init__(self, bundle: ServedBundle, tab: HostTab, options: FramedOptions, browser: SharedBrowser) -> None:
+        from mcpframe.kit.browser.playwright_window import PlaywrightPlace  # not installed for tests in memory alone
+
         self.url = bundle.url
         self.setup_result: SetupResult | None = None
         self.outer = OuterFrame(

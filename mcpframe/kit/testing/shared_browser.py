@@ -21,6 +21,7 @@ from mcpframe.frame.core.origins import OPAQUE
 from mcpframe.frame.dialects.available import view_dialects
 from mcpframe.kit.base.cache import cache_dir
 from mcpframe.kit.base.errors import ConfigError
+from mcpframe.kit.base.extras import need
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.browser.chromium import devtools_address, ensure_chromium, launch_options
@@ -104,11 +105,13 @@ class SharedBrowser:
         """Start the browser, once.
 
         Raises:
+            ExtraMissing: Playwright is not installed.
             ChromiumMissing: Chromium is not installed.
             BrowserGone: It does not start.
         """
         if self._context:
             return
+        need("test", "A test in the browser")
         with progress("Starting the browser"):
             self._start()
 
@@ -133,7 +136,7 @@ class SharedBrowser:
         Raises:
             KitError: It cannot be built.
         """
-        from mcpframe.kit.bundle.assembly.manifest import origins_of
+        from mcpframe.kit.bundle.assembly.built_manifest import origins_of
         from mcpframe.kit.servers.published import host_in
         from mcpframe.kit.web.serve import serve_app
         from mcpframe.kit.web.site import Site
@@ -239,7 +242,7 @@ async def _running_loop() -> asyncio.AbstractEventLoop:
 async def _launched(chromium: Path, profile: Path) -> AsyncIterator[BrowserContext]:
     from playwright.async_api import async_playwright
 
-    from mcpframe.kit.browser.host_tab import OFF
+    from mcpframe.kit.browser.devtools.host_page import OFF
 
     options = launch_options(chromium, off=OFF)
     options["args"] = [*options["args"], "--remote-debugging-port=0"]

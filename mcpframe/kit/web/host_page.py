@@ -16,6 +16,8 @@ from mcpframe.kit.base.progress import Progress, silent
 
 _SHOWN_BY = "visible.js"
 """The module for the texts that a host of ours shows."""
+_FORMS = ("element-form.js", "element-parts.js", "element-result.js")
+"""The modules of `<mcp-server>` that the demo's page makes forms and results with."""
 
 _CLIENT = "@modelcontextprotocol/client"
 
@@ -118,9 +120,13 @@ def write_host_page(folder: Path, frame_url: str, client: Path) -> None:
     """
     shutil.copytree(static_dir() / "demo", folder, dirs_exist_ok=True)
     copy_host_modules(folder)
+    for name in _FORMS:
+        shutil.copy2(static_dir() / "host" / name, folder)
     shutil.copy2(client, folder / "mcp-client.js")
-    (folder / "config.json").write_text(json.dumps({"url": frame_url}), "utf-8")
+    (folder / "config.json").write_text(json.dumps({"url": frame_url}), "utf-8", newline="\n")
     origin = "/".join(frame_url.split("/", 3)[:3])
     (folder / "_headers").write_text(
-        f"/*\n  Content-Security-Policy: {_POLICY.format(origin=origin)}\n  Referrer-Policy: no-referrer\n", "utf-8"
+        f"/*\n  Content-Security-Policy: {_POLICY.format(origin=origin)}\n  Referrer-Policy: no-referrer\n",
+        "utf-8",
+        newline="\n",
     )

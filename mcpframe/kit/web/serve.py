@@ -51,8 +51,12 @@ class Served:
     @property
     def origin(self) -> str:
         """The origin of its pages, such as `http://127.0.0.1:8000`."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{host}:{self.port}"
+        return f"http://{bracketed(self.host)}:{self.port}"
+
+
+def bracketed(host: str) -> str:
+    """Return a host name or an IP address as it stands in an address: one of IPv6 in brackets."""
+    return f"[{host}]" if ":" in host else host
 
 
 @contextlib.contextmanager
@@ -135,6 +139,7 @@ def http_settings(app: ASGIApp, ws: Literal["none", "wsproto"] = "none", ws_max_
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,  # by default uvicorn believes what any program of this machine says of the client
         # Longer than clients keep idle connections: a request fails if its connection is closed at that moment.
         timeout_keep_alive=600,
         timeout_graceful_shutdown=1,
@@ -155,10 +160,15 @@ class _Server(uvicorn.Server):
 
 def bind(host: str, port: int) -> socket.socket:
     """Listen on a loopback address. Raises `PortTaken` and `ServeError`, as `serve_folder` does."""
-    if host != "localhost" and not _is_loopback(host):
+    if not is_loopback(host):
         raise ServeError(
             f"{host!r} is not a loopback address: previews are served on this machine only, say on 127.0.0.1."
         )
+    return listen(host, port)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Listen on any address of this machine. Raises `PortTaken` and `ServeError`."""
     # asyncio sets TCP_NODELAY only if the protocol is named; without it, a small body waits 40 ms for the head's ACK.
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -180,7 +190,10 @@ def bind(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Return whether a host is this machine alone: a loopback address, or `localhost`."""
+    if host == "localhost":
+        return True
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -8,7 +8,7 @@ import { outlineOf } from "../../host/host-json.js";
 import { isJsonRpc } from "../../host/messages.js";
 import { FrameTransport } from "../../host/session.js";
 
-/** @import { Dialect } from "../../host/connection.js" */
+/** @import { Dialect } from "../../host/dialect.js" */
 
 /** What a port is handed over with: pages over `mcp-browser-transport` of npm wait for it. To all others it is noise. */
 const HANDOVER = "init";

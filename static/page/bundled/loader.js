@@ -1,4 +1,4 @@
-// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/page.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "2127a51ddd0d6b7c3252772d784322acf9bee879a68ba072862a0d840b611bfd"}
+// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/missing.js", "page/page.js", "page/read-now.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "e2d34075ee6092480aa51e7588916850b6488fe40bd4cc3776bd2f65011d5545"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -188,467 +188,6 @@ function checkBytes(text, maxBytes) {
 }
 var tooLarge = (limit) => new Unwritable("MessageTooLarge", `The message has more than ${limit} bytes (maxMessageBytes).`);
 
-// static/page/sha256.js
-var fraction = (value) => (value - Math.floor(value)) * 2 ** 32 | 0;
-var PRIMES = Array.from({ length: 311 }, (_, i) => i + 2).filter((n) => {
-  for (let d = 2; d * d <= n; d += 1) if (n % d === 0) return false;
-  return true;
-});
-var K = PRIMES.slice(0, 64).map((prime) => fraction(Math.cbrt(prime)));
-var START = PRIMES.slice(0, 8).map((prime) => fraction(Math.sqrt(prime)));
-function sha256(bytes2) {
-  const state = Int32Array.from(START);
-  const words = new Int32Array(64);
-  const whole = bytes2.length - bytes2.length % 64;
-  const view = new DataView(bytes2.buffer, bytes2.byteOffset, bytes2.byteLength);
-  for (let at = 0; at < whole; at += 64) block(state, words, view, at);
-  const tail = new Uint8Array(bytes2.length % 64 < 56 ? 64 : 128);
-  tail.set(bytes2.subarray(whole));
-  tail[bytes2.length % 64] = 128;
-  const end = new DataView(tail.buffer);
-  end.setUint32(tail.length - 8, Math.floor(bytes2.length / 2 ** 29));
-  end.setUint32(tail.length - 4, bytes2.length << 3 >>> 0);
-  for (let at = 0; at < tail.length; at += 64) block(state, words, end, at);
-  const hash = new DataView(new ArrayBuffer(32));
-  for (const [i, word] of state.entries()) hash.setInt32(i * 4, word);
-  return new Uint8Array(hash.buffer);
-}
-function block(state, w, view, at) {
-  for (let i = 0; i < 16; i += 1) w[i] = view.getInt32(at + i * 4);
-  for (let i = 16; i < 64; i += 1) {
-    const x = w[i - 15];
-    const y = w[i - 2];
-    const s0 = (x >>> 7 | x << 25) ^ (x >>> 18 | x << 14) ^ x >>> 3;
-    const s1 = (y >>> 17 | y << 15) ^ (y >>> 19 | y << 13) ^ y >>> 10;
-    w[i] = w[i - 16] + s0 + w[i - 7] + s1 | 0;
-  }
-  let [a, b, c, d, e, f, g, h] = state;
-  for (let i = 0; i < 64; i += 1) {
-    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
-    const t1 = h + s1 + (e & f ^ ~e & g) + K[i] + w[i] | 0;
-    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
-    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
-    h = g;
-    g = f;
-    f = e;
-    e = d + t1 | 0;
-    d = c;
-    c = b;
-    b = a;
-    a = t1 + t2 | 0;
-  }
-  for (const [i, word] of [a, b, c, d, e, f, g, h].entries()) state[i] = state[i] + word | 0;
-}
-
-// static/page/fetch-now.js
-function fetchNow(url, file) {
-  const request = new XMLHttpRequest();
-  let problem = "could not be fetched: check the network.";
-  try {
-    request.open("GET", url, false);
-    request.overrideMimeType("text/plain; charset=x-user-defined");
-    request.send();
-    if (request.status === 200) {
-      const text = request.responseText;
-      const data = new Uint8Array(text.length);
-      for (let at = 0; at < text.length; at += 1) data[at] = text.charCodeAt(at);
-      if (`sha256-${btoa(String.fromCharCode(...sha256(data)))}` === file.integrity) return data;
-      problem = "is not the file that was built (its hash is wrong): upload the whole folder again.";
-    } else {
-      problem = `is missing (the web server answers ${request.status}): upload the whole folder that was built.`;
-    }
-  } catch (error) {
-    console.error(error);
-  }
-  console.error(`${url} ${problem}`);
-  throw new Error(`${url} ${problem}`);
-}
-function readNow(url, file, FS) {
-  try {
-    return fetchNow(url, file);
-  } catch {
-    throw new FS.ErrnoError(29);
-  }
-}
-
-// static/page/deferred-modules.js
-var DeferredModules = class {
-  /** `file`: the archive's entry in the boot config, with `integrity`, `bytes`, and `to`, the folder it is for. */
-  constructor(url, file) {
-    this.url = url;
-    this.file = file;
-    this.index = [];
-    this.nodes = [];
-  }
-  /** Creates all files in their folders, with their content if the archive is given. */
-  place(FS, archive = null) {
-    const folders = /* @__PURE__ */ new Map();
-    for (const [path, offset, size] of this.index) {
-      const cut = path.lastIndexOf("/");
-      const folder = `${this.file.to}/${path.slice(0, cut)}`;
-      if (!folders.has(folder)) {
-        FS.mkdirTree(folder);
-        folders.set(folder, FS.lookupPath(folder).node);
-      }
-      const node = FS.mknod(`${folder}/${path.slice(cut + 1)}`, 33188, 0);
-      node.usedBytes = size;
-      if (archive) node.contents = archive.subarray(offset, offset + size);
-      else this.#fillOnRead(FS, node, offset, size);
-    }
-  }
-  #fillOnRead(FS, node, offset, size) {
-    this.nodes.push([node, offset, size]);
-    Object.defineProperty(node, "contents", {
-      configurable: true,
-      enumerable: true,
-      get: () => {
-        this.#fill(FS);
-        return node.contents;
-      },
-      set: (value) => Object.defineProperty(node, "contents", { value, configurable: true, enumerable: true, writable: true })
-    });
-  }
-  /** Fetches the content in the background. */
-  async come(fetchBytes) {
-    if (this.nodes.length) this.#put(await fetchBytes(this.file));
-  }
-  #fill(FS) {
-    this.#put(readNow(this.url, this.file, FS));
-  }
-  #put(archive) {
-    for (const [node, offset, size] of this.nodes) {
-      const value = archive.subarray(offset, offset + size);
-      if (Object.getOwnPropertyDescriptor(node, "contents").get) {
-        Object.defineProperty(node, "contents", { value, configurable: true, enumerable: true, writable: true });
-      }
-    }
-    this.nodes = [];
-  }
-};
-
-// static/page/layer-content.js
-function contentOf(bytes2) {
-  let at = 4 + new DataView(bytes2.buffer, bytes2.byteOffset).getUint32(0, true);
-  const meta = JSON.parse(new TextDecoder().decode(bytes2.subarray(4, at)));
-  const runs = meta.runs.map((size) => {
-    const numbers = new Uint32Array(size);
-    const end = at + size;
-    let count = 0;
-    for (let shift = 0; at < end; at += 1) {
-      numbers[count] |= (bytes2[at] & 127) << shift;
-      shift += 7;
-      if (bytes2[at] > 127) continue;
-      count += 1;
-      shift = 0;
-    }
-    return numbers.subarray(0, count);
-  });
-  return { ...meta, runs, parts: new Uint32Array(bytes2.buffer, bytes2.byteOffset + at, bytes2.length - at >>> 2) };
-}
-
-// static/page/remembered.js
-var keyOf = ({ url, name: name2 }) => `mcpframe snapshot ${new URL(".", new URL(url, document.baseURI)).pathname}${name2}`;
-var GZIPPED = 0.29;
-function isChosen(files3) {
-  return Boolean(files3.snapshot) && (Boolean(files3.wasm.address) || !isSlow() || ofSnapshot(files3) <= ofArchives(files3, "all"));
-}
-var bytesOf = (files3) => files3.reduce((sum, { bytes: bytes2 }) => sum + bytes2, 0);
-function ofSnapshot(files3) {
-  const { layers, decoder, files: which } = files3.snapshot;
-  const missing = layers.filter((layer) => !isRemembered(layer));
-  return bytesOf(missing) + (missing.length === layers.length ? decoder.bytes : 0) + ofArchives(files3, which);
-}
-function ofArchives({ archives, deferred, wasm, libraries }, which) {
-  const fetched = archives.filter(({ own }) => which === "all" || which === "own" && own);
-  if (which === "all" && deferred.atStart) fetched.push(deferred);
-  if (which !== "none") fetched.push(...[wasm, ...libraries].flatMap(({ second }) => second ?? []));
-  return GZIPPED * bytesOf(fetched);
-}
-function isSlow() {
-  const line = navigator.connection;
-  return Boolean(line?.saveData || ["slow-2g", "2g", "3g"].includes(line?.effectiveType));
-}
-function isRemembered(layer) {
-  try {
-    return localStorage.getItem(keyOf(layer)) === layer.integrity;
-  } catch {
-    return false;
-  }
-}
-function remember(layer) {
-  try {
-    if (!isRemembered(layer)) localStorage.setItem(keyOf(layer), layer.integrity);
-  } catch {
-    return;
-  }
-}
-
-// static/page/restore.js
-var MAGIC = 1886286592;
-var HEADER = 48;
-var unused = (reason) => `The snapshot of this page is not used (${reason}); it starts without it.`;
-function fetchForNextTime({ snapshot }, fetchBytes) {
-  if (!snapshot || navigator.connection?.saveData) return;
-  whenQuiet(async () => {
-    await Promise.all([...snapshot.layers, snapshot.decoder].map(fetchBytes));
-    snapshot.layers.forEach(remember);
-  });
-}
-var QUIET = 2e3;
-var IDLE_OPTIONS = { timeout: 3e3 };
-function whenQuiet(act) {
-  const idle = globalThis.requestIdleCallback ?? /** @type {any} */
-  ((run2) => run2());
-  setTimeout(() => idle(() => act().catch((error) => console.debug(error)), IDLE_OPTIONS), QUIET);
-}
-var Snapshot = class {
-  #layers = [];
-  /**
-   * @param file the snapshot's entry in the boot config
-   * @param {Promise<Layer[] | null>} fetched see `fetchSnapshot`
-   */
-  constructor(file, fetched) {
-    this.file = file;
-    this.arrived = this.#read(fetched);
-    this.arrived.catch(() => {
-    });
-  }
-  async #read(fetched) {
-    const layers = await fetched;
-    if (!layers) throw new Error("the page has not used it");
-    performance.mark("mcpframe:unpacked");
-    this.#layers = layers.map(({ bytes: bytes2, content = contentOf(bytes2), checked }) => ({ ...content, checked }));
-  }
-  /** Returns a snapshot in Pyodide's format, but without its memory, which `fill` writes once it has arrived. */
-  head() {
-    const text = new TextEncoder().encode(JSON.stringify(this.file.layers.at(-1).references));
-    const head = new Uint8Array(Math.ceil((HEADER + text.length) / 16) * 16);
-    const words = new Uint32Array(head.buffer);
-    words.set([MAGIC, head.length, text.length, 0]);
-    for (let word = 0; word < 8; word += 1) {
-      words[4 + word] = parseInt(this.file.build.slice(word * 8, word * 8 + 8), 16);
-    }
-    head.set(text, HEADER);
-    return head;
-  }
-  /** Writes the snapshot into memory, except for what is there already. */
-  async fill(module) {
-    await this.arrived;
-    const { memory } = this.#layers.at(-1);
-    let used = module.HEAPU8.length;
-    if (used < memory) module.growMemory(memory);
-    if (module.HEAPU8.length !== memory) throw new Error("it is of another size of memory");
-    for (const layer of this.#layers) {
-      if (module.wasmTable.length !== layer.table)
-        throw new Error(`its table has ${layer.table} entries, not ${module.wasmTable.length}`);
-      const sum = place(layer, module.HEAPU32, used >>> 2);
-      if (layer.links) link(module.HEAPU32, layer.links);
-      await layer.checked;
-      if (layer.check !== void 0 && sum !== layer.check)
-        throw new Error("memory at the start is different in this browser");
-      used = layer.memory;
-    }
-    this.#layers = [];
-    const names = module._tzname >>> 2;
-    module.__tzset_js(module._timezone, module._daylight, module.HEAPU32[names], module.HEAPU32[names + 1]);
-    performance.mark("mcpframe:restored");
-  }
-  /** Returns what is different for each visitor, for after_restore.py. */
-  visitor() {
-    const year = (/* @__PURE__ */ new Date()).getFullYear();
-    return {
-      language: `${(navigator.language ?? "C").replace("-", "_")}.UTF-8`,
-      agent: navigator.userAgent,
-      zones: [new Date(year, 0, 1), new Date(year, 6, 1)].map((date) => date.getTimezoneOffset()),
-      paths: this.file.paths
-    };
-  }
-};
-var FEW = 32;
-function place({ runs: [same, own, zeros, part], parts, check }, words, used) {
-  let at = 0;
-  let placed = 0;
-  let sum = 0;
-  for (let run2 = 0; run2 < part.length; run2 += 1) {
-    if (check !== void 0) sum = checksum(words, at, at + same[run2], sum);
-    at += same[run2] + own[run2];
-    if (at < used) words.fill(0, at, Math.min(at + zeros[run2], used));
-    at += zeros[run2];
-    const end = placed + part[run2];
-    if (part[run2] > FEW) words.set(parts.subarray(placed, end), at);
-    else for (let index = 0; index < part[run2]; index += 1) words[at + index] = parts[placed + index];
-    at += part[run2];
-    placed = end;
-  }
-  return sum >>> 0;
-}
-var FLAGS = 3;
-function link(words, first) {
-  let at = first;
-  do {
-    const word = words[at >>> 2];
-    const following = at + ((word & ~FLAGS) >>> 0);
-    const isLast = following === at || following >= words.byteLength;
-    const next = isLast ? first : following;
-    words[at >>> 2] = next | word & FLAGS;
-    words[(next >>> 2) + 1] |= at;
-    at = next;
-  } while (at !== first);
-}
-function checksum(words, from, to, sum) {
-  for (let word = from; word < to; word += 1) sum = Math.imul(sum ^ words[word], 16777619);
-  return sum;
-}
-
-// static/page/unzip.js
-function* stored(zip) {
-  const view = new DataView(zip.buffer, zip.byteOffset, zip.byteLength);
-  const text = new TextDecoder();
-  let end = zip.length - 22;
-  while (end >= 0 && view.getUint32(end, true) !== 101010256) end -= 1;
-  if (end < 0) throw new Error("An archive of this page is damaged: upload the whole folder that was built.");
-  let at = view.getUint32(end + 16, true);
-  for (let count = view.getUint16(end + 10, true); count > 0; count -= 1) {
-    const size = view.getUint32(at + 24, true);
-    const nameLength = view.getUint16(at + 28, true);
-    const header = view.getUint32(at + 42, true);
-    const start2 = header + 30 + view.getUint16(header + 26, true) + view.getUint16(header + 28, true);
-    yield [text.decode(zip.subarray(at + 46, at + 46 + nameLength)), zip.subarray(start2, start2 + size)];
-    at += 46 + nameLength + view.getUint16(at + 30, true) + view.getUint16(at + 32, true);
-  }
-}
-var DEFERRED_INDEX = "deferred-index.json";
-function unpack(FS, zip, to, deferred) {
-  const known = /* @__PURE__ */ new Set([to]);
-  FS.mkdirTree(to);
-  for (const [name2, content] of stored(zip)) {
-    if (name2 === DEFERRED_INDEX) {
-      deferred.index = JSON.parse(new TextDecoder().decode(content));
-      continue;
-    }
-    const path = `${to}/${name2}`;
-    const folder = path.slice(0, path.lastIndexOf("/"));
-    if (!known.has(folder)) {
-      FS.mkdirTree(folder);
-      known.add(folder);
-    }
-    FS.writeFile(path, content, { canOwn: true });
-  }
-}
-function settle(FS, archives) {
-  for (const { to } of archives) FS.utime(to, 0, 0);
-}
-
-// static/page/background-files.js
-var BackgroundFiles = class {
-  #hooked = /* @__PURE__ */ new Map();
-  #there = /* @__PURE__ */ new Set();
-  #deferred = [];
-  /**
-   * @param files `files` of the boot config
-   * @param addressOf returns the address of a file
-   * @param fetchBytes fetches a file and checks its hash
-   */
-  constructor(files3, addressOf2, fetchBytes) {
-    this.files = files3;
-    this.addressOf = addressOf2;
-    this.fetchBytes = fetchBytes;
-  }
-  /**
-   * Starts fetching what the server's module needs when it is imported.
-   * @param which "none" of the archives, the server's "own", or "all", including the deferred modules
-   * @param fetchBytes fetches a file and checks its hash
-   */
-  async expect(which, fetchBytes) {
-    const wanted = this.files.archives.map(
-      (file) => which === "all" || which === "own" && file.own ? fetchBytes(file) : null
-    );
-    const deferred = which === "all" && this.files.deferred.atStart ? fetchBytes(this.files.deferred) : null;
-    return { archives: await Promise.all(wanted), deferred: await deferred };
-  }
-  /** Writes the archives that have arrived. The folders of the others are filled when a file in them is looked up. */
-  place(FS, { archives, deferred }) {
-    this.FS = FS;
-    this.#fill(archives, deferred);
-    const waiting = this.files.archives.filter((file) => !this.#there.has(file));
-    const nodes = waiting.map(({ to }) => FS.lookupPath(to).node);
-    const isFirst = (file) => waiting.find(({ to }) => to === file.to) === file;
-    for (const [index, file] of waiting.entries()) if (isFirst(file)) this.#hook(FS, file, nodes[index]);
-  }
-  #hook(FS, file, node) {
-    const original = node.node_ops;
-    const filled = (name2) => (...args) => {
-      this.fillNow(file, name2);
-      return original[name2](...args);
-    };
-    const hooked = Object.fromEntries(
-      ["mknod", "rename", "unlink", "rmdir", "readdir", "symlink"].map((name2) => [name2, filled(name2)])
-    );
-    hooked.lookup = (parent2, name2) => {
-      this.fillNow(file, name2);
-      return FS.lookupNode(parent2, name2);
-    };
-    node.node_ops = { ...original, ...hooked };
-    this.#hooked.set(file, () => {
-      node.node_ops = original;
-    });
-  }
-  /**
-   * Fetches the remaining files once the page is quiet, unless the browser is set to save data.
-   * Large packages are fetched only when they are read. A program that drives the browser, such as mcpframe's bridge, can
-   * call `mcpframeComplete()` to have all fetched at once, including the deferred modules.
-   * @param {() => Promise<any>} others fetches what the page needs besides files
-   */
-  fetchInBackground(others) {
-    if (navigator.connection?.saveData) return;
-    let coming;
-    const files3 = this.files.archives.filter(({ apart }) => !apart);
-    const come = () => coming ??= Promise.all([others(), this.#come(files3)]);
-    globalThis.mcpframeComplete = async () => {
-      await come();
-      await this.#come(this.files.archives);
-      await Promise.all(this.#deferred.map((modules) => modules.come(this.fetchBytes)));
-    };
-    whenQuiet(come);
-  }
-  async #come(files3) {
-    const missing = files3.filter((file) => !this.#there.has(file));
-    this.#finish(missing, await Promise.all(missing.map(this.fetchBytes)));
-  }
-  /** Fetches an archive synchronously, while Python waits; with it all others that are not apart. */
-  fillNow(file, wanted) {
-    if (this.#there.has(file)) return;
-    performance.mark(`mcpframe:files for ${wanted}`);
-    const together = this.files.archives.filter((each) => !this.#there.has(each) && !each.apart);
-    const missing = file.apart ? [file] : together;
-    this.#finish(
-      missing,
-      missing.map((each) => readNow(this.addressOf(each), each, this.FS))
-    );
-  }
-  /** Writes archives that have arrived, except those that a synchronous request has brought meanwhile. */
-  #finish(files3, archives) {
-    const arrived = new Map(files3.map((file, index) => [file, this.#there.has(file) ? null : archives[index]]));
-    for (const file of files3) this.#hooked.get(file)?.();
-    this.#fill(
-      this.files.archives.map((file) => arrived.get(file) ?? null),
-      null
-    );
-  }
-  #fill(archives, deferredArchive) {
-    const deferred = new DeferredModules(this.addressOf(this.files.deferred), this.files.deferred);
-    this.files.archives.forEach((file, index) => {
-      this.FS.mkdirTree(file.to);
-      if (!archives[index]) return;
-      this.#there.add(file);
-      unpack(this.FS, archives[index], file.to, deferred);
-    });
-    deferred.place(this.FS, deferredArchive);
-    this.#deferred.push(deferred);
-    settle(this.FS, this.files.archives);
-  }
-};
-
 // static/page/linking.js
 var EMPTY_MODULE = [0, 97, 115, 109, 1, 0, 0, 0];
 var TYPES = { i: 127, p: 127, j: 126, f: 125, d: 124, e: 111 };
@@ -730,6 +269,9 @@ function asWasm(functions) {
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes2), { "": { ...all } });
   return new Map(all.map((one, at) => [one, exports[at]]));
 }
+
+// static/page/missing.js
+var missing = (url, status) => `${url} is missing (the web server answers ${status}): reload the page if its site was published anew meanwhile; else upload the whole folder that was built.`;
 
 // static/app/limits.js
 var DRAWING = 1e3;
@@ -938,7 +480,7 @@ var restored = false;
 var lastWords = null;
 var stopTools = null;
 var ticking = 0;
-function settle2() {
+function settle() {
   clearTimeout(deadline);
   finished = true;
   element("progress").hidden = true;
@@ -1071,7 +613,7 @@ var page = {
     element("status").textContent = `${text} …`;
   },
   ready(info) {
-    settle2();
+    settle();
     performance.mark("mcpframe:ready");
     const { state, origin } = JSON.parse(info);
     failed = stopped = false;
@@ -1097,7 +639,7 @@ var page = {
     return JSON.stringify({ start: restored ? "snapshot" : "plain", marks, stores: ofPage().stores });
   },
   fail(title, detail) {
-    settle2();
+    settle();
     if (stopped) return;
     stopped = true;
     sayLastWords();
@@ -1132,9 +674,18 @@ var page = {
   /** Starts Python in a worker: see `Workers.start`. Set by the loader where the server needs one. */
   start_worker: null,
   /** Imports one of the author's JavaScript modules, which Python cannot do itself. */
-  import_module: (url) => import(new URL(url, document.baseURI).href),
+  async import_module(url) {
+    const { href } = new URL(url, document.baseURI);
+    try {
+      return await import(href);
+    } catch (error) {
+      const answer = await fetch(href, { method: "HEAD", cache: "no-store" }).catch(() => null);
+      if (!answer || answer.ok) throw error;
+      throw new Error(missing(url, answer.status), { cause: error });
+    }
+  },
   async standalone() {
-    settle2();
+    settle();
     show("standalone");
     const about = element("about");
     about.hidden = false;
@@ -1187,6 +738,63 @@ mcpframe install ${address}`);
     }
   }
 };
+
+// static/page/remembered.js
+var keyOf = ({ url, name: name2 }) => `mcpframe snapshot ${new URL(".", new URL(url, document.baseURI)).pathname}${name2}`;
+var GZIPPED = 0.29;
+function isChosen(files3) {
+  return Boolean(files3.snapshot) && (Boolean(files3.wasm.address) || !isSlow() || ofSnapshot(files3) <= ofArchives(files3, "all"));
+}
+var bytesOf = (files3) => files3.reduce((sum, { bytes: bytes2 }) => sum + bytes2, 0);
+function ofSnapshot(files3) {
+  const { layers, decoder, files: which } = files3.snapshot;
+  const missing2 = layers.filter((layer) => !isRemembered(layer));
+  return bytesOf(missing2) + (missing2.length === layers.length ? decoder.bytes : 0) + ofArchives(files3, which);
+}
+function ofArchives({ archives, deferred, wasm, libraries }, which) {
+  const fetched = archives.filter(({ own }) => which === "all" || which === "own" && own);
+  if (which === "all" && deferred.atStart) fetched.push(deferred);
+  if (which !== "none") fetched.push(...[wasm, ...libraries].flatMap(({ second }) => second ?? []));
+  return GZIPPED * bytesOf(fetched);
+}
+function isSlow() {
+  const line = navigator.connection;
+  return Boolean(line?.saveData || ["slow-2g", "2g", "3g"].includes(line?.effectiveType));
+}
+function isRemembered(layer) {
+  try {
+    return localStorage.getItem(keyOf(layer)) === layer.integrity;
+  } catch {
+    return false;
+  }
+}
+function remember(layer) {
+  try {
+    if (!isRemembered(layer)) localStorage.setItem(keyOf(layer), layer.integrity);
+  } catch {
+    return;
+  }
+}
+
+// static/page/layer-content.js
+function contentOf(bytes2) {
+  let at = 4 + new DataView(bytes2.buffer, bytes2.byteOffset).getUint32(0, true);
+  const meta = JSON.parse(new TextDecoder().decode(bytes2.subarray(4, at)));
+  const runs = meta.runs.map((size) => {
+    const numbers = new Uint32Array(size);
+    const end = at + size;
+    let count = 0;
+    for (let shift = 0; at < end; at += 1) {
+      numbers[count] |= (bytes2[at] & 127) << shift;
+      shift += 7;
+      if (bytes2[at] > 127) continue;
+      count += 1;
+      shift = 0;
+    }
+    return numbers.subarray(0, count);
+  });
+  return { ...meta, runs, parts: new Uint32Array(bytes2.buffer, bytes2.byteOffset + at, bytes2.length - at >>> 2) };
+}
 
 // static/page/zstd.js
 async function decompress(decoder, arriving, length, size) {
@@ -1448,9 +1056,7 @@ async function get(file, started = null) {
     throw await unreachable(file, url, options, error);
   }
   if (!response.ok) {
-    throw new BootError(
-      `${file.url} is missing (the web server answers ${response.status}): upload the whole folder that was built.`
-    );
+    throw new BootError(missing(file.url, response.status));
   }
   page2.loaded(file);
   return response;
@@ -1465,7 +1071,7 @@ async function unreachable(file, url, options, error) {
     );
   }
   return new BootError(
-    again ? `${file.url} is missing (the web server answers ${again.status}): upload the whole folder that was built.` : `${file.url} could not be fetched: check the network, and that the web server sends Access-Control-Allow-Origin: * where the frame is sandboxed.`,
+    again ? missing(file.url, again.status) : `${file.url} could not be fetched: check the network, and that the web server sends Access-Control-Allow-Origin: * where the frame is sandboxed.`,
     String(error)
   );
 }
@@ -1525,6 +1131,413 @@ async function compile(file) {
     throw new BootError("This browser cannot run the server's WebAssembly: use a current browser.", String(error));
   }
 }
+
+// static/page/sha256.js
+var fraction = (value) => (value - Math.floor(value)) * 2 ** 32 | 0;
+var PRIMES = Array.from({ length: 311 }, (_, i) => i + 2).filter((n) => {
+  for (let d = 2; d * d <= n; d += 1) if (n % d === 0) return false;
+  return true;
+});
+var K = PRIMES.slice(0, 64).map((prime) => fraction(Math.cbrt(prime)));
+var START = PRIMES.slice(0, 8).map((prime) => fraction(Math.sqrt(prime)));
+function sha256(bytes2) {
+  const state = Int32Array.from(START);
+  const words = new Int32Array(64);
+  const whole = bytes2.length - bytes2.length % 64;
+  const view = new DataView(bytes2.buffer, bytes2.byteOffset, bytes2.byteLength);
+  for (let at = 0; at < whole; at += 64) block(state, words, view, at);
+  const tail = new Uint8Array(bytes2.length % 64 < 56 ? 64 : 128);
+  tail.set(bytes2.subarray(whole));
+  tail[bytes2.length % 64] = 128;
+  const end = new DataView(tail.buffer);
+  end.setUint32(tail.length - 8, Math.floor(bytes2.length / 2 ** 29));
+  end.setUint32(tail.length - 4, bytes2.length << 3 >>> 0);
+  for (let at = 0; at < tail.length; at += 64) block(state, words, end, at);
+  const hash = new DataView(new ArrayBuffer(32));
+  for (const [i, word] of state.entries()) hash.setInt32(i * 4, word);
+  return new Uint8Array(hash.buffer);
+}
+function block(state, w, view, at) {
+  for (let i = 0; i < 16; i += 1) w[i] = view.getInt32(at + i * 4);
+  for (let i = 16; i < 64; i += 1) {
+    const x = w[i - 15];
+    const y = w[i - 2];
+    const s0 = (x >>> 7 | x << 25) ^ (x >>> 18 | x << 14) ^ x >>> 3;
+    const s1 = (y >>> 17 | y << 15) ^ (y >>> 19 | y << 13) ^ y >>> 10;
+    w[i] = w[i - 16] + s0 + w[i - 7] + s1 | 0;
+  }
+  let [a, b, c, d, e, f, g, h] = state;
+  for (let i = 0; i < 64; i += 1) {
+    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
+    const t1 = h + s1 + (e & f ^ ~e & g) + K[i] + w[i] | 0;
+    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
+    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
+    h = g;
+    g = f;
+    f = e;
+    e = d + t1 | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = t1 + t2 | 0;
+  }
+  for (const [i, word] of [a, b, c, d, e, f, g, h].entries()) state[i] = state[i] + word | 0;
+}
+
+// static/page/fetch-now.js
+function fetchNow(url, file) {
+  const request = new XMLHttpRequest();
+  let problem = `${url} could not be fetched: check the network.`;
+  try {
+    request.open("GET", url, false);
+    request.overrideMimeType("text/plain; charset=x-user-defined");
+    request.send();
+    if (request.status === 200) {
+      const text = request.responseText;
+      const data = new Uint8Array(text.length);
+      for (let at = 0; at < text.length; at += 1) data[at] = text.charCodeAt(at);
+      if (`sha256-${btoa(String.fromCharCode(...sha256(data)))}` === file.integrity) return data;
+      problem = `${url} is not the file that was built (its hash is wrong): upload the whole folder again.`;
+    } else {
+      problem = missing(url, request.status);
+    }
+  } catch (error) {
+    console.error(error);
+  }
+  console.error(problem);
+  throw new Error(problem);
+}
+
+// static/page/read-now.js
+function readNow(url, file, FS) {
+  try {
+    return fetchNow(url, file);
+  } catch (error) {
+    page2.problem?.(error.message);
+    throw new FS.ErrnoError(29);
+  }
+}
+
+// static/page/deferred-modules.js
+var DeferredModules = class {
+  /** `file`: the archive's entry in the boot config, with `integrity`, `bytes`, and `to`, the folder it is for. */
+  constructor(url, file) {
+    this.url = url;
+    this.file = file;
+    this.index = [];
+    this.nodes = [];
+  }
+  /** Creates all files in their folders, with their content if the archive is given. */
+  place(FS, archive = null) {
+    const folders = /* @__PURE__ */ new Map();
+    for (const [path, offset, size] of this.index) {
+      const cut = path.lastIndexOf("/");
+      const folder = `${this.file.to}/${path.slice(0, cut)}`;
+      if (!folders.has(folder)) {
+        FS.mkdirTree(folder);
+        folders.set(folder, FS.lookupPath(folder).node);
+      }
+      const node = FS.mknod(`${folder}/${path.slice(cut + 1)}`, 33188, 0);
+      node.usedBytes = size;
+      if (archive) node.contents = archive.subarray(offset, offset + size);
+      else this.#fillOnRead(FS, node, offset, size);
+    }
+  }
+  #fillOnRead(FS, node, offset, size) {
+    this.nodes.push([node, offset, size]);
+    Object.defineProperty(node, "contents", {
+      configurable: true,
+      enumerable: true,
+      get: () => {
+        this.#fill(FS);
+        return node.contents;
+      },
+      set: (value) => Object.defineProperty(node, "contents", { value, configurable: true, enumerable: true, writable: true })
+    });
+  }
+  /** Fetches the content in the background. */
+  async come(fetchBytes) {
+    if (this.nodes.length) this.#put(await fetchBytes(this.file));
+  }
+  #fill(FS) {
+    this.#put(readNow(this.url, this.file, FS));
+  }
+  #put(archive) {
+    for (const [node, offset, size] of this.nodes) {
+      const value = archive.subarray(offset, offset + size);
+      if (Object.getOwnPropertyDescriptor(node, "contents").get) {
+        Object.defineProperty(node, "contents", { value, configurable: true, enumerable: true, writable: true });
+      }
+    }
+    this.nodes = [];
+  }
+};
+
+// static/page/restore.js
+var MAGIC = 1886286592;
+var HEADER = 48;
+var unused = (reason) => `The snapshot of this page is not used (${reason}); it starts without it.`;
+function fetchForNextTime({ snapshot }, fetchBytes) {
+  if (!snapshot || navigator.connection?.saveData) return;
+  whenQuiet(async () => {
+    await Promise.all([...snapshot.layers, snapshot.decoder].map(fetchBytes));
+    snapshot.layers.forEach(remember);
+  });
+}
+var QUIET = 2e3;
+var IDLE_OPTIONS = { timeout: 3e3 };
+function whenQuiet(act) {
+  const idle = globalThis.requestIdleCallback ?? /** @type {any} */
+  ((run2) => run2());
+  setTimeout(() => idle(() => act().catch((error) => console.debug(error)), IDLE_OPTIONS), QUIET);
+}
+var Snapshot = class {
+  #layers = [];
+  /**
+   * @param file the snapshot's entry in the boot config
+   * @param {Promise<Layer[] | null>} fetched see `fetchSnapshot`
+   */
+  constructor(file, fetched) {
+    this.file = file;
+    this.arrived = this.#read(fetched);
+    this.arrived.catch(() => {
+    });
+  }
+  async #read(fetched) {
+    const layers = await fetched;
+    if (!layers) throw new Error("the page has not used it");
+    performance.mark("mcpframe:unpacked");
+    this.#layers = layers.map(({ bytes: bytes2, content = contentOf(bytes2), checked }) => ({ ...content, checked }));
+  }
+  /** Returns a snapshot in Pyodide's format, but without its memory, which `fill` writes once it has arrived. */
+  head() {
+    const text = new TextEncoder().encode(JSON.stringify(this.file.layers.at(-1).references));
+    const head = new Uint8Array(Math.ceil((HEADER + text.length) / 16) * 16);
+    const words = new Uint32Array(head.buffer);
+    words.set([MAGIC, head.length, text.length, 0]);
+    for (let word = 0; word < 8; word += 1) {
+      words[4 + word] = parseInt(this.file.build.slice(word * 8, word * 8 + 8), 16);
+    }
+    head.set(text, HEADER);
+    return head;
+  }
+  /** Writes the snapshot into memory, except for what is there already. */
+  async fill(module) {
+    await this.arrived;
+    const { memory } = this.#layers.at(-1);
+    let used = module.HEAPU8.length;
+    if (used < memory) module.growMemory(memory);
+    if (module.HEAPU8.length !== memory) throw new Error("it is of another size of memory");
+    for (const layer of this.#layers) {
+      if (module.wasmTable.length !== layer.table)
+        throw new Error(`its table has ${layer.table} entries, not ${module.wasmTable.length}`);
+      const sum = place(layer, module.HEAPU32, used >>> 2);
+      if (layer.links) link(module.HEAPU32, layer.links);
+      await layer.checked;
+      if (layer.check !== void 0 && sum !== layer.check)
+        throw new Error("memory at the start is different in this browser");
+      used = layer.memory;
+    }
+    this.#layers = [];
+    const names = module._tzname >>> 2;
+    module.__tzset_js(module._timezone, module._daylight, module.HEAPU32[names], module.HEAPU32[names + 1]);
+    performance.mark("mcpframe:restored");
+  }
+  /** Returns what is different for each visitor, for after_restore.py. */
+  visitor() {
+    const year = (/* @__PURE__ */ new Date()).getFullYear();
+    return {
+      language: `${(navigator.language ?? "C").replace("-", "_")}.UTF-8`,
+      agent: navigator.userAgent,
+      zones: [new Date(year, 0, 1), new Date(year, 6, 1)].map((date) => date.getTimezoneOffset()),
+      paths: this.file.paths
+    };
+  }
+};
+var FEW = 32;
+function place({ runs: [same, own, zeros, part], parts, check }, words, used) {
+  let at = 0;
+  let placed = 0;
+  let sum = 0;
+  for (let run2 = 0; run2 < part.length; run2 += 1) {
+    if (check !== void 0) sum = checksum(words, at, at + same[run2], sum);
+    at += same[run2] + own[run2];
+    if (at < used) words.fill(0, at, Math.min(at + zeros[run2], used));
+    at += zeros[run2];
+    const end = placed + part[run2];
+    if (part[run2] > FEW) words.set(parts.subarray(placed, end), at);
+    else for (let index = 0; index < part[run2]; index += 1) words[at + index] = parts[placed + index];
+    at += part[run2];
+    placed = end;
+  }
+  return sum >>> 0;
+}
+var FLAGS = 3;
+function link(words, first) {
+  let at = first;
+  do {
+    const word = words[at >>> 2];
+    const following = at + ((word & ~FLAGS) >>> 0);
+    const isLast = following === at || following >= words.byteLength;
+    const next = isLast ? first : following;
+    words[at >>> 2] = next | word & FLAGS;
+    words[(next >>> 2) + 1] |= at;
+    at = next;
+  } while (at !== first);
+}
+function checksum(words, from, to, sum) {
+  for (let word = from; word < to; word += 1) sum = Math.imul(sum ^ words[word], 16777619);
+  return sum;
+}
+
+// static/page/unzip.js
+function* stored(zip) {
+  const view = new DataView(zip.buffer, zip.byteOffset, zip.byteLength);
+  const text = new TextDecoder();
+  let end = zip.length - 22;
+  while (end >= 0 && view.getUint32(end, true) !== 101010256) end -= 1;
+  if (end < 0) throw new Error("An archive of this page is damaged: upload the whole folder that was built.");
+  let at = view.getUint32(end + 16, true);
+  for (let count = view.getUint16(end + 10, true); count > 0; count -= 1) {
+    const size = view.getUint32(at + 24, true);
+    const nameLength = view.getUint16(at + 28, true);
+    const header = view.getUint32(at + 42, true);
+    const start2 = header + 30 + view.getUint16(header + 26, true) + view.getUint16(header + 28, true);
+    yield [text.decode(zip.subarray(at + 46, at + 46 + nameLength)), zip.subarray(start2, start2 + size)];
+    at += 46 + nameLength + view.getUint16(at + 30, true) + view.getUint16(at + 32, true);
+  }
+}
+var DEFERRED_INDEX = "deferred-index.json";
+function unpack(FS, zip, to, deferred) {
+  const known = /* @__PURE__ */ new Set([to]);
+  FS.mkdirTree(to);
+  for (const [name2, content] of stored(zip)) {
+    if (name2 === DEFERRED_INDEX) {
+      deferred.index = JSON.parse(new TextDecoder().decode(content));
+      continue;
+    }
+    const path = `${to}/${name2}`;
+    const folder = path.slice(0, path.lastIndexOf("/"));
+    if (!known.has(folder)) {
+      FS.mkdirTree(folder);
+      known.add(folder);
+    }
+    FS.writeFile(path, content, { canOwn: true });
+  }
+}
+function settle2(FS, archives) {
+  for (const { to } of archives) FS.utime(to, 0, 0);
+}
+
+// static/page/background-files.js
+var BackgroundFiles = class {
+  #hooked = /* @__PURE__ */ new Map();
+  #there = /* @__PURE__ */ new Set();
+  #deferred = [];
+  /**
+   * @param files `files` of the boot config
+   * @param addressOf returns the address of a file
+   * @param fetchBytes fetches a file and checks its hash
+   */
+  constructor(files3, addressOf2, fetchBytes) {
+    this.files = files3;
+    this.addressOf = addressOf2;
+    this.fetchBytes = fetchBytes;
+  }
+  /**
+   * Starts fetching what the server's module needs when it is imported.
+   * @param which "none" of the archives, the server's "own", or "all", including the deferred modules
+   * @param fetchBytes fetches a file and checks its hash
+   */
+  async expect(which, fetchBytes) {
+    const wanted = this.files.archives.map(
+      (file) => which === "all" || which === "own" && file.own ? fetchBytes(file) : null
+    );
+    const deferred = which === "all" && this.files.deferred.atStart ? fetchBytes(this.files.deferred) : null;
+    return { archives: await Promise.all(wanted), deferred: await deferred };
+  }
+  /** Writes the archives that have arrived. The folders of the others are filled when a file in them is looked up. */
+  place(FS, { archives, deferred }) {
+    this.FS = FS;
+    this.#fill(archives, deferred);
+    const waiting = this.files.archives.filter((file) => !this.#there.has(file));
+    const nodes = waiting.map(({ to }) => FS.lookupPath(to).node);
+    const isFirst = (file) => waiting.find(({ to }) => to === file.to) === file;
+    for (const [index, file] of waiting.entries()) if (isFirst(file)) this.#hook(FS, file, nodes[index]);
+  }
+  #hook(FS, file, node) {
+    const original = node.node_ops;
+    const filled = (name2) => (...args) => {
+      this.fillNow(file, name2);
+      return original[name2](...args);
+    };
+    const hooked = Object.fromEntries(
+      ["mknod", "rename", "unlink", "rmdir", "readdir", "symlink"].map((name2) => [name2, filled(name2)])
+    );
+    hooked.lookup = (parent2, name2) => {
+      this.fillNow(file, name2);
+      return FS.lookupNode(parent2, name2);
+    };
+    node.node_ops = { ...original, ...hooked };
+    this.#hooked.set(file, () => {
+      node.node_ops = original;
+    });
+  }
+  /**
+   * Fetches the remaining files once the page is quiet, unless the browser is set to save data.
+   * Large packages are fetched only when they are read. A program that drives the browser, such as mcpframe's bridge, can
+   * call `mcpframeComplete()` to have all fetched at once, including the deferred modules.
+   * @param {() => Promise<any>} others fetches what the page needs besides files
+   */
+  fetchInBackground(others) {
+    if (navigator.connection?.saveData) return;
+    let coming;
+    const files3 = this.files.archives.filter(({ apart }) => !apart);
+    const come = () => coming ??= Promise.all([others(), this.#come(files3)]);
+    globalThis.mcpframeComplete = async () => {
+      await come();
+      await this.#come(this.files.archives);
+      await Promise.all(this.#deferred.map((modules) => modules.come(this.fetchBytes)));
+    };
+    whenQuiet(come);
+  }
+  async #come(files3) {
+    const missing2 = files3.filter((file) => !this.#there.has(file));
+    this.#finish(missing2, await Promise.all(missing2.map(this.fetchBytes)));
+  }
+  /** Fetches an archive synchronously, while Python waits; with it all others that are not apart. */
+  fillNow(file, wanted) {
+    if (this.#there.has(file)) return;
+    performance.mark(`mcpframe:files for ${wanted}`);
+    const together = this.files.archives.filter((each) => !this.#there.has(each) && !each.apart);
+    const missing2 = file.apart ? [file] : together;
+    this.#finish(
+      missing2,
+      missing2.map((each) => readNow(this.addressOf(each), each, this.FS))
+    );
+  }
+  /** Writes archives that have arrived, except those that a synchronous request has brought meanwhile. */
+  #finish(files3, archives) {
+    const arrived = new Map(files3.map((file, index) => [file, this.#there.has(file) ? null : archives[index]]));
+    for (const file of files3) this.#hooked.get(file)?.();
+    this.#fill(
+      this.files.archives.map((file) => arrived.get(file) ?? null),
+      null
+    );
+  }
+  #fill(archives, deferredArchive) {
+    const deferred = new DeferredModules(this.addressOf(this.files.deferred), this.files.deferred);
+    this.files.archives.forEach((file, index) => {
+      this.FS.mkdirTree(file.to);
+      if (!archives[index]) return;
+      this.#there.add(file);
+      unpack(this.FS, archives[index], file.to, deferred);
+    });
+    deferred.place(this.FS, deferredArchive);
+    this.#deferred.push(deferred);
+    settle2(this.FS, this.files.archives);
+  }
+};
 
 // static/page/ending.js
 var TURNS = 10;
@@ -1590,10 +1603,13 @@ function reasonOf({ message, status }) {
 
 // static/page/second-files.js
 var SHARED = "mcpframe:";
+var DATA = "mcpframe:data";
 var LOADER = 0;
 var SecondFiles = class {
   #waiting = /* @__PURE__ */ new Map();
   // from the entry of a second file to the function that links it
+  bases = /* @__PURE__ */ new Map();
+  // from the address of a second file to where the data of its module begins
   /**
    * Keeps what a first file, just linked, exports for its second.
    * @param file its entry in the boot config
@@ -1609,7 +1625,14 @@ var SecondFiles = class {
       /** @type {any} */
       mcpframe
     );
+    const { env } = (
+      /** @type {any} */
+      imports
+    );
+    const [memory, base2] = exports.memory ? [exports.memory, 0] : [env.memory, env.__memory_base];
+    this.bases.set(second.url, base2);
     this.#waiting.set(second, (module) => {
+      for (const data of WebAssembly.Module.customSections(module, DATA)) write(memory, base2, data);
       new WebAssembly.Instance(module, { ...imports, mcpframe });
       loaded.value = 1;
     });
@@ -1633,6 +1656,14 @@ var SecondFiles = class {
     this.#waiting.delete(second);
   }
 };
+function write({ buffer }, base2, data) {
+  const view = new DataView(data);
+  for (let at = 0; at < data.byteLength; ) {
+    const [place2, size] = [view.getUint32(at, true), view.getUint32(at + 4, true)];
+    new Uint8Array(buffer, base2 + place2, size).set(new Uint8Array(data, at + 8, size));
+    at += 8 + size;
+  }
+}
 
 // static/page/workers.js
 var NOT_ALLOWED = "the browser or this page's policy allows no worker";
@@ -1972,7 +2003,7 @@ async function startPython(arrivals, more, begun, constructing = null) {
     for (const { zip, to } of archives) unpack(FS, await zip, to, deferred);
     performance.mark("mcpframe:unpacked");
     deferred.place(FS, await deferredArchive);
-    settle(FS, files2.archives);
+    settle2(FS, files2.archives);
     performance.mark("mcpframe:files");
     page2.progress("Starting Python");
   };
@@ -2058,7 +2089,7 @@ async function memoryAtStart(env) {
   }, more, finish }).catch((error) => {
     if (error !== enough) throw error;
   });
-  return memory;
+  return { memory, bases: Object.fromEntries(arrivals.secondFiles.bases) };
 }
 async function completeArrivals() {
   const arrivals = new Arrivals();
@@ -2077,6 +2108,7 @@ async function main() {
   if (isServed && !isSetup) workers.prepare(isChosen(files2));
   if (workers) page2.start_worker = (kind, onText, onEnd) => workers.start(kind, onText, onEnd);
   const pyodide = await start();
+  globalThis.mcpframeMemory = () => pyodide._module.HEAPU8.length;
   const boot = pyodide.pyimport("mcpframe.frame.boot.boot");
   const serving = given ? boot.main_in_worker(JSON.stringify(config), page2) : boot.main(JSON.stringify(config), page2);
   ending.watchErrors(serving, () => boot.serves());

@@ -60,6 +60,7 @@ def test_what_is_allowed(expression, value):
         "[0] * 1000000000",
         "'x' * 1000000000",
         "t.head(**{'n': 1})",
+        "t.drop(columns='x', inplace=True)",
         "unknown",
         "t.x ==",
         "t" * 3000,

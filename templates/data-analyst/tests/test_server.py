@@ -41,11 +41,50 @@ async def test_describe_lists_the_columns(sales):
 
 
 @pytest.mark.anyio
-async def test_a_query_gives_a_table(sales):
+async def test_a_query_gives_a_small_table(sales):
     result = await call("query", expression="sales_2026.groupby('city').amount.sum()")
     assert result.structured_content["rows"] == [["Oslo", 8], ["Rome", 4]]
     result = await call("query", expression="len(sales_2026[sales_2026.amount > 3])")
     assert result.structured_content["rows"] == [[2]]
+
+
+@pytest.mark.anyio
+async def test_a_chain_of_tools_passes_a_handle_and_no_row(monkeypatch):
+    many = pd.DataFrame({"card": [f"4111-{number}" for number in range(200_000)], "amount": range(200_000)})
+    monkeypatch.setitem(server.tables, "many", many)
+    async with Client(server.server) as client:
+        answers = []
+
+        async def ask(tool, **arguments):
+            answers.append(await client.call_tool(tool, arguments))
+            assert not answers[-1].is_error, answers[-1].content
+            return answers[-1]
+
+        large = (await ask("query", expression="many[many.amount >= 1000]")).structured_content
+        assert (large["rows"], large["shape"][0]) == (None, 199_000)
+        odd = (
+            await ask("query", expression="result[result.amount % 2 == 1]", result=large["handle"])
+        ).structured_content
+        assert odd["shape"][0] == 99_500
+        top = await ask("query", expression="result.amount.max()", result=odd["handle"])
+        assert top.structured_content["rows"] == [[199_999]]
+        [picture] = (await ask("plot", result=odd["handle"], kind="line", y="amount")).content
+        assert base64.b64decode(picture.data).startswith(b"\x89PNG")
+        await ask("export", result=odd["handle"])
+        assert not any("4111-" in answer.model_dump_json() for answer in answers)
+        [page] = (await client.read_resource(odd["uri"] + "?limit=2")).contents
+        assert [row[-1] for row in json.loads(page.text)["rows"]] == [1001, 1003]
+
+
+@pytest.mark.anyio
+async def test_a_handle_that_is_lost_or_of_a_file_is_an_error_that_says_so(sales):
+    lost = await call("query", expression="result", result="k0")
+    assert lost.is_error
+    assert "Call the tool that made it again" in lost.content[0].text
+    file = (await call("export", expression="sales_2026")).content[1].name
+    wrong = await call("plot", result=file)
+    assert "pass the handle of a DataFrame" in wrong.content[0].text
+    assert (await call("plot")).is_error
 
 
 @pytest.mark.anyio
@@ -67,9 +106,10 @@ async def test_a_plot_is_a_picture(sales):
     ("kind", "mime"), [("csv", "text/csv"), ("json", "application/json"), ("xlsx", "spreadsheetml")]
 )
 async def test_an_export_is_a_file(sales, kind, mime):
-    (block,) = (await call("export", expression="sales_2026.head(1)", format=kind)).content
-    assert mime in block.resource.mime_type
-    assert block.resource.uri.endswith(f"export.{kind}")
+    text, link = (await call("export", expression="sales_2026.head(1)", format=kind)).content
+    assert f"the file export.{kind} of" in text.text
+    assert mime in link.mime_type
+    assert await exported("sales_2026.head(1)", kind)
 
 
 @pytest.mark.anyio
@@ -79,24 +119,21 @@ async def test_without_a_file_the_user_is_asked_for_one():
     assert "drop" in result.content[0].text
 
 
+async def exported(expression, kind):
+    """Return the content of an exported file, as a client reads it."""
+    async with Client(server.server) as client:
+        link = (await client.call_tool("export", {"expression": expression, "format": kind})).content[1]
+        [found] = (await client.read_resource(link.uri)).contents
+        return base64.b64decode(found.blob)
+
+
 @pytest.mark.anyio
 async def test_an_export_of_many_rows_is_complete(monkeypatch):
     monkeypatch.setitem(server.tables, "many", pd.DataFrame({"a": range(45_000)}))
-    (block,) = (await call("export", expression="many", format="csv")).content
-    assert block.resource.text.splitlines() == ["a", *map(str, range(45_000))]
-    (block,) = (await call("export", expression="many", format="json")).content
-    assert json.loads(base64.b64decode(block.resource.blob))[-1] == {"a": 44_999}
-    (block,) = (await call("export", expression="many", format="xlsx")).content
-    book = pd.read_excel(io.BytesIO(base64.b64decode(block.resource.blob)), engine="calamine")
+    assert (await exported("many", "csv")).decode().splitlines() == ["a", *map(str, range(45_000))]
+    assert json.loads(await exported("many", "json"))[-1] == {"a": 44_999}
+    book = pd.read_excel(io.BytesIO(await exported("many", "xlsx")), engine="calamine")
     assert book.equals(server.tables["many"])
-
-
-@pytest.mark.anyio
-async def test_an_export_that_is_too_large_for_an_answer_names_the_download(monkeypatch):
-    monkeypatch.setitem(server.tables, "large", pd.DataFrame({"a": ["x" * 1000] * 9000}))
-    result = await call("export", expression="large")
-    assert result.is_error
-    assert 'to="download"' in result.content[0].text
 
 
 @pytest.mark.anyio
@@ -105,8 +142,7 @@ async def test_odd_values_are_in_a_workbook(monkeypatch):
         {"when": [pd.Timestamp("2026-01-02 03:04", tz="UTC"), pd.NaT], "n": [float("inf"), 1.5], "x": [[1], "=1+1"]}
     )
     monkeypatch.setitem(server.tables, "odd", odd)
-    (block,) = (await call("export", expression="odd", format="xlsx")).content
-    book = pd.read_excel(io.BytesIO(base64.b64decode(block.resource.blob)), engine="calamine")
+    book = pd.read_excel(io.BytesIO(await exported("odd", "xlsx")), engine="calamine")
     assert book.when[0] == pd.Timestamp("2026-01-02 03:04")
     assert book.n.astype(str).tolist() == ["inf", "1.5"]
     assert book.x.tolist() == ["[1]", "=1+1"]

@@ -1,5 +1,6 @@
 """Databases: the allowed statements, and the stored images."""
 
+import gc
 import sqlite3
 
 import pytest
@@ -159,3 +160,74 @@ def test_describe(tmp_path):
         {"name": "t", "type": "INTEGER", "required": True, "key": False},
     ]
     assert facts["references"] == [{"column": "t", "table": "t", "to": "id"}]
+
+
+def test_the_rows_of_a_query_are_stored_and_read_by_others():
+    workspace = Workspace(writable=True)
+    workspace.add("a.csv", b"n;t\n" + b"".join(b"%d;x%d\n" % (n, n) for n in range(5000)))
+    found = workspace.run('SELECT n, t, n AS n, NULL AS "od""d" FROM a', 10, store=True)
+    assert (len(found.rows), found.more, len(found.stored)) == (10, True, 5000)
+    assert (found.stored[3:5], found.stored[-1]) == (
+        [(3, "x3", 3, None), (4, "x4", 4, None)],
+        (4999, "x4999", 4999, None),
+    )
+    assert found.stored.columns == ["n", "t", "n", 'od"d']
+    assert found.stored.nbytes > 50_000
+    changed = workspace.run("UPDATE a SET n = -1", 0)
+    assert changed.changed == 5000
+    assert workspace.run('SELECT sum(n), count("od""d") FROM result', 1, earlier=found.stored).rows == [(12497500, 0)]
+    with pytest.raises(QueryError, match="no such table: result"):
+        workspace.run("SELECT * FROM result", 1)
+    for sql in (
+        "DROP TABLE temp.stored_1",
+        "UPDATE temp.stored_1 SET c0 = 1",
+        "ALTER TABLE temp.STORED_1 RENAME TO x",
+        "CREATE TEMP TABLE Stored_2 (a)",
+    ):
+        with pytest.raises(QueryError, match="cannot be changed"):
+            workspace.run(sql, 1)
+    with pytest.raises(QueryError, match="chosen before"):
+        Workspace().run("SELECT * FROM result", 1, earlier=found.stored)
+    assert workspace.run("INSERT INTO a VALUES (1, '') RETURNING n", 1, store=True).stored is None
+    assert len(workspace.run("SELECT 1 WHERE 0", 1, store=True).stored) == 0
+
+
+@pytest.mark.parametrize("sql", ["CREATE TEMP TABLE Result (a)", "CREATE TEMP VIEW result AS SELECT 1"])
+def test_the_name_of_earlier_results_is_taken(sql):
+    workspace = Workspace(writable=True)
+    stored = workspace.run("SELECT 7", 1, store=True).stored
+    with pytest.raises(QueryError, match="use another one"):
+        workspace.run(sql, 1)
+    workspace.run("CREATE TABLE result (a)", 1)
+    workspace.run("CREATE TEMP TABLE other (a)", 1)
+    assert workspace.run("SELECT * FROM result", 1, earlier=stored).rows == [(7,)]
+    assert workspace.run("SELECT * FROM result", 1).rows == []
+    workspace.run("ALTER TABLE temp.other RENAME TO result", 1)
+    with pytest.raises(QueryError, match=r"Rename temp\.result"):
+        workspace.run("SELECT 1", 1, earlier=stored)
+    workspace.run("DROP TABLE temp.result", 1)
+    assert workspace.run("SELECT * FROM result", 1, earlier=stored).rows == [(7,)]
+
+
+def test_what_is_stored_is_bounded(monkeypatch):
+    monkeypatch.setattr(module, "MAX_STORED_ROWS", 3)
+    monkeypatch.setattr(module, "MAX_TEMPORARY_BYTES", 1024 * 1024)
+    workspace = Workspace()
+    for sql, cut in (("VALUES (1), (2), (3)", False), ("VALUES (1), (2), (3), (4)", True)):
+        found = workspace.run(sql, 10, store=True)
+        assert (found.rows, len(found.stored), found.cut) == ([(1,), (2,), (3,)], 3, cut)
+    with pytest.raises(QueryError, match="more than 1 MiB: select fewer"):
+        workspace.run("SELECT randomblob(2000000)", 1, store=True)
+    del found
+    assert workspace.run("SELECT count(*) FROM sqlite_temp_schema", 1).rows == [(0,)]
+
+
+def test_stored_rows_go_with_the_last_who_has_them():
+    workspace = Workspace()
+    found = workspace.run("SELECT 1", 1, store=True)
+    temporary = "SELECT count(*) FROM sqlite_temp_schema"
+    assert workspace.run(temporary, 1).rows == [(1,)]
+    del found
+    gc.collect()
+    assert workspace.run(temporary, 1).rows == [(0,)]
+    assert workspace.images() == {}

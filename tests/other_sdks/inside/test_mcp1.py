@@ -247,10 +247,12 @@ async def test_an_entry_that_is_no_server_says_what_would_be(
 MODULES = [
     import_module(name) for name in ("mcpframe", "mcpframe.hosts", "mcpframe.wire", "mcpframe.hub", "mcpframe.views")
 ]
-NEED_MCP_2 = ["PageHub", "FrameServer", "HubServer", "PlaywrightPlace", "serve"]
+NEED_MCP_2 = ["PageHub", "FrameServer", "HubServer", "PlaywrightPlace", "serve", "Tasks"]
 
 
-@pytest.mark.parametrize(("module", "name"), [("", "FrameServer"), (".hosts", "serve"), (".hub", "PageHub")])
+@pytest.mark.parametrize(
+    ("module", "name"), [("", "FrameServer"), ("", "Tasks"), (".hosts", "serve"), (".hub", "PageHub")]
+)
 async def test_what_needs_mcp_2_says_so(module: str, name: str) -> None:
     with pytest.raises(SdkError, match=rf"mcpframe{module}\.{name} needs mcp 2\.x"):
         getattr(import_module(f"mcpframe{module}"), name)

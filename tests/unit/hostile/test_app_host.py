@@ -10,16 +10,15 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client
-from mcp.server.apps import Apps
 from mcp.server.mcpserver import MCPServer
 
-from mcpframe.frame.core.errors import AppError, PeerGone
+from mcpframe.frame.core.errors import PeerGone
 from mcpframe.frame.core.events import Inbound
 from mcpframe.frame.hosting.mcp_apps.host import AppHost
 from mcpframe.frame.hosting.mcp_apps.view import RunningView
-from tests.hostile.mcp_apps import BAD_OPENINGS, INITIALIZE, INITIALIZED, ODD_REQUESTS, REFUSED, SIZES, UNKNOWN, opening
+from tests.hostile.mcp_apps import BAD_OPENINGS, INITIALIZE, INITIALIZED, ODD_REQUESTS, REFUSED, SIZES, UNKNOWN
 from tests.hostile.values import LINKS, Record, strangers_are_dropped
-from tests.support.app_view import HOST, HTML, ORIGIN, READY, SANDBOX, URI, weather
+from tests.support.app_view import HOST, ORIGIN, READY, SANDBOX, weather
 from tests.support.fake_place import FakePlace
 from tests.support.fake_window import FakeWindow
 
@@ -130,28 +129,6 @@ async def test_damaged_openings_open_nothing(view: View, record_property: Record
     record_property("lines", len(BAD_OPENINGS))
 
 
-@pytest.mark.parametrize(
-    "version", ["2025-11-21", "1999-01-01", "<script>", "x" * 10_000, None], ids=lambda each: str(each)[:12]
-)
-async def test_another_version_is_answered_with_ours(view: View, version: str | None) -> None:
-    view.say(opening(protocolVersion=version))
-    answer = await view.hears(lambda message: message.get("id") == "hello")
-    assert answer["result"]["protocolVersion"] == (version if version == "2025-11-21" else "2026-01-26")
-    await view.opens()
-
-
-async def test_a_view_that_begins_again_is_over(view: View) -> None:
-    view.say(INITIALIZE)
-    await view.opens()
-    view.say(INITIALIZED)
-    await view.works()
-    view.say({**INITIALIZE, "id": "again"})
-    assert isinstance((await view.running.ended()).error, PeerGone)
-    view.say({"jsonrpc": "2.0", "id": 1, "method": "ui/open-link", "params": {"url": "https://a.example/"}})
-    await anyio.wait_all_tasks_blocked()
-    assert view.notes == []
-
-
 async def test_what_is_no_link_is_not_opened(opened: View, record_property: Record) -> None:
     for number, url in enumerate(LINKS):
         answer = await opened.ask(f"link {number}", "ui/open-link", {"url": url})
@@ -231,39 +208,3 @@ async def test_a_proxy_that_speaks_twice_gets_one_session(view: View, record_pro
     view.say(READY)
     assert isinstance((await view.running.ended()).error, PeerGone)
     record_property("lines", 2)
-
-
-@pytest.mark.parametrize("uri", ["ui://other/view", "ui://weather/forecast/../x", "UI://weather/forecast", ""])
-async def test_a_resource_of_another_address_is_no_view(uri: str) -> None:
-    server = weather()
-    inner = server._lowlevel_server.get_request_handler("resources/read")
-    assert inner is not None
-
-    async def read(ctx: Any, params: Any) -> Any:
-        result = await inner.handler(ctx, params)
-        for content in result.contents:
-            content.uri = uri
-        return result
-
-    server._lowlevel_server.add_request_handler("resources/read", inner.params_type, read)
-    await is_not_shown(server)
-
-
-async def test_a_view_of_50_mb_is_not_shown() -> None:
-    apps = Apps()
-
-    @apps.tool(resource_uri=URI)
-    def forecast() -> str:
-        return "fine"
-
-    apps.add_html_resource(URI, HTML + "x" * 50_000_000)
-    await is_not_shown(MCPServer("large", extensions=[apps]))
-
-
-async def is_not_shown(server: MCPServer) -> None:
-    async with Client(server) as client:
-        view = View(client)
-        with pytest.RaisesGroup(AppError, flatten_subgroups=True, allow_unwrapped=True):
-            async with view.host.show(view.place):
-                pass
-    assert view.place.windows == []

@@ -1,4 +1,4 @@
-"""The command line is read once. On Windows, where neither bridge nor hub runs, tests with pipes are left out."""
+"""The command line is read once. On Windows, tests with pipes are left out."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     ran: list[str] = []
 
     def build_packages(*_: object) -> Packages:
-        files = [tmp_path / name for name in ("a.whl", "a.tar.gz", "a.tgz", "a.zip")]
+        files = [tmp_path / name for name in ("a.whl", "a.tar.gz", "a.tgz", "a.zip", "b.zip")]
         for file in files:
             file.write_bytes(b"")
         return Packages(*files)
@@ -88,7 +88,9 @@ def test_a_package_has_the_files_of_the_repository_and_no_others() -> None:
 def test_the_data_of_the_repository_is_inside_the_package() -> None:
     assert in_wheel("mcpframe/views/view.py") == "mcpframe/views/view.py"
     assert in_wheel("static/page/page.js") == "mcpframe/_data/static/page/page.js"
-    assert in_wheel("templates/shop/main.py") == "mcpframe/_data/templates/shop/main.py"
+    assert in_wheel("static/host/host.js") == "mcpframe/_data/static/host/host.js"
+    assert in_wheel("templates/shop/main.py") == "mcpframe/_data/projects.zip/templates/shop/main.py"
+    assert in_wheel("static/inspector/app.css") == "mcpframe/_data/projects.zip/inspector/app.css"
 
 
 def test_the_commands_of_the_readmes_first_screen_are_walked() -> None:

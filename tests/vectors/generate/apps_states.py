@@ -9,11 +9,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from tests.vectors.generate.sep_states import STRANGERS
-from tests.vectors.generate.writing import Table, state_tables
+from tests.vectors.generate.writing import DEAF, Effect, Given, Table, state_cases, state_tables, strangers_and_locals
 
 Message = dict[str, Any]
-Effect = tuple[list[dict[str, Any]], str]
 
 ID = "mcpframe/initialize"
 LATEST = "2026-01-26"
@@ -26,7 +24,6 @@ PROXIED = "outer transport behind a proxy"
 RESOURCE = {"html": "<p>Hello", "sandbox": "allow-scripts"}
 HANDED_OVER = {"jsonrpc": "2.0", "method": "ui/notifications/sandbox-resource-ready", "params": RESOURCE}
 READY = {"jsonrpc": "2.0", "method": "ui/notifications/sandbox-proxy-ready", "params": {}}
-DEAF = ("idle", "closed")
 ASKED = {"name": "v", "version": "1"}
 HOST = {"name": "h", "version": "1"}
 OURS = {
@@ -245,29 +242,21 @@ def _local(role: str, state: str, local: str) -> Effect:
     raise AssertionError(local)
 
 
-LOCALS = (
-    *("start", "repeat is due", "deadline has passed", "send"),
-    *("peer's document replaced", "peer's window removed", "close"),
-)
-
-
 def tables() -> Iterator[tuple[str, Table]]:
     """Return the files of this part, each with its name."""
     return state_tables(STATES, _cases)
 
 
 def _cases(role: str) -> Iterator[dict[str, Any]]:
-    for state in STATES[role]:
-        for name, given, (outcome, following) in _given(role, state):
-            case = {"name": f"{state}: {name}", "state": state, **given, "outcome": outcome, "next": following}
-            if state == "handed over":
-                case |= {"state": "awaiting", "before": [READY]}
-            if following == "handed over":
-                case["next"] = "awaiting"
-            yield case
+    for case in state_cases(STATES[role], lambda state: _given(role, state)):
+        if case["state"] == "handed over":
+            case |= {"state": "awaiting", "before": [READY]}
+        if case["next"] == "handed over":
+            case["next"] = "awaiting"
+        yield case
 
 
-def _given(role: str, state: str) -> Iterator[tuple[str, dict[str, Any], Effect]]:
+def _given(role: str, state: str) -> Given:
     for name, message, fits in _initializes():
         yield f"ui/initialize, {name}", {"message": message}, _on_initialize(role, state, message, fits)
     for name, message, told in _answers():
@@ -288,8 +277,4 @@ def _given(role: str, state: str) -> Iterator[tuple[str, dict[str, Any], Effect]
     for noise in NOISE:
         yield f"noise, {json.dumps(noise)}", {"message": noise}, ([], state)
     first = _answer(**_RESULT) if role.startswith("inner") else _initialize(**_FULL)
-    for stranger, error in STRANGERS.items():
-        outcome = [{"refused": error}] if error and state not in DEAF else []
-        yield f"the handshake from {stranger}", {"from": stranger, "message": first}, (outcome, state)
-    for local in LOCALS:
-        yield local, {"do": local}, _local(role, state, local)
+    yield from strangers_and_locals(state, "the handshake", first, lambda local: _local(role, state, local))

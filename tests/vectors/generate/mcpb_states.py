@@ -9,11 +9,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from tests.vectors.generate.sep_states import STRANGERS
-from tests.vectors.generate.writing import Table, state_tables
+from tests.vectors.generate.writing import DEAF, Effect, Given, Table, state_cases, state_tables, strangers_and_locals
 
 Message = dict[str, Any]
-Effect = tuple[list[dict[str, Any]], str]
 
 STATES = {
     "inner transport": ["idle", "calling", "open", "closed"],
@@ -21,7 +19,6 @@ STATES = {
     "outer transport": ["idle", "awaiting", "open", "closed"],
     "outer tab": ["idle", "awaiting", "open", "closed"],
 }
-DEAF = ("idle", "closed")
 WAITING = ("calling", "awaiting")
 CHECK, READY, STOPPED = "mcp-check-ready", "mcp-server-ready", "mcp-server-stopped"
 DIRECTIONS = {"inner": ("client-to-server", "server-to-client"), "outer": ("server-to-client", "client-to-server")}
@@ -155,24 +152,16 @@ class Side:
         raise AssertionError(local)
 
 
-LOCALS = (
-    *("start", "repeat is due", "deadline has passed", "send"),
-    *("peer's document replaced", "peer's window removed", "close"),
-)
-
-
 def tables() -> Iterator[tuple[str, Table]]:
     """Return the files of this part, each with its name."""
     return state_tables(STATES, lambda role: _cases(Side(role)), "payload")
 
 
 def _cases(side: Side) -> Iterator[dict[str, Any]]:
-    for state in STATES[side.role]:
-        for name, given, (outcome, following) in _given(side, state):
-            yield {"name": f"{state}: {name}", "state": state, **given, "outcome": outcome, "next": following}
+    return state_cases(STATES[side.role], lambda state: _given(side, state))
 
 
-def _given(side: Side, state: str) -> Iterator[tuple[str, dict[str, Any], Effect]]:
+def _given(side: Side, state: str) -> Given:
     for signal in (CHECK, READY, STOPPED):
         yield signal, {"message": side.hears(signal)}, side.signal(state, signal)
         with_more = {**side.hears(signal), "of": "tomorrow"}
@@ -186,8 +175,4 @@ def _given(side: Side, state: str) -> Iterator[tuple[str, dict[str, Any], Effect
     for name, noise in side.noise():
         yield f"noise, {name}", {"message": noise}, ([], state)
     first = side.hears(CHECK if side.inner else READY)
-    for stranger, error in STRANGERS.items():
-        outcome = [{"refused": error}] if error and state not in DEAF else []
-        yield f"the first signal from {stranger}", {"from": stranger, "message": first}, (outcome, state)
-    for local in LOCALS:
-        yield local, {"do": local}, side.local(state, local)
+    yield from strangers_and_locals(state, "the first signal", first, lambda local: side.local(state, local))

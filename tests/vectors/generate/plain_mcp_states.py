@@ -9,18 +9,15 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from tests.vectors.generate.sep_states import STRANGERS
-from tests.vectors.generate.writing import Table, state_tables
+from tests.vectors.generate.writing import DEAF, STRANGERS, Effect, Given, Table, state_cases, state_tables
 
 Message = dict[str, Any]
-Effect = tuple[list[dict[str, Any]], str]
 
 STATES = {
     "inner transport": ["idle", "awaiting", "open", "closed"],
     "inner transport of a client": ["idle", "calling", "open", "closed"],
     "outer transport": ["idle", "awaiting", "open", "closed"],
 }
-DEAF = ("idle", "closed")
 NOBODY = object()
 PING = {"jsonrpc": "2.0", "id": "mcpframe/ping", "method": "ping"}
 REVISION = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}
@@ -172,12 +169,10 @@ def tables() -> Iterator[tuple[str, Table]]:
 
 
 def _cases(side: Side) -> Iterator[dict[str, Any]]:
-    for state in STATES[side.role]:
-        for name, given, (outcome, following) in _given(side, state):
-            yield {"name": f"{state}: {name}", "state": state, **given, "outcome": outcome, "next": following}
+    return state_cases(STATES[side.role], lambda state: _given(side, state))
 
 
-def _given(side: Side, state: str) -> Iterator[tuple[str, dict[str, Any], Effect]]:
+def _given(side: Side, state: str) -> Given:
     for name, message in FIRST.items():
         yield name, {"message": message}, side.first(state, message)
     for name, message in LATER.items():

@@ -114,7 +114,7 @@ def _where(kind: str) -> list[tuple[str, str]]:
 
 
 def _cases(kind: str, role: str, state: str) -> Iterator[dict[str, Any]]:
-    for name, message, is_valid in _messages(kind):
+    for name, message, is_valid in messages_of(kind):
         outcome, following = (
             effect(role, state, _unfolded(message)) if is_valid else refusal(role, state, kind, "MalformedMessage")
         )
@@ -122,7 +122,7 @@ def _cases(kind: str, role: str, state: str) -> Iterator[dict[str, Any]]:
         yield {"name": f"{role}, {state}: {name}", **case}
 
 
-def _messages(kind: str) -> Iterator[tuple[str, dict[str, Any], bool]]:
+def messages_of(kind: str) -> Iterator[tuple[str, dict[str, Any], bool]]:
     """Return messages with one thing changed, and whether each is valid."""
     base = complete(kind)
     yield "complete", base, True

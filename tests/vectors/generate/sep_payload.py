@@ -41,6 +41,13 @@ def _cases(role: str) -> Iterator[dict[str, Any]]:
         yield {"name": f"{role}, open: {name}", **case}
 
 
+def malformed_payloads() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Return each `MCP_MESSAGE` that is refused, with its name."""
+    for name, payload, outcome in _payloads():
+        if _refused()[0] in outcome:
+            yield name, {"type": "MCP_MESSAGE", **({} if payload is _MISSING else {"payload": payload})}
+
+
 def _payloads() -> Iterator[tuple[str, Any, list[dict[str, Any]]]]:
     yield "payload missing", _MISSING, _refused()
     for value in [*NO_OBJECTS, [REQUEST], "{}"]:

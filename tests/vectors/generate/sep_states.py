@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.vectors.generate.sep_rules import (
-    DEAF,
     DEMANDS,
     HAPPENINGS,
     RULES,
@@ -19,7 +18,7 @@ from tests.vectors.generate.sep_rules import (
     local_effect,
     refusal,
 )
-from tests.vectors.generate.writing import Table
+from tests.vectors.generate.writing import Given, Table, state_cases, state_tables, strangers_and_locals
 
 UNKNOWN = ["MCP_", "MCP_NONSENSE", "MCP_constructor", "MCP___proto__", "MCP_MESSAGE ", "MCP_mcp_message"]
 NOISE: list[Any] = [
@@ -42,26 +41,14 @@ NOISE: list[Any] = [
     {"payload": {"jsonrpc": "2.0", "id": 7, "method": "m"}},
     {"jsonrpc": "2.0", "id": 7, "method": "m"},
 ]
-STRANGERS = {"another window": None, "another origin": "UnexpectedOrigin", "opaque origin": "UnexpectedOrigin"}
 
 
 def tables() -> Iterator[tuple[str, Table]]:
     """Return the files of this part, each with its name."""
-    for role in STATES:
-        about = "Every message, every noise and everything local, in every state. Generated: do not edit."
-        yield (
-            f"states_{role.replace(' ', '_')}",
-            {"about": about, "generated": True, "role": role, "cases": [*_cases(role)]},
-        )
+    return state_tables(STATES, lambda role: state_cases(STATES[role], lambda state: _given(role, state)))
 
 
-def _cases(role: str) -> Iterator[dict[str, Any]]:
-    for state in STATES[role]:
-        for name, given, (outcome, following) in _given(role, state):
-            yield {"name": f"{state}: {name}", "state": state, **given, "outcome": outcome, "next": following}
-
-
-def _given(role: str, state: str) -> Iterator[tuple[str, dict[str, Any], Any]]:
+def _given(role: str, state: str) -> Given:
     for kind, variants in VARIANTS.items():
         for variant, body in variants.items():
             message = {"type": kind, **body}
@@ -72,11 +59,10 @@ def _given(role: str, state: str) -> Iterator[tuple[str, dict[str, Any], Any]]:
     for noise in NOISE:
         yield f"noise, {json.dumps(noise)}", {"message": noise}, ([], state)
     first = example(next(iter(RULES[role].get(state, RULES[role][STATES[role][1]]))))
-    for stranger, error in STRANGERS.items():
-        outcome = [{"refused": error}] if error and state not in DEAF else []
-        yield f"{first['type']} from {stranger}", {"from": stranger, "message": first}, (outcome, state)
-    for local in (*DEMANDS, *HAPPENINGS):
-        yield local, {"do": local}, local_effect(role, state, local)
+    happenings = (*DEMANDS, *HAPPENINGS)
+    yield from strangers_and_locals(
+        state, first["type"], first, lambda local: local_effect(role, state, local), happenings
+    )
     if state == "calling":
         given = {"do": "deadline has passed", "options": {"repeat_interval": 60.0}}
         yield "the deadline has passed before a repetition is due", given, ([{"closed": "HandshakeTimeout"}], "closed")

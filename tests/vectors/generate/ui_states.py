@@ -9,17 +9,14 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from tests.vectors.generate.sep_states import STRANGERS
-from tests.vectors.generate.writing import Table, state_tables
+from tests.vectors.generate.writing import DEAF, Effect, Given, Table, state_cases, state_tables, strangers_and_locals
 
 Message = dict[str, Any]
-Effect = tuple[list[dict[str, Any]], str]
 
 STATES = {
     "inner transport": ["idle", "calling", "confirming", "open", "closed"],
     "outer transport": ["idle", "awaiting", "open", "closed"],
 }
-DEAF = ("idle", "closed")
 READY = {"type": "ui-lifecycle-iframe-ready"}
 REQUEST = {"type": "ui-request-render-data", "messageId": "mcpframe/render-data"}
 DATA = {"theme": "dark"}
@@ -243,13 +240,10 @@ def tables() -> Iterator[tuple[str, Table]]:
 
 
 def _cases(role: str) -> Iterator[dict[str, Any]]:
-    for state in STATES[role]:
-        given = _given_to_frame(state) if role.startswith("inner") else _given_to_host(state)
-        for name, about, (outcome, following) in given:
-            yield {"name": f"{state}: {name}", "state": state, **about, "outcome": outcome, "next": following}
+    return state_cases(STATES[role], _given_to_frame if role.startswith("inner") else _given_to_host)
 
 
-def _given_to_frame(state: str) -> Iterator[tuple[str, dict[str, Any], Effect]]:
+def _given_to_frame(state: str) -> Given:
     for name, message, (kind, told) in _for_frame():
         yield name, {"message": message}, _on_frame_message(state, state == "confirming", kind, told)
         if state == "calling":
@@ -260,7 +254,7 @@ def _given_to_frame(state: str) -> Iterator[tuple[str, dict[str, Any], Effect]]:
     yield from _others(True, state, RENDER_DATA)
 
 
-def _given_to_host(state: str) -> Iterator[tuple[str, dict[str, Any], Effect]]:
+def _given_to_host(state: str) -> Given:
     for name, message, told in _for_host():
         yield name, {"message": message}, _on_host_message(state, told)
     for kind in ("ui-message-received", "ui-message-response", RENDER_DATA["type"]):
@@ -268,11 +262,7 @@ def _given_to_host(state: str) -> Iterator[tuple[str, dict[str, Any], Effect]]:
     yield from _others(False, state, READY)
 
 
-def _others(inner: bool, state: str, first: Message) -> Iterator[tuple[str, dict[str, Any], Effect]]:
+def _others(inner: bool, state: str, first: Message) -> Given:
     for noise in NOISE:
         yield f"noise, {json.dumps(noise)}", {"message": noise}, ([], state)
-    for stranger, error in STRANGERS.items():
-        outcome = [{"refused": error}] if error and state not in DEAF else []
-        yield f"{first['type']} from {stranger}", {"from": stranger, "message": first}, (outcome, state)
-    for local in LOCALS:
-        yield local, {"do": local}, _local(inner, state, local)
+    yield from strangers_and_locals(state, first["type"], first, lambda local: _local(inner, state, local), LOCALS)

@@ -11,4 +11,5 @@ DIALECT = Dialect(
     initializes=False,
     document_property="modelContext",
     document_module="mcpframe.frame.webmcp.offering",
+    form_module="mcpframe.frame.webmcp.tool_form",
 )

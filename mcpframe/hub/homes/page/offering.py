@@ -1,16 +1,18 @@
-"""The tools of a server in this tab's own Python, offered to the hub over a port."""
+"""The tools and resources of a server in this tab's own Python, offered to the hub over a port."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import math
-from typing import Any
+from contextlib import nullcontext
+from typing import Any, NoReturn
 
 import anyio
 
 from mcpframe.frame.core import payload
-from mcpframe.frame.core.errors import MessageError
+from mcpframe.frame.core.errors import MessageError, StateError
+from mcpframe.frame.serving.framed import Framed, PeerSession
 from mcpframe.frame.serving.server_module import server_module
 from mcpframe.frame.waiting.streams import WriteStream
 from mcpframe.hub.core.codec import LIMITS, read_from_hub, write_to_hub
@@ -71,7 +73,7 @@ class ServerOffer:
                 log.warning("A message of the hub is ignored: %s", error)
 
         port.on_message = heard
-        self._session = self._jobs.start(self._serving.serve(self._server, read, _RelayWriter(relay, self._messages)))
+        self._session = self._jobs.start(self._serve(read, _RelayWriter(relay, self._messages)))
 
         def ended(_: object) -> None:  # also before it has begun
             relay.page_ended()
@@ -81,9 +83,18 @@ class ServerOffer:
         self._session.add_done_callback(ended)
         relay.start()
 
+    async def _serve(self, read: Any, write: WriteStream) -> None:
+        """Serve a session with a hub, which keeps values of its own (`serving.kept`)."""
+        with self._server.running_for(PeerSession(_no_session)) if isinstance(self._server, Framed) else nullcontext():
+            await self._serving.serve(self._server, read, write)
+
     def _lost(self) -> None:
         if self._session is not None:
             self._session.cancel()
+
+
+def _no_session() -> NoReturn:
+    raise StateError("A call of a hub has no session with a host: keep values elsewhere, or with mcpframe.kept.")
 
 
 class _RelayWriter(WriteStream):

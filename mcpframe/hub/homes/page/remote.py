@@ -22,6 +22,7 @@ from mcpframe.hub.core import limits
 from mcpframe.hub.core.codec import progress_of
 from mcpframe.hub.core.errors import HubChanged, HubError, HubNotFound
 from mcpframe.hub.core.interfaces import UNNAMED, Caller, OnProgress
+from mcpframe.hub.core.messages import LIST_CHANGES, LISTS
 from mcpframe.hub.homes.page.dialing import Dialled
 from mcpframe.hub.homes.page.tab_browser import TabBrowser
 from mcpframe.hub.homes.page.wire import ChannelNames
@@ -39,7 +40,7 @@ class RemoteHub:
         self._clock: Clock | None = None
         self._begun = 0.0
         self._peer: Peer[str, Mapping[str, Any]] = Peer(str(number) for number in itertools.count(1))
-        self._definitions: list[dict[str, Any]] = []
+        self._lists: dict[str, list[dict[str, Any]]] = {member: [] for member in LISTS.values()}
         self._browser: dict[str, bool] = {}
         self._before: frozenset[str] = frozenset()
         """The names of tools that earlier hubs had."""
@@ -62,7 +63,17 @@ class RemoteHub:
     @property
     def definitions(self) -> list[dict[str, Any]]:
         """All tools, as `tools/list` has them; the previous hub's until there is a new one."""
-        return self._definitions
+        return self._lists["tools"]
+
+    @property
+    def resources(self) -> list[dict[str, Any]]:
+        """All resources, as `resources/list` has them."""
+        return self._lists["resources"]
+
+    @property
+    def templates(self) -> list[dict[str, Any]]:
+        """All templates of resources, as `resources/templates/list` has them."""
+        return self._lists["resourceTemplates"]
 
     @property
     def browser(self) -> dict[str, bool]:
@@ -70,7 +81,7 @@ class RemoteHub:
         return self._browser
 
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call a function whenever `definitions` may have changed. The returned function ends that."""
+        """Call a function whenever the lists may have changed. The returned function ends that."""
         return self._listeners.add(listener)
 
     async def settled(self) -> None:
@@ -100,12 +111,27 @@ class RemoteHub:
             HubChanged: The tab that led has ended, or does not respond. The tool may have been executed.
             HubError: The hub's own error, with its `code` and `data`.
         """
-        if not await self.ready():
-            raise HubNotFound("No open tab has the hub: open one that runs Python.")
+        await self._led()
         if name in self._before and not self._has(name):
             await self._until(lambda: self._has(name), limits.RETURN_SECONDS)
-        params = {"name": name, "arguments": dict(arguments)}
-        answer = await self._ask("tools/call", params, on_progress)
+        return await self._result("tools/call", {"name": name, "arguments": dict(arguments)}, on_progress)
+
+    async def read(self, uri: str, on_progress: OnProgress | None = None, client: Caller = UNNAMED) -> Any:
+        """Read a resource; see `call`.
+
+        Args:
+            uri: Its address, as clients see it.
+        """
+        await self._led()
+        return await self._result("resources/read", {"uri": uri}, on_progress)
+
+    async def _led(self) -> None:
+        """Wait for a hub. Raises `HubNotFound` if there is none."""
+        if not await self.ready():
+            raise HubNotFound("No open tab has the hub: open one that runs Python.")
+
+    async def _result(self, method: str, params: Mapping[str, Any], on_progress: OnProgress | None) -> Any:
+        answer = await self._ask(method, params, on_progress)
         if "result" in answer:
             return answer["result"]
         error = answer["error"]
@@ -119,7 +145,7 @@ class RemoteHub:
         self._lost()
 
     def _has(self, name: str) -> bool:
-        return any(each.get("name") == name for each in self._definitions)
+        return any(each.get("name") == name for each in self.definitions)
 
     # The session
 
@@ -155,18 +181,20 @@ class RemoteHub:
         self._working = asyncio.get_running_loop().create_task(self._work(begins=True))
 
     async def _work(self, *, begins: bool) -> None:
-        """Begin the session if necessary, and read the list of tools: again, if it changes meanwhile."""
+        """Begin the session if necessary, and read the lists: again, if they change meanwhile."""
         try:
             if begins:
                 await self._begin()
             self._again = True
             while self._again:
                 self._again = False
-                listed = (await self._ask("tools/list", {})).get("result", {}).get("tools")
-                if isinstance(listed, list):
-                    self._changed(listed)
+                results = {method: (await self._ask(method, {})).get("result", {}) for method in LISTS}
+                lists = {member: results[method].get(member) for method, member in LISTS.items()}
+                if isinstance(lists["tools"], list):
+                    self._lists = {member: each if isinstance(each, list) else [] for member, each in lists.items()}
+                    self._changed()
         except HubError as error:
-            log.debug("The hub's tools could not be read: %s", error)
+            log.debug("The hub's lists could not be read: %s", error)
         finally:
             if self._working is asyncio.current_task():
                 self._working = None
@@ -179,8 +207,8 @@ class RemoteHub:
         self._browser = browser if isinstance(browser, dict) else {}
         self._post({"method": "notifications/initialized"})
 
-    def _changed(self, tools: list[dict[str, Any]]) -> None:
-        self._definitions, self._listed = tools, True
+    def _changed(self) -> None:
+        self._listed = True
         if self._changes is not None:
             self._changes.changed()
         self._listeners.call()
@@ -197,7 +225,7 @@ class RemoteHub:
             self._peer.answered(id_, message)
         elif id_ is not None:
             self._post(jsonrpc.error_response(id_, jsonrpc.METHOD_NOT_FOUND, "A tab does not do that."))
-        elif method == "notifications/tools/list_changed":
+        elif method in LIST_CHANGES:
             if self._working is not None:
                 self._again = True
             else:
@@ -215,7 +243,7 @@ class RemoteHub:
 
     def _lost(self) -> None:
         self._listed = False
-        self._before |= {str(each.get("name")) for each in self._definitions}
+        self._before |= {str(each.get("name")) for each in self.definitions}
         ended = "The tab that had the hub has ended before it answered: the tool may have run."
         self._peer.fail_all(lambda: HubChanged(ended))
 

@@ -19,9 +19,12 @@ from typing import Any, Protocol
 from mcpframe.frame.dialects.complete import outer_dialect
 from mcpframe.kit.base.errors import BridgeError, BrowserGone, PageFailed
 from mcpframe.kit.bridge.chromium.busy_page import BusyWatch
+from mcpframe.kit.bridge.chromium.carried_storage import CarriedStorage
 from mcpframe.kit.bridge.chromium.page_console import LONGEST_EVENT, PageConsole
+from mcpframe.kit.bridge.chromium.page_memory import PageMemory
 from mcpframe.kit.browser.devtools.browsers import OpenTab
 from mcpframe.kit.edges.link.messages import ServerMessage
+from mcpframe.kit.edges.link.meter import PageOutcome
 
 HOST_NAME = "mcpframe-bridge.localhost"
 HOST_ORIGIN = f"http://{HOST_NAME}"
@@ -51,6 +54,7 @@ class FramedPage:
         patience: how long the server may take from its first byte to the end of the handshake, in seconds.
         busy: how long the server may compute without a pause while a client waits, in seconds; 0 for ever.
         dialect: the dialect that the page speaks; by default the preferred one.
+        memory: how much memory the page may have, with its workers, in MB; 0 for any amount.
     """
 
     url: str
@@ -60,12 +64,13 @@ class FramedPage:
     patience: float = 60.0
     busy: float = 60.0
     dialect: str | None = None
+    memory: int = 0
 
-    def options(self) -> dict[str, Any]:
-        """Return the options of `bridge.js`."""
+    def options(self, url: Callable[[str], str]) -> dict[str, Any]:
+        """Return the options of `bridge.js`; `url` is that of `OpenTab`."""
         return {
             "dialect": outer_dialect(self.dialect).name,
-            "url": self.url,
+            "url": url(self.url),
             "sessionId": self.session_id,
             "visibility": self.visibility,
             "permissions": self.permissions,
@@ -79,7 +84,7 @@ class PageListener(Protocol):
     def on_message(self, server_message: ServerMessage) -> None:
         """Handle a message of the server."""
 
-    def on_gone(self, reason: str) -> None:
+    def on_gone(self, reason: str, *, outcome: PageOutcome = "lost") -> None:
         """Handle the end of a session: the framed page, the tab or the browser is gone. Called once a session."""
 
     def on_note(self, text: str) -> None:
@@ -89,8 +94,11 @@ class PageListener(Protocol):
 class BridgePage:
     """The host page in a tab. It frames one server, once."""
 
-    def __init__(self, tab: OpenTab, listener: PageListener) -> None:
+    def __init__(self, tab: OpenTab, listener: PageListener, storage: CarriedStorage | None = None) -> None:
         self._listener = listener
+        self._storage = storage
+        self._first_script = ""  # of the framed page
+        self._tab = tab
         self._devtools = tab.devtools
         self._target = tab.target
         self._session = ""
@@ -99,6 +107,7 @@ class BridgePage:
         self._console = PageConsole()
         self._frame = ""  # the framed page's
         self._watch: BusyWatch | None = None
+        self._memory = PageMemory(tab.devtools, lambda: [self._frame or self._session, *self._workers])
         self._context = 0
         self._pieces: list[str] = []
         self._documents: set[str] = set()
@@ -124,12 +133,17 @@ class BridgePage:
         devtools.post("Runtime.enable", session)
         devtools.post("Runtime.addBinding", session, name=_BINDING)
         # The framed page's process is watched as well: the host page gets no event when it crashes.
-        devtools.post("Target.setAutoAttach", session, autoAttach=True, waitForDebuggerOnStart=False, flatten=True)
-        for seconds in _HELLO_SECONDS:
-            devtools.post("Page.navigate", session, url=PAGE_URL)
+        self._attach_to_children(waiting=False)
+        for attempt, seconds in enumerate(_HELLO_SECONDS, 1):
+            devtools.post("Page.navigate", session, url=self._tab.url(f"{PAGE_URL}?{attempt}"))
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
-                    await self._next("hello")
+                    while (hello := await self._next("hello"))["query"] != f"?{attempt}":
+                        pass  # late, of a page that the present navigation replaces
+                    self._context = hello["context"]
+                    if self._tab.context:  # a browser elsewhere may slow down pages that it does not show
+                        # Not before: Chromium 156 crashes if an empty page with it navigates.
+                        devtools.post("Emulation.setFocusEmulationEnabled", session, enabled=True)
                     return
         raise PageFailed("The bridge's own page did not start in Chromium: reinstall mcpframe.")
 
@@ -140,14 +154,21 @@ class BridgePage:
             BrowserGone: the browser has ended.
             PageFailed: there will be no session; the message says why.
         """
-        self._call("bridge.open", framed.options())
+        if self._storage is not None:
+            self._first_script = self._storage.script(framed.url)
+            self._attach_to_children(waiting=bool(self._first_script))
+        self._call("bridge.open", framed.options(self._tab.url))
         try:
             async with asyncio.timeout(2 * framed.patience + _HELLO_SECONDS[-1]):  # the page has its own deadlines
                 await self._next("open")
         except TimeoutError:
             raise PageFailed("The bridge's own page does not answer: its browser is busy, or hangs.") from None
         self._devtools.post("Network.disable", self._session)
+        if self._storage is not None and self._frame:
+            self._storage.follow(self._devtools, self._frame)
         self._watch = BusyWatch(self._turn, self._on_blocked, framed.busy)
+        if framed.memory:
+            await self._memory.limit(framed.memory, framed.patience, self._on_too_large)
 
     async def complete(self) -> None:
         """Make the framed page fetch the deferred files of Python's library now, and not when it is idle.
@@ -173,7 +194,7 @@ class BridgePage:
         Returns:
             The server's report: `title`, `visibility`, `permissions`, and an `error` if it failed.
         """
-        self._call("bridge.setup", framed.options())
+        self._call("bridge.setup", framed.options(self._tab.url))
         return await self._next("set up")
 
     def send(self, text: str) -> None:
@@ -199,16 +220,16 @@ class BridgePage:
         self._closing = True
         if self._watch:
             self._watch.stop()
+        self._memory.stop()
+        if self._storage is not None:
+            self._storage.stop()
         self._devtools.closed.remove_done_callback(self._on_browser_gone)
         self._devtools.handle(self._session, None)
         for child in self._children | self._workers:
             self._devtools.handle(child, None)
-        if not self._devtools.closed.done():
-            try:
-                async with asyncio.timeout(_GOODBYE_SECONDS):
-                    await self._devtools.command("Target.closeTarget", targetId=self._target)
-            except (BrowserGone, TimeoutError):
-                return  # the tab is gone already, or will be with its browser
+        with suppress(BrowserGone, TimeoutError):  # the tab is gone already, or will be with its browser
+            async with asyncio.timeout(_GOODBYE_SECONDS):
+                await self._tab.close()
 
     def _turn(self) -> asyncio.Future[Any]:
         return self._devtools.post("Runtime.evaluate", self._frame or self._session, expression="0")
@@ -217,6 +238,9 @@ class BridgePage:
         # Carried out by the browser's own thread, and so even in the middle of a loop.
         self._devtools.post("Runtime.terminateExecution", self._frame or self._session)
         self._end(PageFailed(f"The server's page computed for {seconds:.0f} s without a pause and was ended."))
+
+    def _on_too_large(self, reason: str) -> None:
+        self._end(PageFailed(reason), "too_large")
 
     def _call(self, function: str, argument: object) -> None:
         self._devtools.post(
@@ -248,6 +272,8 @@ class BridgePage:
                 if params["targetInfo"]["type"] == "iframe":
                     self._frame = params["sessionId"]
                 self._watch_child(params["sessionId"])
+                if params["waitingForDebugger"]:
+                    self._begin_child(params["sessionId"])
             case "Runtime.consoleAPICalled":
                 if params["executionContextId"] != self._context:  # of a framed page in the same process
                     self._console.called(params)
@@ -270,6 +296,11 @@ class BridgePage:
                 if params["requestId"] in self._documents and not params.get("canceled"):
                     self._on_no_document(params["errorText"].removeprefix("net::"))
 
+    def _attach_to_children(self, *, waiting: bool) -> None:
+        self._devtools.post(
+            "Target.setAutoAttach", self._session, autoAttach=True, waitForDebuggerOnStart=waiting, flatten=True
+        )
+
     def _watch_child(self, child: str) -> None:
         """Follow the console of a framed page, and those of its workers."""
         self._devtools.handle(child, self._on_child_event)
@@ -283,6 +314,13 @@ class BridgePage:
             filter=[{"type": "worker"}],
         )
 
+    def _begin_child(self, child: str) -> None:
+        """Let a framed page run, which waits for its first script."""
+        if self._first_script:
+            self._devtools.post("Page.enable", child)
+            self._devtools.post("Page.addScriptToEvaluateOnNewDocument", child, source=self._first_script)
+        self._devtools.post("Runtime.runIfWaitingForDebugger", child)
+
     def _on_child_event(self, method: str, params: dict[str, Any]) -> None:
         match method:
             case "Runtime.consoleAPICalled":
@@ -293,6 +331,8 @@ class BridgePage:
             case "Target.detachedFromTarget":
                 self._workers.discard(params["sessionId"])
                 self._devtools.handle(params["sessionId"], None)
+            case "Storage.indexedDBContentUpdated" if self._storage is not None:
+                self._storage.on_event(self._devtools, self._frame, params)
             case "Inspector.targetCrashed" | "Inspector.detached":
                 self._on_event(method, params)
 
@@ -315,7 +355,6 @@ class BridgePage:
     def _on_binding(self, context: int, payload: str) -> None:
         if context != self._context and self._context:
             return
-        self._context = context
         head_text, _, text = payload.partition("\n")
         head = json.loads(head_text)
         match head["kind"]:
@@ -336,13 +375,14 @@ class BridgePage:
                 )
             case kind:
                 self._is_open = self._is_open or kind == "open"
-                self._reports.put_nowait(head)
+                self._reports.put_nowait({**head, "context": context})
 
-    def _end(self, error: BridgeError) -> None:
+    def _end(self, error: BridgeError, outcome: PageOutcome = "lost") -> None:
         if self._closing:
             return
         self._closing = True
+        self._memory.stop()
         if self._is_open:
-            self._listener.on_gone(str(error))
+            self._listener.on_gone(str(error), outcome=outcome)
         else:
             self._reports.put_nowait(error)

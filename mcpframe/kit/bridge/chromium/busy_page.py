@@ -36,7 +36,7 @@ class BusyWatch:
         self._task: asyncio.Task[None] | None = None
 
     def start(self, awaited: Callable[[], bool]) -> None:
-        """BusyWatch while `awaited` returns true. Does nothing if the page is watched already."""
+        """Watch while `awaited` returns true. Does nothing if the page is watched already."""
         if self._limit > 0 and (self._task is None or self._task.done()):
             self._cancelled.clear()
             self._awaited = awaited

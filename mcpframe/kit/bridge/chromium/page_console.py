@@ -14,6 +14,7 @@ from typing import Any
 
 from mcpframe.frame.waiting.token_bucket import TokenBucket
 from mcpframe.kit.base.terminal import VisibleFormatter
+from mcpframe.kit.browser.devtools.protocol import text_of
 from mcpframe.kit.edges.stdio.streams import StandardErrorHandler
 
 LONGEST_EVENT = 1 << 16
@@ -49,7 +50,7 @@ class PageConsole:
         """Write what a call of the console shows (DevTools, Runtime.consoleAPICalled)."""
         if params["type"] in _NEVER_SHOWN:
             return
-        for line in " ".join(map(_text, params["args"])).splitlines():
+        for line in " ".join(map(text_of, params["args"])).splitlines():
             if not self._bucket.take():
                 self._left_out += 1
                 continue
@@ -57,8 +58,3 @@ class PageConsole:
                 self._write(f"({self._left_out} lines were left out: the server writes too many.)")
                 self._left_out = 0
             self._write(line)
-
-
-def _text(value: Mapping[str, Any]) -> str:
-    shown = value.get("value", value.get("description", value["type"]))
-    return shown if isinstance(shown, str) else str(shown)

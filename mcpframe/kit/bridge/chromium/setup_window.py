@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import asyncio
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,9 +10,12 @@ from pathlib import Path
 from mcpframe.kit.base.errors import BridgeError
 from mcpframe.kit.base.terminal import visible
 from mcpframe.kit.bridge.chromium.bridge_page import BridgePage, FramedPage
+from mcpframe.kit.bridge.chromium.carried_storage import CarriedStorage
+from mcpframe.kit.browser.chromium import has_display
 from mcpframe.kit.browser.devtools.browsers import LocalChromium
 from mcpframe.kit.browser.profile import Profile, Remembered
 from mcpframe.kit.edges.link.messages import ServerMessage
+from mcpframe.kit.edges.link.meter import PageOutcome
 
 
 class _Quiet:
@@ -21,7 +24,7 @@ class _Quiet:
     def on_message(self, server_message: ServerMessage) -> None:
         """Never called in a setup."""
 
-    def on_gone(self, reason: str) -> None:
+    def on_gone(self, reason: str, *, outcome: PageOutcome = "lost") -> None:
         """Do nothing: the setup itself raises the error."""
 
     def on_note(self, text: str) -> None:
@@ -29,29 +32,60 @@ class _Quiet:
         print(f"mcpframe bridge: {visible(text)}", file=sys.stderr, flush=True)
 
 
-async def set_up(chromium: Path, profile: Profile, addresses: Mapping[str, int], key: str, framed: FramedPage) -> None:
-    """Show the server's setup, wait until the user has completed it, and store its result.
+def check_screen() -> None:
+    """Raise `BridgeError` if no window can be shown."""
+    if not has_display():
+        raise BridgeError("There is no screen to show the setup on: run this with --setup in a desktop session.")
+
+
+async def set_up(
+    chromium: Path,
+    profile: Profile,
+    addresses: Mapping[str, int],
+    key: str,
+    framed: FramedPage,
+    carried: CarriedStorage | None = None,
+) -> Remembered:
+    """Show the server's setup, wait until the user has completed it, store its result, and return it.
 
     Args:
         chromium: the browser's program.
         profile: the profile, which keeps the server's stored data.
         addresses: host names that are served on this machine, each with its port.
+        carried: takes the values that the session has stored then; None if they are used in this profile.
 
     Raises:
-        BridgeError: there is no screen, the window was closed, or the setup failed.
+        BridgeError: the window was closed, the setup failed, or its values cannot be carried.
     """
-    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
-        raise BridgeError("There is no screen to show the setup on: run this with --setup in a desktop session.")
     browsers = LocalChromium(chromium, profile.chromium, addresses, visible=True)
     try:
         page = BridgePage(await browsers.open_tab(), _Quiet())
         await page.load()
         result = await page.set_up(framed)
+        if error := result.get("error"):
+            raise BridgeError(f"The setup did not succeed: {error['message'] or error['code']}.")
+        remembered = Remembered(framed.session_id, result["title"], result["visibility"], result["permissions"])
+        if carried is not None:
+            await _read_values(browsers, framed, carried)
     finally:
         await browsers.close()
-    if error := result.get("error"):
-        raise BridgeError(f"The setup did not succeed: {error['message'] or error['code']}.")
-    remembered = Remembered(framed.session_id, result["title"], result["visibility"], result["permissions"])
     profile.remember(key, remembered)
     notice = result.get("ephemeralMessage") or f"{result['title']} is set up."
     print(f"mcpframe bridge: {visible(notice)}", file=sys.stderr, flush=True)
+    return remembered
+
+
+async def _read_values(browsers: LocalChromium, framed: FramedPage, carried: CarriedStorage) -> None:
+    """Open the server's page as a client would, and read the values of its session: the setup's own page is gone."""
+    page = BridgePage(await browsers.open_tab(), _Quiet(), carried)
+    await page.load()
+    await page.open(framed)
+    try:
+        async with asyncio.timeout(framed.patience):
+            await carried.read()
+    except TimeoutError:
+        raise BridgeError("The server does not stop computing after its setup: its values cannot be read.") from None
+    if carried.is_too_large:
+        raise BridgeError("The setup has stored more than is carried to browsers elsewhere: leave out --browsers.")
+    # The profile may have those of earlier sessions of the server.
+    carried.values = [value for value in carried.values if value[0][0] == framed.session_id]

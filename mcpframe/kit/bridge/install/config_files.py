@@ -12,6 +12,7 @@ from typing import Any
 
 from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.base.errors import InstallError
+from mcpframe.kit.base.own_command import is_own
 from mcpframe.kit.base.user_folders import UserFolders
 from mcpframe.kit.bridge.install.known_clients import KnownClient
 
@@ -173,11 +174,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _is_ours(entry: object) -> bool:
-    arguments = entry.get("args") if isinstance(entry, dict) else None
-    if not isinstance(arguments, list):
-        return False
-    own = arguments[1:] if arguments[:1] == ["-P"] else arguments  # earlier versions did not add it
-    return own[:3] in (["-m", "mcpframe", "bridge"], ["-m", "mcpframe", "hub"])
+    return isinstance(entry, dict) and is_own(entry.get("args"))
 
 
 def _indent(text: str | None) -> int | str:

@@ -33,6 +33,15 @@ class KnownClient:
     after: str = "Restart it."
 
 
+_CLINE = Path("saoudrizwan.claude-dev", "settings")
+
+
+def _zed(at: UserFolders) -> Path:
+    # On macOS, too, it is not where desktop programs keep their settings.
+    folder = at.application_data() / "Zed" if at.platform == "win32" else at.home / ".config" / "zed"
+    return folder / "settings.json"
+
+
 CLIENTS = (
     KnownClient(
         "claude-desktop", "Claude Desktop", lambda at: at.application_data() / "Claude" / "claude_desktop_config.json"
@@ -54,8 +63,24 @@ CLIENTS = (
         extra=(("type", "stdio"),),
         after="Start the server from the file, or with the command MCP: List Servers.",
     ),
+    KnownClient(
+        "vscode-user",
+        "VS Code, in all projects",
+        lambda at: at.application_data() / "Code" / "User" / "mcp.json",
+        key="servers",
+        extra=(("type", "stdio"),),
+        after="Start the server with the command MCP: List Servers.",
+    ),
     KnownClient("windsurf", "Windsurf", lambda at: at.home / ".codeium" / "windsurf" / "mcp_config.json"),
     KnownClient("gemini-cli", "Gemini CLI", lambda at: at.home / ".gemini" / "settings.json"),
+    KnownClient("lm-studio", "LM Studio", lambda at: at.home / ".lmstudio" / "mcp.json", after="Switch it on there."),
+    KnownClient("zed", "Zed", _zed, key="context_servers", after="It starts the server by itself."),
+    KnownClient(
+        "cline",
+        "Cline, in VS Code",
+        lambda at: at.application_data() / "Code" / "User" / "globalStorage" / _CLINE / "cline_mcp_settings.json",
+        after="Switch it on there.",
+    ),
 )
 
 BY_NAME = {client.name: client for client in CLIENTS}

@@ -2,6 +2,9 @@
 
 Chromium is controlled over pipes (`protocol.py`) and exits when they close, also when this process is killed. If it
 hangs instead, a watchdog that waits for the same pipe to close kills its process group a second later.
+
+Where programs inherit no pipes (Windows), it is controlled over a WebSocket, on a random port of the loopback address.
+Any program of this machine can connect to that port, and Chromium is ended by command only.
 """
 
 from __future__ import annotations
@@ -11,12 +14,13 @@ import contextlib
 import os
 import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from mcpframe.kit.base.errors import BrowserGone
 from mcpframe.kit.base.processes import end_watchdog, start_watchdog
-from mcpframe.kit.browser.chromium import launch_options
+from mcpframe.kit.browser.chromium import devtools_address, launch_options
 from mcpframe.kit.browser.devtools.protocol import DevTools, connect_pipes
 
 _START_SECONDS = 30.0
@@ -25,8 +29,9 @@ _GOODBYE_SECONDS = 5.0
 _COMMANDS, _ANSWERS = 3, 4
 """The descriptors on which Chromium reads its commands and writes its answers."""
 
+_HAS_PIPES = os.name == "posix"
+
 _ARGUMENTS = (
-    "--remote-debugging-pipe",
     "--no-default-browser-check",
     "--hide-crash-restore-bubble",
     # Without these, Linux and macOS ask the user to unlock a keyring for a new profile.
@@ -50,11 +55,11 @@ class StartedChromium:
         pid: its process id.
     """
 
-    def __init__(self, pid: int, watchdog: subprocess.Popen[bytes], devtools: DevTools) -> None:
-        self._watchdog = watchdog
+    def __init__(self, process: _Process, devtools: DevTools) -> None:
+        self._process = process
         self._first_tab = True
         self.devtools = devtools
-        self.pid = pid
+        self.pid = process.pid
 
     @property
     def gone(self) -> bool:
@@ -84,8 +89,7 @@ class StartedChromium:
             async with asyncio.timeout(_GOODBYE_SECONDS):
                 await self.devtools.command("Browser.close")
         await self.devtools.close()
-        await _ended(self.pid)
-        end_watchdog(self._watchdog)
+        await self._process.ended()
 
 
 async def launch(
@@ -97,6 +101,9 @@ async def launch(
     app: str = "",
     page: str = "about:blank",
     muted: bool = True,
+    off: Sequence[str] = (),
+    arguments: Sequence[str] = (),
+    pipes: bool | None = None,
 ) -> StartedChromium:
     """Start Chromium.
 
@@ -108,11 +115,14 @@ async def launch(
         app: the address for a visible window without a browser's toolbars.
         page: the address to open without `app`.
         muted: play no sound.
+        off: features to disable; by default the browser is like that of its users.
+        arguments: further arguments of the program.
+        pipes: control it over pipes, else over a port of the loopback address; by default, what this system has.
 
     Raises:
         BrowserGone: it does not start.
     """
-    options = launch_options(executable, off=())  # like the browser of its users
+    options = launch_options(executable, off=off)
     rules = ", ".join(f"MAP {name}:80 127.0.0.1:{port}" for name, port in addresses.items())
     command = [
         str(executable),
@@ -123,17 +133,13 @@ async def launch(
         *([] if visible else ["--headless=new"]),
         *([] if options["chromium_sandbox"] else ["--no-sandbox"]),
         *(["--mute-audio"] if muted else []),
+        *arguments,
         f"--app={app}" if app else page,
     ]
-    pid, reading, writing = _start(command)
-    watchdog = start_watchdog(pid)
-    try:
-        browser = StartedChromium(pid, watchdog, await connect_pipes(reading, writing))
-    except BaseException:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(pid, signal.SIGKILL)  # no other code has its id
-        end_watchdog(watchdog)
-        raise
+    process, devtools = await (
+        _start_with_pipes(command) if (_HAS_PIPES if pipes is None else pipes) else _start_with_port(command, profile)
+    )
+    browser = StartedChromium(process, devtools)
     try:
         async with asyncio.timeout(_START_SECONDS):
             await browser.devtools.command("Browser.getVersion")
@@ -148,7 +154,76 @@ async def launch(
     return browser
 
 
-def _start(command: list[str]) -> tuple[int, int, int]:
+class _Process:
+    """Chromium's process.
+
+    Args:
+        wait: waits for its end, in a thread.
+    """
+
+    def __init__(self, pid: int, wait: Callable[[], object]) -> None:
+        self.pid = pid
+        self._wait = wait
+        self._watchdog = start_watchdog(pid) if _HAS_PIPES else None
+
+    def kill(self) -> None:
+        if _HAS_PIPES:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
+        else:
+            with contextlib.suppress(OSError):
+                os.kill(self.pid, signal.SIGTERM)  # on Windows this ends it at once
+
+    async def ended(self) -> None:
+        """Wait until the process has ended; kill it after a deadline."""
+        waiting = asyncio.create_task(asyncio.to_thread(self._wait))
+        done, _ = await asyncio.wait([waiting], timeout=_GOODBYE_SECONDS)
+        if not done:
+            self.kill()
+            await waiting
+        if self._watchdog is not None:
+            end_watchdog(self._watchdog)
+
+
+async def _start_with_pipes(command: list[str]) -> tuple[_Process, DevTools]:
+    pid, reading, writing = _spawn([command[0], "--remote-debugging-pipe", *command[1:]])
+    process = _Process(pid, partial(os.waitpid, pid, 0))
+    try:
+        return process, await connect_pipes(reading, writing)
+    except BaseException:
+        process.kill()  # no other code has its id
+        await process.ended()
+        raise
+
+
+async def _start_with_port(command: list[str], profile: Path) -> tuple[_Process, DevTools]:
+    (profile / "DevToolsActivePort").unlink(missing_ok=True)  # of an earlier Chromium
+    try:
+        started = subprocess.Popen(  # noqa: ASYNC220  its start is short
+            [command[0], "--remote-debugging-port=0", *command[1:]],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise _not_started(error) from error
+    process = _Process(started.pid, started.wait)
+    try:
+        from mcpframe.kit.browser.devtools.websocket import connect  # a slow import, for Windows only
+
+        return process, DevTools(await connect(await devtools_address(profile)))
+    except BaseException:
+        process.kill()
+        await process.ended()
+        raise
+
+
+def _not_started(error: OSError) -> BrowserGone:
+    return BrowserGone(f"Chromium cannot be started: {error}.")
+
+
+def _spawn(command: list[str]) -> tuple[int, int, int]:
     """Start a program with its debugging pipes; return its process id, and our ends to read from and to write to."""
     import fcntl  # not on Windows, where this module is only imported
 
@@ -165,18 +240,8 @@ def _start(command: list[str]) -> tuple[int, int, int]:
     except OSError as error:
         os.close(in_ours)
         os.close(out_ours)
-        raise BrowserGone(f"Chromium cannot be started: {error}.") from error
+        raise _not_started(error) from error
     finally:
         for number in (in_its, out_its, nowhere, *theirs):
             os.close(number)
     return pid, out_ours, in_ours
-
-
-async def _ended(pid: int) -> None:
-    """Wait until the process has ended; kill it after a deadline."""
-    waiting = asyncio.create_task(asyncio.to_thread(os.waitpid, pid, 0))
-    done, _ = await asyncio.wait([waiting], timeout=_GOODBYE_SECONDS)
-    if not done:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(pid, signal.SIGKILL)
-        await waiting

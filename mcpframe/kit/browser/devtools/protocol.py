@@ -11,7 +11,8 @@ import asyncio
 import itertools
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from mcpframe.frame.core.requests import Requests
@@ -27,8 +28,7 @@ LONGEST = 1 << 27
 HEAD = 64
 """The number of bytes kept of a longer message, for `in_place_of`."""
 
-_CONSOLE = '{"method":"Runtime.consoleAPICalled"'
-_NOISE = (_CONSOLE, '{"method":"Runtime.exceptionThrown"')
+_NOISE = ('{"method":"Runtime.consoleAPICalled"', '{"method":"Runtime.exceptionThrown"')
 """The beginnings of events that are not read, which a page can make as large and as frequent as it likes."""
 
 _ANSWER_SECONDS = 60.0
@@ -56,13 +56,14 @@ class DevTools:
 
     Attributes:
         closed: done when the browser is gone.
-        longest_of_console: the longest event of a console that is passed on, in bytes; by default none is.
+        longest_of_console: the longest event of a console, and of an uncaught error, that is passed on, in bytes; by
+            default none is.
     """
 
     def __init__(self, wire: DevToolsWire) -> None:
         self.longest_of_console = 0
         self._wire = wire
-        self._commands: Requests[int, asyncio.Future[dict[str, Any]]] = Requests(itertools.count(1))
+        self._commands: Requests[int, _Command] = Requests(itertools.count(1))
         self._handlers: dict[str, EventHandler] = {}
         self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._reading = asyncio.get_running_loop().create_task(self._read())
@@ -75,7 +76,7 @@ class DevTools:
             session: the id of the target's session; empty for the browser itself.
 
         Raises:
-            BrowserGone: the browser is gone, or answers with an error.
+            BrowserGone: the browser is gone, the session has ended, or the answer is an error.
         """
         async with within(_ANSWER_SECONDS, self._given_up):
             return await self.post(method, session, **params)
@@ -87,7 +88,8 @@ class DevTools:
         if self.closed.done():
             result.set_exception(BrowserGone("The browser has ended."))
             return result
-        message: dict[str, Any] = {"id": self._commands.open(result).id, "method": method, "params": params}
+        command = self._commands.open(_Command(result, session))
+        message: dict[str, Any] = {"id": command.id, "method": method, "params": params}
         if session:
             message["sessionId"] = session
         self._wire.send(json.dumps(message, separators=(",", ":")))
@@ -116,7 +118,10 @@ class DevTools:
                 message = json.loads(raw)
                 if "id" in message:
                     self._answer(message)
-                elif handler := self._handlers.get(message.get("sessionId", "")):
+                    continue
+                if message["method"] == "Target.detachedFromTarget":
+                    self._end_session(message["params"]["sessionId"])
+                if handler := self._handlers.get(message.get("sessionId", "")):
                     asyncio.get_running_loop().call_soon(handler, message["method"], message["params"])
         except (EOFError, OSError):
             pass  # the browser is gone
@@ -125,16 +130,22 @@ class DevTools:
 
     def _is_noise(self, raw: bytes | str) -> bool:
         head = raw[:HEAD].decode("utf-8", "replace") if isinstance(raw, bytes) else raw[:HEAD]
-        return head.startswith(_NOISE) and not (head.startswith(_CONSOLE) and len(raw) <= self.longest_of_console)
+        return head.startswith(_NOISE) and len(raw) > self.longest_of_console
 
     def _answer(self, message: dict[str, Any]) -> None:
         command = self._commands.take(message["id"])
-        if command is None or command.value.done():
+        if command is None or command.value.result.done():
             return
         if "error" in message:
-            command.value.set_exception(BrowserGone(f"The browser refuses: {message['error'].get('message')}."))
+            command.value.result.set_exception(BrowserGone(f"The browser refuses: {message['error'].get('message')}."))
         else:
-            command.value.set_result(message["result"])
+            command.value.result.set_result(message["result"])
+
+    def _end_session(self, session: str) -> None:
+        """Fail the commands of a session that has ended: the browser does not answer those that a busy page has."""
+        for command in [each for each in self._commands if each.value.session == session]:
+            self._commands.take(command.id)
+            _fail(command.value, "The page has ended.")
 
     def _given_up(self) -> BrowserGone:
         self._end()
@@ -144,14 +155,32 @@ class DevTools:
         if not self.closed.done():
             self.closed.set_result(None)
         for command in self._commands.take_all():
-            if not command.value.done():
-                command.value.set_exception(BrowserGone("The browser has ended."))
+            _fail(command.value, "The browser has ended.")
+
+
+@dataclass(frozen=True)
+class _Command:
+    """A command that waits for its result, and the session that it was sent to."""
+
+    result: asyncio.Future[dict[str, Any]]
+    session: str
+
+
+def _fail(command: _Command, reason: str) -> None:
+    if not command.result.done():
+        command.result.set_exception(BrowserGone(reason))
 
 
 def _look_at_failure(result: asyncio.Future[dict[str, Any]]) -> None:
     """Mark the failure of a command as handled, so that the event loop does not warn if no caller awaits it."""
     if not result.cancelled():
         result.exception()
+
+
+def text_of(value: Mapping[str, Any]) -> str:
+    """Return a value of a page as its console shows it (DevTools, `Runtime.RemoteObject`)."""
+    shown = value.get("value", value.get("description", value["type"]))
+    return shown if isinstance(shown, str) else str(shown)
 
 
 def in_place_of(head: str) -> str:

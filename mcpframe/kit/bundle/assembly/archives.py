@@ -15,9 +15,11 @@ from mcpframe.kit.bundle.assembly.layers import LIBRARY, SERVER_PATH, STDLIB_PAT
 from mcpframe.kit.bundle.assembly.native_libraries import linked
 from mcpframe.kit.bundle.assembly.snapshot_file import DECODER, SERVER, Snapshot, snapshot_entry
 from mcpframe.kit.bundle.assembly.wasm_files import WasmFile, in_two, wasm_file
-from mcpframe.kit.bundle.pyodide.archive import Date, Files, pack, source_date
+from mcpframe.kit.bundle.pyodide.archive import Date, Files, pack_as_wasm, source_date
 from mcpframe.kit.bundle.pyodide.version import ABI, PLATFORM, PYTHON_VERSION, VERSION
 from mcpframe.kit.bundle.wasm.split import Pair
+
+_ARCHIVE = ".zip.wasm"  # see `pack_as_wasm`
 
 
 @dataclass(frozen=True)
@@ -101,8 +103,8 @@ def archives_of(inputs: Inputs, snapshot: Snapshot | None) -> Archives:
     libraries = [*linking(layers.shared, None), *linking(layers.author, modules or None)]
     by_layer = {
         layer.name: hashed(
-            f"{name if layer.name == 'server' else SHARED}/{layer.name}.zip",
-            (pack if layer.own else _packed)(
+            f"{name if layer.name == 'server' else SHARED}/{layer.name}{_ARCHIVE}",
+            (pack_as_wasm if layer.own else _packed)(
                 _emptied(layer.files, {each.path for each in libraries if each.layer is layer})
             ),
         )
@@ -113,7 +115,7 @@ def archives_of(inputs: Inputs, snapshot: Snapshot | None) -> Archives:
     return Archives(
         by_layer,
         libraries,
-        hashed(f"{SHARED}/deferred.zip", _packed(layers.deferred)),
+        hashed(f"{SHARED}/deferred{_ARCHIVE}", _packed(layers.deferred)),
         not inputs.project.config.import_server or needs_deferred(modules, layers.deferred),
         decoder,
         images,
@@ -128,7 +130,7 @@ def _packed(files: Files) -> bytes:
 
 @lru_cache(maxsize=8)
 def _pack_once(files: tuple[tuple[str, bytes], ...], date: Date) -> bytes:
-    return pack(dict(files), date=date)
+    return pack_as_wasm(dict(files), date=date)
 
 
 def files_config(inputs: Inputs, archives: Archives) -> dict[str, Any]:

@@ -21,8 +21,17 @@ from mcpframe.kit.bundle.assembly.csp import page_policy
 from mcpframe.kit.bundle.assembly.inbox import inbox_data
 from mcpframe.kit.bundle.assembly.index_page import link, relative_url, render_page
 from mcpframe.kit.bundle.assembly.inputs import Inputs
+from mcpframe.kit.bundle.assembly.installable import (
+    WEB_MANIFEST,
+    WORKER,
+    Icon,
+    bundle_worker,
+    icons_of,
+    web_manifest,
+    worker_licence,
+)
 from mcpframe.kit.bundle.assembly.offered import lists_of, offered, ways
-from mcpframe.kit.bundle.assembly.page_scripts import inbox_script, prefetch_script
+from mcpframe.kit.bundle.assembly.page_scripts import inbox_script, prefetch_script, register_script
 from mcpframe.kit.bundle.assembly.snapshot_file import Snapshot
 from mcpframe.kit.bundle.assembly.view_files import starter, view_files
 from mcpframe.kit.project.pyproject import McpframeConfig
@@ -43,6 +52,7 @@ class Bundle:
         boot: The boot config of its page.
         policy: The Content Security Policy of its page.
         app: The manifest's entry about its views; None if it has no such files.
+        installable: The manifest's entry about a page that can be installed; None for others.
         snapshot: The snapshot that its page starts from, if any.
     """
 
@@ -53,6 +63,7 @@ class Bundle:
     boot: Mapping[str, Any]
     policy: str
     app: Mapping[str, Any] | None
+    installable: Mapping[str, Any] | None
     snapshot: Snapshot | None
 
 
@@ -75,7 +86,8 @@ def assemble(inputs: Inputs, snapshot: Snapshot | None = None) -> Bundle:
         "files": files_config(inputs, archives),
     }
     sandbox = hashed(f"{SHARED}/sandbox.html", SANDBOX.read_bytes()) if config.sandbox_origin else None
-    index, policy = _index(inputs, archives, boot, lists, styles, sandbox)
+    icons = icons_of(project.name, boot["title"], inputs.icons, source=str(project.file)) if project.installable else []
+    index, policy = _index(inputs, archives, boot, lists, styles, sandbox, icons)
     views, app = _views(inputs, lists)
     starting = archives.starting(layers.author)
     second = [*scripts.wasm.all[1:], *archives.second]
@@ -83,15 +95,24 @@ def assemble(inputs: Inputs, snapshot: Snapshot | None = None) -> Bundle:
     first_visit = [*scripts.all, *archives.native, *at_start, *styles, *starting, index]
     others = (*second, *archives.plain, archives.deferred, *author.values(), *([sandbox] if sandbox else []))
     later = [item for item in others if item not in first_visit]
-    licences = hashed(f"{SHARED}/licences.txt", inputs.licences)
+    licences = hashed(f"{SHARED}/licences.txt", inputs.licences + (worker_licence() if icons else b""))
+    after_start = [item for item in (*archives.in_background(layers.archives), *second) if item not in first_visit]
+    offline, installable = _offline(
+        inputs,
+        index,
+        icons,
+        first=[*first_visit, *after_start, archives.deferred, *author.values()],
+        others=[*later, *wheels],
+    )
     return Bundle(
-        assets=[*first_visit, *dict.fromkeys(later), *views, licences, *wheels],
+        assets=[*first_visit, *dict.fromkeys(later), *views, licences, *wheels, *offline],
         first_visit=first_visit,
-        after_start=[item for item in (*archives.in_background(layers.archives), *second) if item not in first_visit],
+        after_start=after_start,
         plain_start=[*scripts.all, *archives.native, *second, *styles, *archives.plain, index],
         boot=boot,
         policy=policy,
         app=app,
+        installable=installable,
         snapshot=snapshot,
     )
 
@@ -148,6 +169,7 @@ def _index(
     lists: OriginLists,
     styles: Sequence[Asset],
     sandbox: Asset | None,
+    icons: Sequence[Icon],
 ) -> tuple[Asset, str]:
     """Return the page, and its policy."""
     project, config, scripts = inputs.project, inputs.project.config, inputs.scripts
@@ -158,9 +180,14 @@ def _index(
         config.csp,
         url=config.url,
         frames=config.kind == "page",
-        inline=[*([inbox_script()] if inbox else []), *([prefetch_script()] if image else [])],
+        inline=[
+            *([inbox_script()] if inbox else []),
+            *([prefetch_script()] if image else []),
+            *([register_script()] if icons else []),
+        ],
         sandbox=config.sandbox_origin,
         worker=in_worker or project.processes or image,
+        installable=bool(icons),
     )
     # With a snapshot, the page decides how it starts: its prefetch script and its loader request the rest.
     preloads = [] if image else [*scripts.wasm.all, *archives.native, *archives.second, *archives.plain]
@@ -172,6 +199,7 @@ def _index(
         csp=policy,
         generator=boot["version"],
         boot=boot,
+        trials=config.origin_trials,
         styles=[link(item, name) for item in (scripts.style, *styles)],
         loader=link(scripts.loader, name),
         scripts=[link(item, name) for item in run],
@@ -180,8 +208,28 @@ def _index(
         inbox=inbox,
         sandbox={**link(sandbox, name), "origin": config.sandbox_origin} if sandbox else None,
         worker=in_worker,
+        installable={"manifest": WEB_MANIFEST, "icon": relative_url(icons[0].file, name)} if icons else None,
     )
     return asset(f"{name}/index.html", page), policy
+
+
+def _offline(
+    inputs: Inputs, index: Asset, icons: Sequence[Icon], *, first: Sequence[Asset], others: Sequence[Asset]
+) -> tuple[list[Asset], Mapping[str, Any] | None]:
+    """Return the files of a page that can be installed, and their entry in the manifest.
+
+    Args:
+        first: The files that are fetched for a start without a network.
+        others: Further files of the page.
+    """
+    if not icons:
+        return [], None
+    name = inputs.project.name
+    fetched = list(dict.fromkeys(first))
+    worker = bundle_worker(name, index, fetched, [item for item in dict.fromkeys(others) if item not in fetched])
+    files = [web_manifest(name, _about(inputs)["title"], icons), worker]
+    entry = {"manifest": WEB_MANIFEST, "worker": WORKER, "kept": sorted(item.path for item in fetched)}
+    return [*files, *(icon.file for icon in icons)], entry
 
 
 def _views(inputs: Inputs, lists: OriginLists) -> tuple[list[Asset], Mapping[str, Any] | None]:

@@ -23,7 +23,7 @@ from mcpframe.kit.project.project import Project
 
 _NOT_SOURCE = frozenset({"tests", "test", "build", "dist", "docs", "node_modules", "venv", "env", "__pycache__"})
 _NOT_SHIPPED = re.compile(r"(test_.*|.*_test|conftest|setup|noxfile)\.py$")
-_PRIVATE = re.compile(r"(pyproject\.toml|uv\.lock|.*mcpframe\.lock|.*\.pem|.*\.key|id_[a-z0-9]+)$")
+_PRIVATE = re.compile(r"(pyproject\.toml|uv\.lock|.*mcpframe(\.python)?\.lock|.*\.pem|.*\.key|id_[a-z0-9]+)$")
 _COMPRESSED = (".gz", ".br", ".zst")  # web servers look for these beside a file
 _SAMPLE = frozenset({"arguments", "result"})
 _BROWSERS_ONLY = (".js", ".mjs", ".css", ".woff", ".woff2")
@@ -116,6 +116,12 @@ def sample_call(project: Project) -> dict[str, Any] | None:
         )
     call: dict[str, Any] = found
     return call
+
+
+def page_icons(project: Project, out: Path) -> dict[str, bytes]:
+    """Return the project's icons for an installed page, by path; see `page_files`."""
+    paths = [path for pattern in project.config.icons for path in _assets(project, "icons", pattern, out)]
+    return {_name(project, path): _read(path) for path in paths}
 
 
 def style_paths(project: Project) -> list[str]:

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from html.parser import HTMLParser
 from typing import Any
 
 from mcpframe.frame.core.origins import ANY, OPAQUE, OriginEntries
-from mcpframe.kit.bundle.assembly.manifest import origins_of
+from mcpframe.kit.bundle.assembly.built_manifest import origins_of
+from mcpframe.kit.bundle.assembly.client_rules import client_warnings
 from mcpframe.kit.bundle.assembly.offered import lists_of, without_hosts, without_use
 from mcpframe.kit.bundle.wasm.profile import profiled
+from mcpframe.kit.project.origin_trial import read_token, token_problems
 from mcpframe.kit.project.project import Project
+from mcpframe.kit.project.pyproject import McpframeConfig
+from mcpframe.views.html import url_origin
 
+_ON_WINDOWS = frozenset('<>:"\\|?*')
+"""Characters that names of files cannot have there."""
 _STYLES = "inline styles"
 _HANDLERS = "inline handlers"
 _INSTEAD = {
@@ -54,8 +61,36 @@ def build_warnings(project: Project, manifest: Mapping[str, Any], files: Mapping
     if project.config.csp.unsafe_eval:
         found.append("csp.unsafe_eval is set: the page may run JavaScript from text.")
     found += inline_code_warnings(files, styles_allowed="'unsafe-inline'" in project.config.csp.style_src)
+    found += trial_warnings(project.config)
+    found += name_warnings(files)
     found += view_warnings(manifest["tools"] or ())
+    found += client_warnings(manifest["tools"] or (), manifest["name"])
     return tuple(found)
+
+
+def trial_warnings(config: McpframeConfig) -> list[str]:
+    """Return a warning for each token of an origin trial that browsers ignore at the bundle's address."""
+    origin = url_origin(config.url) if config.url else None
+    return [
+        f"tool.mcpframe.origin_trials: the token for {token.feature!r} {problem}, so browsers ignore it: "
+        "get one for the origin at which the bundle is published."
+        for token in map(read_token, config.origin_trials)
+        for problem in token_problems(token, datetime.now(UTC), origin)
+    ]
+
+
+def name_warnings(paths: Iterable[str]) -> list[str]:
+    """Return a warning for files of a page that not every system can have beside each other."""
+    by_name: dict[str, list[str]] = {}
+    for path in sorted(paths):
+        by_name.setdefault(path.casefold(), []).append(path)
+    found = [
+        f"{' and '.join(same)} differ only in case: on Windows and macOS one replaces the other. Rename one."
+        for same in by_name.values()
+        if len(same) > 1
+    ]
+    forbidden = [path for path in sorted(paths) if not _ON_WINDOWS.isdisjoint(path)]
+    return found + [f"Windows cannot have a file named {path!r}: rename it." for path in forbidden]
 
 
 def view_warnings(tools: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -22,6 +22,7 @@ def page_policy(
     inline: Iterable[str] = (),
     sandbox: str | None = None,
     worker: bool = False,
+    installable: bool = False,
 ) -> str:
     """Return the policy for the page's meta element.
 
@@ -34,8 +35,13 @@ def page_policy(
         sandbox: The origin of the sandbox for views, or `SELF`; None for none.
         worker: Whether the page has workers: the server's, or the one that unpacks a snapshot. They have this policy,
             too, as they come from a blob.
+        installable: Whether the page has a web app manifest and a service worker. That one has this policy where the
+            web server sends it, and fetches the page's own files only.
     """
     directives = page_directives(f"'self' {url_origin(url)}" if url else "'self'", sources_of(csp))
+    if installable:  # in a tab, where 'self' is the page's own address
+        directives["manifest-src"] = ["'self'"]
+        directives["worker-src"].append("'self'")
     directives["script-src"] += [f"'{integrity(text.encode())}'" for text in inline]
     if frames and not csp.frame_src:
         directives["frame-src"].append("'self'")

@@ -37,6 +37,8 @@ class ServerDescription:
         notes: Warnings about its code, in sentences.
         draws: Whether it has a function that draws its page.
         sources: The top folders of the packages whose sources it reads.
+        answers: Its answers to the requests with which clients begin: the protocol revisions (`versions`), and the
+            results by method.
     """
 
     name: str
@@ -50,3 +52,4 @@ class ServerDescription:
     notes: tuple[str, ...] = ()
     draws: bool = False
     sources: tuple[str, ...] = ()
+    answers: tuple[dict[str, Any], ...] = ()

@@ -19,12 +19,12 @@ from packaging.utils import canonicalize_name
 
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.bundle.assembly.assets import Asset, asset
+from mcpframe.kit.bundle.assembly.built_manifest import MANIFEST
 from mcpframe.kit.bundle.assembly.description import ServerDescription
 from mcpframe.kit.bundle.assembly.features import features_of, written_for_a_process
 from mcpframe.kit.bundle.assembly.index_page import boot_of
 from mcpframe.kit.bundle.assembly.inputs import Inputs, Scripts
 from mcpframe.kit.bundle.assembly.layers import SERVER_PATH, SITE_PACKAGES, Layer, Layers
-from mcpframe.kit.bundle.assembly.manifest import MANIFEST
 from mcpframe.kit.bundle.assembly.offered import origins_for
 from mcpframe.kit.bundle.assembly.own_modules import own_files, shared_own_files
 from mcpframe.kit.bundle.assembly.packages import LazyWheel, Packages
@@ -197,7 +197,7 @@ def _layer(entry: Mapping[str, Any], archive: Asset, native: Files) -> Layer:
     """Return an archive of a page, with its linked libraries, which are files of their own."""
     files = unpack(archive.data)
     files |= {path: data for path in files if (data := native.get(f"{entry['to']}/{path}")) is not None}
-    name = archive.path.rpartition("/")[2].rsplit(".", 2)[0]
+    name = archive.path.rpartition("/")[2].rsplit(".", 3)[0]  # of `base.zip.HASH.wasm`
     return Layer(name, entry["to"], files, own=entry["own"], part=entry["part"], apart=entry["apart"])
 
 

@@ -24,6 +24,7 @@ FEATURES = {
     "persist": "It has files that are kept.",
     "processes": "Its code starts processes.",
     "program": "Its entry is a console script.",
+    "tool_forms": "Its code puts forms for tools into its page.",
     "values": "It has a library whose objects tools return, such as pandas.",
     "visitor_env": "It is a console script whose visitor enters environment variables.",
     "worker": "It is a server that runs in a worker.",
@@ -34,6 +35,8 @@ HTTP_PACKAGES = with_feature("http")
 VALUE_PACKAGES = with_feature("values")
 _HTTP_MODULES = ("http.client", "urllib.request")
 """The HTTP libraries of the standard library."""
+_TOOL_FORM = b"tool_form"
+"""In code that uses `Page.tool_form`."""
 _OF_PROCESSES = frozenset({"_thread", "concurrent", "multiprocessing", "queue", "resource", "threading"})
 """Modules whose import by an author means that a server of mcp 2.x needs the feature, too: without it they fail."""
 
@@ -89,6 +92,7 @@ def features_of(
         "persist": bool(config.persist),
         "processes": project.processes,
         "program": project.is_program,
+        "tool_forms": any(_TOOL_FORM in data for data in code.values()),
         "values": not VALUE_PACKAGES.isdisjoint(packages.further),
         "visitor_env": bool(config.visitor_env),
         "worker": config.runs_in == "worker",

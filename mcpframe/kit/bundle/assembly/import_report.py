@@ -27,13 +27,17 @@ _MOST_QUOTED = 100  # characters
 def _is_tool(tool: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(tool.get("name"), str):
         raise ValueError("a tool without a name")
-    depth_left, level = MESSAGE_NESTING, [tool]
+    return _is_shallow(tool)
+
+
+def _is_shallow(value: dict[str, Any]) -> dict[str, Any]:
+    depth_left, level = MESSAGE_NESTING, [value]
     while level:
         if depth_left == 0:
             raise ValueError(f"more than {MESSAGE_NESTING} levels")
         depth_left -= 1
         level = [item for part in level for item in _parts(part)]
-    return tool
+    return value
 
 
 def _parts(value: object) -> list[Any]:
@@ -88,6 +92,13 @@ class _Printed(BaseModel):
     frames: _Frames
 
 
+class _Answers(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    versions: Annotated[list[_Text], Field(max_length=_MOST)]
+    results: Annotated[dict[str, dict[str, Any]], AfterValidator(_is_shallow)]
+
+
 class ImportReport(BaseModel):
     """The result of `in_pyodide/import_server.py`, or a replacement by the author's modules."""
 
@@ -108,6 +119,7 @@ class ImportReport(BaseModel):
     setup: _Setup | None = None
     views: dict[_Text, _Text] = {}
     draws: bool = False
+    answers: Annotated[list[_Answers], Field(max_length=_MOST)] = []
     sources: Annotated[list[_Text], Field(max_length=_MOST)] = []
 
     def failure(self, code: Mapping[str, bytes], entry: str, kind: str, origin: Path) -> str:
@@ -142,6 +154,7 @@ class ImportReport(BaseModel):
             setup=None if self.setup is None else self.setup.as_inspected(),
             notes=(*self._printed(code), *map(visible, (*unreachable_views(self.views), *remarks))),
             draws=self.draws,
+            answers=tuple(item.model_dump() for item in self.answers),
         )
 
     def _printed(self, code: Mapping[str, bytes]) -> tuple[str, ...]:

@@ -9,11 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from mcpframe.kit.base.data import page_dir
 from mcpframe.kit.bundle.assembly.assets import Asset
-from mcpframe.kit.bundle.assembly.page_scripts import handed_script, inbox_script, prefetch_script
+from mcpframe.kit.bundle.assembly.page_scripts import handed_script, inbox_script, prefetch_script, register_script
 
 _DATA = rb'(<script type="application/json" id="%b"(?: data-files="[a-z]+")?>)(.*?)(</script>)'
 BOOT = re.compile(_DATA % b"mcpframe-boot", re.DOTALL)
@@ -60,6 +58,7 @@ def render_page(
     csp: str,
     generator: str,
     boot: Mapping[str, Any],
+    trials: Iterable[str] = (),
     styles: Iterable[Mapping[str, Any]] = (),
     loader: Mapping[str, Any] | None = None,
     scripts: Iterable[Mapping[str, Any]] = (),
@@ -69,6 +68,7 @@ def render_page(
     sandbox: Mapping[str, Any] | None = None,
     worker: bool = False,
     handed: Handed | None = None,
+    installable: Mapping[str, str] | None = None,
 ) -> bytes:
     """Render index.html.
 
@@ -76,6 +76,7 @@ def render_page(
         title: The server's name for people.
         csp: The page's policy.
         generator: The name and version of the building program.
+        trials: The tokens of origin trials, which have to be there before the first script.
         styles: The style sheets, as returned by `link`.
         loader: The loader's script; None in a page that is handed its files.
         scripts: Scripts that the loader runs.
@@ -85,7 +86,10 @@ def render_page(
         sandbox: The sandbox proxy for views, as returned by `link`, and its origin; None for a page without views.
         worker: Whether the server runs in a worker.
         handed: What a page has in place of addresses of files; None for one that fetches them.
+        installable: The URLs of its web app `manifest` and its `icon`; None for a page that is not to be installed.
     """
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # only authors have it
+
     environment = Environment(
         loader=FileSystemLoader(page_dir()), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
@@ -94,6 +98,7 @@ def render_page(
         csp=csp,
         generator=generator,
         boot=_Raw(script_json(boot)),
+        trials=trials,
         styles=styles,
         loader=loader,
         scripts=scripts,
@@ -101,6 +106,7 @@ def render_page(
         sandbox=sandbox,
         worker=worker,
         handed=_handed(handed) if handed else None,
+        installable={**installable, "script": _Raw(register_script())} if installable else None,
         prefetch=_Raw(prefetch_script()) if prefetch else None,
         inbox={"script": _Raw(inbox_script()), "data": _Raw(script_json(inbox, sort=False))} if inbox else None,
     )

@@ -68,6 +68,7 @@ class Inputs:
         page_files: The author's files for the page, by path.
         first_paint: The author's HTML that a view shows until it has drawn.
         second_files: The second files of libraries that are split already, by the hash of the first.
+        icons: The author's icons for an installed page, by path.
     """
 
     project: Project
@@ -81,6 +82,7 @@ class Inputs:
     page_files: Files = field(default_factory=dict)
     first_paint: str = ""
     second_files: Mapping[str, Asset] = field(default_factory=dict)
+    icons: Files = field(default_factory=dict)
 
 
 def runtime_scripts(runtime: Files) -> Scripts:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
-from mcpframe.frame.core.origins import OriginEntries
 from mcpframe.kit.bundle.assembly.assemble import Bundle
 from mcpframe.kit.bundle.assembly.assets import SHARED, Asset
 from mcpframe.kit.bundle.assembly.csp import header_policy
@@ -17,7 +15,6 @@ from mcpframe.kit.bundle.assembly.offered import embedders
 from mcpframe.kit.bundle.assembly.snapshot_file import Snapshot
 from mcpframe.kit.bundle.pyodide.version import PYTHON_VERSION, VERSION
 
-MANIFEST = "manifest.json"
 _FORMAT = 1
 
 
@@ -28,6 +25,7 @@ def manifest_of(inputs: Inputs, bundle: Bundle, packed: Mapping[str, bytes | Non
         packed: Its files as gzip, by path; None for files that are sent as they are.
     """
     config, description, boot = inputs.project.config, inputs.description, bundle.boot
+    loaded = {item.path: "later" for item in bundle.after_start} | {item.path: "first" for item in bundle.first_visit}
 
     def sent(files: Iterable[Asset]) -> int:
         return sum(len(packed[item.path] or item.data) for item in files)
@@ -41,14 +39,17 @@ def manifest_of(inputs: Inputs, bundle: Bundle, packed: Mapping[str, bytes | Non
         "instructions": description.instructions,
         "entry": inputs.project.entry,
         "tools": None if description.tools is None else list(description.tools),
+        "answers": list(description.answers),
         **{key: boot[key] for key in ("allowed_origins", "dialect_origins") if key in boot},
         "dialects": boot.get("dialects", []),
         "app": bundle.app,
+        **({"installable": bundle.installable} if bundle.installable else {}),
         "visibility": boot["visibility"],
         "draws": description.draws,
         "csp": header_policy(
             bundle.policy, embedders(config.dialects, inputs.origins), opaque=config.options.allow_opaque
         ),
+        **({"origin_trials": list(config.origin_trials)} if config.origin_trials else {}),
         "versions": {
             "mcpframe": version("mcpframe"),
             "pyodide": VERSION,
@@ -72,6 +73,7 @@ def manifest_of(inputs: Inputs, bundle: Bundle, packed: Mapping[str, bytes | Non
                 "bytes": len(item.data),
                 "gzip_bytes": None if (gzip := packed[item.path]) is None else len(gzip),
                 "sha256": item.sha256,
+                "loaded": loaded.get(item.path),
             }
             for item in sorted(bundle.assets, key=lambda item: item.path)
         ],
@@ -92,24 +94,3 @@ def _taken(snapshot: Snapshot | None) -> dict[str, Any] | None:
 def manifest_text(manifest: Mapping[str, Any]) -> bytes:
     """Return the file of a manifest."""
     return json.dumps(manifest, indent=2, sort_keys=True).encode() + b"\n"
-
-
-def origins_of(manifest: Mapping[str, Any]) -> OriginEntries:
-    """Return the allowed origins in a bundle's manifest. Manifests of earlier versions have no `dialect_origins`."""
-    own = manifest.get("dialect_origins", {})
-    return OriginEntries(
-        tuple(manifest["allowed_origins"]), {dialect: tuple(entries) for dialect, entries in own.items()}
-    )
-
-
-def read_manifests(out: Path) -> dict[str, dict[str, Any]]:
-    """Return the manifests of all bundles below an output root, by folder."""
-    found = {}
-    for path in sorted(out.glob(f"*/{MANIFEST}")):
-        try:
-            data = json.loads(path.read_text("utf-8"))
-        except (OSError, ValueError):
-            continue  # not a bundle's manifest
-        if isinstance(data, dict) and data.get("mcpframe_manifest"):
-            found[path.parent.name] = data
-    return found

@@ -1,8 +1,8 @@
 """The scripts of a framed page, from `static`: each is one file when a page loads it, as each request delays the start.
 
 `static/page/loader.js` and the modules it imports are bundled by esbuild into `static/page/bundled/loader.js`; so are
-`inbox-start.js`, `prefetch-start.js`, `handed-start.js` and `inline.js`. `python3 build.py scripts` writes them; see
-`kit.base.bundled_scripts`.
+`inbox-start.js`, `prefetch-start.js`, `handed-start.js`, `inline.js`, `register.js` and `offline.js`.
+`python3 build.py scripts` writes them; see `kit.base.bundled_scripts`.
 """
 
 from __future__ import annotations
@@ -22,12 +22,18 @@ BUNDLED_HANDED = "bundled/handed.js"
 """The inline script of a page whose files are in it, or come from its parent."""
 BUNDLED_INLINE = "bundled/inline.js"
 """The script that starts a server's page in a view's own document."""
+BUNDLED_REGISTER = "bundled/register.js"
+"""The inline script of a page that can be installed: it starts the service worker."""
+BUNDLED_OFFLINE = "bundled/offline.js"
+"""The service worker, without its files."""
 SOURCES = {
     BUNDLED: "page/loader.js",
     BUNDLED_INBOX: "page/inbox-start.js",
     BUNDLED_PREFETCH: "page/prefetch-start.js",
     BUNDLED_HANDED: "page/handed-start.js",
     BUNDLED_INLINE: "page/inline.js",
+    BUNDLED_REGISTER: "page/register.js",
+    BUNDLED_OFFLINE: "page/offline.js",
 }
 """The modules from which they are bundled, in `static`."""
 SNAPSHOT_MAKER = "snapshot-maker.js"
@@ -62,6 +68,16 @@ def prefetch_script() -> str:
 def handed_script() -> str:
     """Return the inline script of a page whose files are handed to it; see `loader_script`."""
     return bundled_script(f"page/{BUNDLED_HANDED}")
+
+
+def register_script() -> str:
+    """Return the inline script of a page that can be installed; see `loader_script`."""
+    return bundled_script(f"page/{BUNDLED_REGISTER}")
+
+
+def offline_script() -> str:
+    """Return the service worker, which needs the names of its files; see `loader_script`."""
+    return bundled_script(f"page/{BUNDLED_OFFLINE}")
 
 
 def inline_script() -> bytes:

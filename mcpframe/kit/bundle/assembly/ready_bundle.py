@@ -16,12 +16,13 @@ from mcpframe.kit.bundle.assembly.assemble import assemble
 from mcpframe.kit.bundle.assembly.assets import packed
 from mcpframe.kit.bundle.assembly.author_files import author_files, first_paint, page_files
 from mcpframe.kit.bundle.assembly.build_warnings import build_warnings, unseen_page_warnings
+from mcpframe.kit.bundle.assembly.built_manifest import MANIFEST, trials_of
 from mcpframe.kit.bundle.assembly.description import ServerDescription
 from mcpframe.kit.bundle.assembly.donor import Donor
 from mcpframe.kit.bundle.assembly.features import written_for_a_process
 from mcpframe.kit.bundle.assembly.import_report import checked_report
 from mcpframe.kit.bundle.assembly.layers import SERVER_PATH
-from mcpframe.kit.bundle.assembly.manifest import MANIFEST, manifest_of, manifest_text
+from mcpframe.kit.bundle.assembly.manifest import manifest_of, manifest_text
 from mcpframe.kit.bundle.assembly.offered import check_origins_early
 from mcpframe.kit.bundle.code.entry_object import check_entry_early
 from mcpframe.kit.bundle.code.missing_stdlib import missing_stdlib_warnings
@@ -142,7 +143,10 @@ def ready_bundle(
         "inputs": "",  # a build makes it anew
     }
     made = {item.path: item.data for item in own}
-    made |= {f"{project.name}/{MANIFEST}": manifest_text(manifest), **host_files({project.name: manifest["csp"]})}
+    made |= {
+        f"{project.name}/{MANIFEST}": manifest_text(manifest),
+        **host_files({project.name: manifest["csp"]}, trials_of({project.name: manifest})),
+    }
     return ReadyBundle(
         project.name,
         made,

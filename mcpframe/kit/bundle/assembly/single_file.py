@@ -17,8 +17,9 @@ from typing import Any
 
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.bundle.assembly.assets import integrity
+from mcpframe.kit.bundle.assembly.built_manifest import MANIFEST
 from mcpframe.kit.bundle.assembly.index_page import INBOX, Handed, boot_of, render_page
-from mcpframe.kit.bundle.assembly.manifest import MANIFEST
+from mcpframe.kit.bundle.assembly.installable import FILES as INSTALLABLE
 from mcpframe.kit.bundle.assembly.page_scripts import handed_script, inbox_script
 from mcpframe.kit.bundle.assembly.view_files import FILES, STARTER
 from mcpframe.kit.bundle.pyodide.archive import Files
@@ -124,7 +125,7 @@ class _Page:
     def handed(self) -> dict[str, str]:
         """The paths of the files that it reads, and of the licences, by URL."""
         folder = f"{self.name}/"
-        left_out = {f"{folder}{path}" for path in ("index.html", STARTER, *FILES.values())}
+        left_out = {f"{folder}{path}" for path in ("index.html", STARTER, *FILES.values(), *INSTALLABLE)}
         manifest = json.loads(self.files[f"{folder}{MANIFEST}"])
         paths = [entry["path"] for entry in manifest["files"] if entry["path"] not in left_out]
         return {relpath(path, self.name): path for path in (*paths, f"{folder}{MANIFEST}")}
@@ -173,6 +174,8 @@ class _Page:
             directives[name] = [each for each in directives[name] if each not in own and each != "'none'"]
         for name in _OWN_FILES:
             directives[name].append("blob:")
+        if directives.pop("manifest-src", None):  # such a page is not installed: it has no addresses
+            directives["worker-src"].remove("'self'")
         if "'unsafe-inline'" not in directives["style-src"]:  # which a hash would end
             directives["style-src"] += [f"'{integrity(text.encode())}'" for text in styles]
         return policy_text(directives)

@@ -13,8 +13,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from packaging.utils import canonicalize_name
-
 from mcpframe.kit.base.errors import ConfigError
 from mcpframe.kit.bundle.code.imports import syntax_tree
 from mcpframe.kit.bundle.pyodide.archive import unpack
@@ -63,13 +61,28 @@ def entry_code(project: Project, wheels: Mapping[str, Path], author: Mapping[str
 
 
 def _with_program(project: Project, wheels: Mapping[str, Path]) -> Project:
-    name = canonicalize_name(project.entry)
+    name = project.named_package
     if name not in wheels:
         raise ConfigError(
             f"{project.file}: tool.mcpframe.entry is {project.entry!r}, a package that the bundle is without: it is in "
             "leave_out."
         )
-    files = unpack(wheels[name])
+    return with_program(project, unpack(wheels[name]))
+
+
+def with_program(project: Project, files: Mapping[str, bytes]) -> Project:
+    """Find the console script of the package that a project's entry names.
+
+    Args:
+        files: The files of the package, by path in site-packages.
+
+    Returns:
+        The project, with `module:function` and the name of the program.
+
+    Raises:
+        ConfigError: The package has no program, or several.
+    """
+    name = project.named_package
     scripts = console_scripts(files)
     if not scripts:
         objects = server_objects(files)

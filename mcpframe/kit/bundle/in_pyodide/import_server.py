@@ -10,13 +10,14 @@ If the author's code raises, the result is {"error": sentence, "traceback": text
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import errno
 import json
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from types import FrameType
 from typing import Any
 
@@ -98,6 +99,7 @@ async def inspected(
             return await asked(servers, found, patience, before)
         used = sorted(sys.modules.keys() - before)
         listed = await server_module(program, found).list_tools(found) if kind == "server" else None
+        first = await first_answers(server_module(program, found), found) if kind == "server" else []
     except (EntryError, ProgramError) as error:
         shown = told(error.__cause__) if error.__cause__ else ""
         return {"error": str(error), "traceback": shown, "raised": failure(error)}
@@ -121,6 +123,7 @@ async def inspected(
         "setup": setup_of(found) if kind == "server" else None,
         "views": views_of(found),
         "draws": getattr(found, "ui_function", None) is not None,
+        "answers": first,
     }
 
 
@@ -217,6 +220,102 @@ async def asked(servers: Any, target: Any, patience: float, before: frozenset[st
         "modules": used,
         "printed": printed.first,
     }
+
+
+_REVISIONS = ("2025-06-18", "2025-11-25", "2026-07-28")
+"""The revisions in which first answers are recorded: those that clients of today ask for."""
+_LISTS = {
+    "tools": ("tools/list",),
+    "prompts": ("prompts/list",),
+    "resources": ("resources/list", "resources/templates/list"),
+}
+_TO_ANSWER = 5.0  # seconds
+
+
+async def first_answers(servers: Any, server: Any) -> list[dict[str, Any]]:
+    """Return a server's answers to the requests with which clients begin, by revision, as its page will give them.
+
+    A bridge answers with them before the page is open. The author's lifespan is not entered: a list that needs it is
+    left out. Only for objects of mcp 2.x.
+    """
+    from mcpframe.frame.core.errors import EntryError
+
+    if servers.__name__ != "mcpframe.frame.serving.server":
+        return []
+    try:
+        target = servers.lowlevel(server)
+    except EntryError:  # it has a serving of its own
+        return []
+    own, target.lifespan = target.lifespan, without_lifespan
+    groups: list[dict[str, Any]] = []
+    try:
+        for revision in _REVISIONS:
+            results = await asyncio.wait_for(answers_in(revision, servers, server), _TO_ANSWER)
+            same = next((group for group in groups if alike(group["results"], results)), None)
+            if same is not None:
+                same["versions"].append(revision)
+            elif results:
+                groups.append({"versions": [revision], "results": results})
+    except Exception:  # noqa: BLE001  it is no error of a build: the bridge waits for the page
+        return []
+    finally:
+        target.lifespan = own
+    return groups
+
+
+@contextlib.asynccontextmanager
+async def without_lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
+    """A lifespan in which nothing happens."""
+    yield {}
+
+
+def alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Return whether results differ in the revision that they name only."""
+    return {**one, "initialize": {**one.get("initialize", {}), "protocolVersion": ""}} == {
+        **other,
+        "initialize": {**other.get("initialize", {}), "protocolVersion": ""},
+    }
+
+
+async def answers_in(revision: str, servers: Any, server: Any) -> dict[str, Any]:
+    """Return the results of the first requests in a revision, by method."""
+    import anyio
+
+    stateless = revision == _REVISIONS[-1]
+    form = servers.messages()
+    asking, read = anyio.create_memory_object_stream[Any](1)
+    write, answers = anyio.create_memory_object_stream[Any](1000)
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": revision,
+        "io.modelcontextprotocol/clientInfo": _CLIENT,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    results: dict[str, Any] = {}
+
+    async def ask(method: str, params: dict[str, Any]) -> None:
+        await asking.send(form.read({"jsonrpc": "2.0", "id": method, "method": method, "params": params}))
+        while (answer := json.loads(form.text(await answers.receive()))).get("id") != method:
+            pass
+        if "result" in answer and "nextCursor" not in answer["result"]:  # a list in pages is the page's
+            results[method] = answer["result"]
+
+    serving = asyncio.create_task(servers.serve(server, read, write))
+    try:
+        first = "server/discover" if stateless else "initialize"
+        await ask(first, {"_meta": meta} if stateless else {**_HELLO, "protocolVersion": revision})
+        hello = results.get(first, {})
+        if not stateless and hello.get("protocolVersion") != revision:
+            return {}
+        if not stateless:
+            await asking.send(form.read({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+        for method in (each for name in _LISTS if name in hello.get("capabilities", {}) for each in _LISTS[name]):
+            await ask(method, {"_meta": meta} if stateless else {})
+        return results
+    finally:
+        asking.close()
+        await asyncio.wait([serving], timeout=_TO_END)
+        serving.cancel()
+        answers.close()
 
 
 def refuse_sockets() -> None:

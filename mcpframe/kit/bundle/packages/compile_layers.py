@@ -32,7 +32,7 @@ from mcpframe.kit.bundle.packages.lock import Lock
 from mcpframe.kit.bundle.packages.optional_native import is_foreign, pure_wheel, without_native
 from mcpframe.kit.bundle.packages.resolve import BASE, INSTALLER
 from mcpframe.kit.bundle.packages.trim import RULES, trim_wheel
-from mcpframe.kit.bundle.pyodide.archive import Files, pack, unpack
+from mcpframe.kit.bundle.pyodide.archive import Files, pack, pack_as_wasm, unpack
 from mcpframe.kit.bundle.pyodide.bytecode import bytecode_path, compile_libraries, compile_server
 from mcpframe.kit.bundle.pyodide.compile import Run, cache_key, cached, compile_by, compiling, library_compiler
 from mcpframe.kit.bundle.pyodide.job_texts import job_text
@@ -123,7 +123,7 @@ def build_layers(
     startup |= _with_fewer_docstrings(startup, {name: wheels[name] for name in base_names}, runtime)
     deferred[docstrings.FILE] = startup.pop(docstrings.FILE)
     archives = [Layer("stdlib", STDLIB_PATH, _below(STDLIB_PATH, startup))]
-    base_files = {INDEX: index_of(pack(deferred)), **_below(SITE_PACKAGES, startup), **ours}
+    base_files = {INDEX: index_of(pack_as_wasm(deferred)), **_below(SITE_PACKAGES, startup), **ours}
     archives.append(Layer("base", SITE_PACKAGES, base_files))
     if parts:
         archives.append(Layer("parts", SITE_PACKAGES, parts, part=True))

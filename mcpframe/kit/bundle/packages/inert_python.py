@@ -86,11 +86,11 @@ def inert_python() -> InertPython:
 def _make(folder: Path) -> None:
     with new_folder(folder) as new:
         if os.name != "posix":
-            (new / "sitecustomize.py").write_text(_REFUSING, "utf-8")
+            (new / "sitecustomize.py").write_text(_REFUSING, "utf-8", newline="\n")
             return
         answer = json.dumps(_without_python(json.loads(_answer()), str(folder)))
         program = new / _NAME
-        program.write_text(_ANSWERING.format(refusal=REFUSAL, answer=answer), "utf-8")
+        program.write_text(_ANSWERING.format(refusal=REFUSAL, answer=answer), "utf-8", newline="\n")
         program.chmod(0o700)
 
 
@@ -98,7 +98,8 @@ def _answer() -> str:
     """Return the answer of this Python to uv's question."""
     with scratch("python") as folder:
         program, answer = folder / _NAME, folder / "answer.json"
-        program.write_text(_ASKING.format(python=shlex.quote(sys.executable), answer=shlex.quote(str(answer))), "utf-8")
+        asking = _ASKING.format(python=shlex.quote(sys.executable), answer=shlex.quote(str(answer)))
+        program.write_text(asking, "utf-8", newline="\n")
         program.chmod(0o700)
         command = [find_uv_bin(), "python", "find", "--no-config", "--no-project", "--offline", "--no-python-downloads"]
         run_tool([*command, "--cache-dir", str(folder / "uv"), str(program)], "uv", timeout=60)

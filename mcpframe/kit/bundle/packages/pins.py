@@ -118,7 +118,7 @@ def compile_pins(
     }
     with scratch("resolve") as folder:
         for name, lines in files.items():
-            (folder / name).write_text("".join(f"{line}\n" for line in lines))
+            (folder / name).write_text("".join(f"{line}\n" for line in lines), "utf-8", newline="\n")
         command = [f"{SERVER}.in", f"{OWN}.in", "--constraints", "constraints.txt", "--overrides", "overrides.txt"]
         command += ["--excludes", "excludes.txt"] if excluded else []
         command += ["--no-deps"] if alone else []
@@ -155,14 +155,14 @@ def run_uv(
     environment.update(python.environment)
     required: dict[tuple[str, str], tuple[str, ...]] = {}
     while True:
-        (folder / "uv.toml").write_text("".join(starmap(_requiring, required.items())), "utf-8")
+        (folder / "uv.toml").write_text("".join(starmap(_requiring, required.items())), "utf-8", newline="\n")
         try:
             run_tool(command, "uv", cwd=folder, timeout=600, environment=environment)
             return
         except ToolFailed as error:
             pin = _pin_not_built(error.output)
             if pin is None or pin in required or len(required) == _MOST_UNKNOWN:
-                raise _explain(error) from error
+                raise resolution_error(error) from error
             required[pin] = required_by_sources(*pin) if required_by_sources else ()
 
 
@@ -180,7 +180,12 @@ def _requiring(pin: tuple[str, str], required: tuple[str, ...]) -> str:
     return f"[[dependency-metadata]]\nname = {name}\nversion = {version}\nrequires-dist = {listed}\n"
 
 
-def _explain(error: ToolFailed) -> BuildError | DownloadError:
+def resolution_error(error: ToolFailed, platform: str = "Pyodide") -> BuildError | DownloadError:
+    """Return the error for an author from that of uv.
+
+    Args:
+        platform: What the requirements are resolved for, as a name.
+    """
     if untrusted := not_trusted(error.output):
         return untrusted
     if _NO_NETWORK.search(error.output):
@@ -199,7 +204,8 @@ def _explain(error: ToolFailed) -> BuildError | DownloadError:
     _, found, because = reason.partition("Because ")
     reason = f"because {because}" if found else reason
     return Conflict(
-        f"The requirements cannot be resolved for Pyodide: {reason[:600].rstrip('.')}. Change the requirements.", reason
+        f"The requirements cannot be resolved for {platform}: {reason[:600].rstrip('.')}. Change the requirements.",
+        reason,
     )
 
 

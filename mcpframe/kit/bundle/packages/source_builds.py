@@ -229,7 +229,7 @@ def _run(
         source, about = folder / "source.zip", folder / "given"
         source.write_bytes(pack(files, date=EARLIEST))
         about.mkdir()
-        (about / "given.json").write_text(json.dumps(given), "utf-8")
+        (about / "given.json").write_text(json.dumps(given), "utf-8", newline="\n")
         try:
             [outcome] = run_in_pyodide(
                 [JOB],

@@ -54,7 +54,7 @@ def find_sources(name: str, version: str, *, alone: bool = True) -> SourceFile |
         DownloadError: The package index cannot be reached.
     """
     with scratch("sources") as folder:
-        (folder / "wanted.in").write_text(f"{name}=={version}\n", "utf-8")
+        (folder / "wanted.in").write_text(f"{name}=={version}\n", "utf-8", newline="\n")
         run_uv(["wanted.in", "--no-deps", "--format", "pylock.toml", "--output-file", _PYLOCK], folder, None)
         found = tomllib.loads((folder / _PYLOCK).read_text("utf-8"))
         [package] = found["packages"]

@@ -174,7 +174,7 @@ def _fetch(
             f"{name}=={version} " + " ".join(f"--hash=sha256:{digest}" for digest in hashes)
             for name, (version, hashes) in sorted(pins.items())
         ]
-        wanted.write_text("\n".join(lines))
+        wanted.write_text("\n".join(lines), "utf-8", newline="\n")
         into = folder / "wheels"
         command = python("-m", "pip", "download", "--progress-bar=off", "--disable-pip-version-check", "--no-input")
         command += ["--no-deps", "--require-hashes", *tags, "--dest", str(into), "--requirement", str(wanted)]

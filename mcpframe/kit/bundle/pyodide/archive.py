@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from pathlib import Path
 
 from mcpframe.kit.base.errors import BuildError
+from mcpframe.kit.bundle.wasm.binary import CUSTOM, HEADER, encoded, sized
 from mcpframe.kit.project.pyproject import USUAL_UNPACKED
 
 Files = Mapping[str, bytes]
@@ -20,6 +21,8 @@ Files = Mapping[str, bytes]
 Date = tuple[int, int, int, int, int, int]
 
 _MB = 1_000_000
+_SECTION = sized(b"zip")
+_SIZE = 5  # bytes of a section's size, as many as any takes: what is behind it is written first
 _limit: ContextVar[int] = ContextVar("limit", default=USUAL_UNPACKED)
 
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # the first date a zip can hold
@@ -43,14 +46,16 @@ def source_date() -> Date:
     return max(EARLIEST, (moment[0], moment[1], moment[2], moment[3], moment[4], moment[5] // 2 * 2))
 
 
-def pack(files: Files, *, compressed: bool = False, date: Date | None = None) -> bytes:
+def pack(files: Files, *, compressed: bool = False, date: Date | None = None, behind: int = 0) -> bytes:
     """Return a zip of the files; its bytes depend on nothing else.
 
     Args:
+        behind: The number of bytes that will be before it, from which the positions in it count.
         date: The date of every file; by default `source_date`.
         compressed: Whether to compress them. Stored files unpack faster, and compress better over HTTP.
     """
-    buffer = io.BytesIO()
+    buffer = io.BytesIO(bytes(behind))
+    buffer.seek(behind)
     date = date or source_date()
     method = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
     with zipfile.ZipFile(buffer, "w", method) as archive:
@@ -59,7 +64,22 @@ def pack(files: Files, *, compressed: bool = False, date: Date | None = None) ->
             info.external_attr = 0o644 << 16
             info.create_system = 3
             archive.writestr(info, files[path], method)
-    return buffer.getvalue()
+    return buffer.getvalue()[behind:]
+
+
+def pack_as_wasm(files: Files, *, date: Date | None = None) -> bytes:
+    """Return a stored zip of the files that is a WebAssembly module, too: its only section, a custom one.
+
+    Static hosts compress files by their type, and no archives: see `TEXTS` in `kit.static_hosts.static_host`. A reader
+    of zips begins at the end of a file, and positions in it count from its beginning.
+
+    Args:
+        date: See `pack`.
+    """
+    head = HEADER + bytes([CUSTOM])
+    archive = pack(files, date=date, behind=len(head) + _SIZE + len(_SECTION))
+    content = _SECTION + archive
+    return head + encoded(len(content), _SIZE) + content
 
 
 def most_unpacked() -> int:

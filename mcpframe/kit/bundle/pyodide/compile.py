@@ -29,7 +29,7 @@ def compile_by(run: Run, sources: Sequence[tuple[bytes, str]], *, docstrings: Do
         for number, (source, _) in enumerate(sources):
             (given / str(number)).write_bytes(source)
         about = {"shown": [shown for _, shown in sources], "docstrings": docstrings}
-        (given / "given.json").write_text(json.dumps(about))
+        (given / "given.json").write_text(json.dumps(about), "utf-8", newline="\n")
         outcome = run({"/in": given})
     return [outcome.result.get(str(n)) or outcome.files[str(n)] for n in range(len(sources))]
 

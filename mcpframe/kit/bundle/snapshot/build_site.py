@@ -16,8 +16,10 @@ from mcpframe.kit.bundle.assembly.page_scripts import SNAPSHOT_MAKER, snapshot_m
 from mcpframe.kit.bundle.assembly.snapshot_file import DECODER, Snapshot
 from mcpframe.kit.bundle.snapshot.boot import changed, file_entry, with_boot
 from mcpframe.kit.bundle.snapshot.outcome import MOST_BYTES, check_memory, checked
+from mcpframe.kit.bundle.wasm.zeroed_malloc import with_zeroed_malloc
 
 _SENT = ("start", "memory", "first")
+_PYTHON = "/pyodide.asm.wasm"
 _TYPES = {
     "html": "text/html; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
@@ -79,6 +81,10 @@ class JobPage:
         maker = snapshot_maker_script()
         files: dict[str, Any] = {"snapshot_maker": file_entry(SNAPSHOT_MAKER, maker)}
         self._files = {f"/{path}": data for path, data in bundle.items()}
+        if job["step"] == "take":
+            self._files |= {
+                path: with_zeroed_malloc(data) for path, data in self._files.items() if path.endswith(_PYTHON)
+            }
         self._files[f"/{name}/{SNAPSHOT_MAKER}"] = maker
         self._files[f"/{name}/job.json"] = json.dumps(job).encode()
         links, decoder = [], (page_dir() / DECODER).read_bytes()

@@ -131,7 +131,7 @@ def camera(progress: Progress = silent, *, reused: bool = False) -> Iterator[Cam
             their authors have to trust each other.
     """
     chromium = Chromium(is_shared=reused)
-    # Playwright needs a thread without an event loop; the caller's may have one.
+    # The browser has an event loop of its own, and the caller's thread may have one.
     with ThreadPoolExecutor(1, "snapshot") as thread:
         try:
             yield Camera(thread, chromium, reused=reused)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,11 @@ from mcpframe.kit.bundle.assembly.snapshot_file import PACKAGES, PARTS, SDK, SER
 from mcpframe.kit.bundle.pyodide.compile import cache_key, cached
 from mcpframe.kit.bundle.pyodide.job_texts import job_text
 from mcpframe.kit.bundle.snapshot.build_site import NoOutcome
-from mcpframe.kit.bundle.snapshot.memory import LEVEL, LEVEL_OF_SHARED, filled, sparse, whole
+from mcpframe.kit.bundle.snapshot.memory import LEVEL, LEVEL_OF_SHARED, QUICK, filled, repacked, sparse, whole
 from mcpframe.kit.bundle.snapshot.reasons import failure, reason
 from mcpframe.kit.bundle.snapshot.snapshot_page import OpenedBundle, PageTimeout
 
-_FORMAT = "13"
+_FORMAT = "15"
 """Increase it when this module or `memory` writes the same inputs differently: the key of the cache has the rest."""
 _ENV = {"PYTHONHASHSEED": "0"}
 _PROGRAMS = ("prepare_snapshot", "rehearse")
@@ -130,17 +130,37 @@ def layers_of(browser: OpenedBundle, layer: SnapshotLayer) -> Snapshot:
         NoBrowser: No browser is installed, or it does not start.
         NoOutcome: The browser crashed twice, or the page sent invalid data twice.
     """
-    below = layers_of(browser, layer.parent).layers if layer.parent else ()
+    with ThreadPoolExecutor(1, "packing") as thread:
+        chain = _chain(browser, layer, thread)
+    return Snapshot(tuple(packing.result() if packing else each for each, packing in chain))
+
+
+_Packing = tuple[LayerFile, Future[LayerFile] | None]
+"""A layer, and the same once it is compressed at the level to publish; None if it is that."""
+
+
+def _chain(browser: OpenedBundle, layer: SnapshotLayer, thread: Executor) -> list[_Packing]:
+    """Return a layer and those below it. A layer above is taken while the thread compresses the lowest."""
+    below = _chain(browser, layer.parent, thread) if layer.parent else []
     path = _path(browser, layer)
-    if not path.is_file():
-        try:
-            taken = _take(browser, layer, below)
-        except PageTimeout:
-            raise
-        except NoOutcome:  # browsers crash and machines stall now and then
-            taken = _take(browser, layer, below)
-        write_file(path, _pack(taken))
-    return Snapshot((*below, _kept(path, layer)))
+    if path.is_file():
+        return [*below, (_kept(path, layer), None)]
+    files = tuple(each for each, _ in below)
+    try:
+        taken = _take(browser, layer, files)
+    except PageTimeout:
+        raise
+    except NoOutcome:  # browsers crash and machines stall now and then
+        taken = _take(browser, layer, files)
+
+    def keep(level: int | None) -> LayerFile:
+        header, data = taken
+        write_file(path, _pack((header, repacked(data, level) if level else data)))
+        return _kept(path, layer)
+
+    if below or layer.server or not taken[1]:
+        return [*below, (keep(None), None)]
+    return [(LayerFile(layer.name, taken[1], **taken[0]), thread.submit(keep, LEVEL_OF_SHARED))]
 
 
 def sdk_in_cache(browser: OpenedBundle) -> Snapshot | None:
@@ -194,13 +214,14 @@ def _take(browser: OpenedBundle, layer: SnapshotLayer, below: tuple[LayerFile, .
         return {"reason": refused}, b""
     own = frozenset(outcome["own"])
     meta = {"table": outcome["table"]}
-    level = LEVEL if server and not below else LEVEL_OF_SHARED  # a difference is small
+    # The lowest layer of several is compressed while the next is taken; a difference is small.
+    level = LEVEL_OF_SHARED if below else LEVEL if server else QUICK
     data, unpacked = sparse(
         whole(sent["memory"]),
         memory,
         meta,
         own=own,
-        later=browser.later,
+        later=browser.later(before["bases"]),
         links=outcome["links"],
         is_lowest=not below,
         level=level,

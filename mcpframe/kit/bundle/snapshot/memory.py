@@ -23,16 +23,22 @@ from __future__ import annotations
 
 import json
 import struct
+import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from zstandard import ZstdCompressor, ZstdDecompressor
+if sys.version_info >= (3, 14):
+    from compression import zstd as zstd
+else:
+    from backports import zstd as zstd
 
 LEVEL = 9
 """The level of compression of what each change of a server takes anew: 12 takes twice as long, for 2 percent."""
 LEVEL_OF_SHARED = 19
 """That of a layer which is taken once: 10 percent smaller than at 9, and takes half a minute."""
+QUICK = 1
+"""That of a layer which is tried before it is compressed at its own level."""
 _THREADS = 2  # fixed, so that every machine writes the same bytes
 # The sizes in which memory is compared, in bytes: from large to small, as Python is slow and half of memory is zeros.
 # The first three could be others (smaller grains leave out more, and give more runs), but multiples of a word: `own`
@@ -75,7 +81,8 @@ def sparse(
             WebAssembly modules. Bytes that differ between pages are zero in it.
         meta: Further members of the JSON.
         own: The addresses of 32-bit words that each page keeps, such as random numbers.
-        later: The addresses that second files of WebAssembly modules write, which each page keeps, too.
+        later: The addresses that second files of WebAssembly modules write, which each page keeps, too. What is in the
+            same blocks of 512 bytes is constant.
         links: The address of any link of the list of tracked objects, for the lowest layer; 0 leaves the list as it is.
         is_lowest: Whether it is the lowest layer.
         level: The level of compression.
@@ -88,7 +95,7 @@ def sparse(
     parts: list[bytes] = []
     check = at = 0
     run = [0, 0, 0, 0]
-    late = {stretch for each in later for stretch in range(each.start // _STRETCH, -(-each.stop // _STRETCH))}
+    late = {block for each in later for block in range(each.start // _BLOCK, -(-each.stop // _BLOCK))}
     pieces = (_pieces if is_lowest else _differences)(memory, below, own, late)
     for kind, group in groupby(pieces, key=lambda piece: piece[0]):
         size = sum(size for _, size in group)
@@ -108,12 +115,23 @@ def sparse(
     head += b" " * (-(len(head) + sum(header["runs"])) % _WORD)
     content = b"".join([len(head).to_bytes(4, "little"), head, *columns, *parts])
     # Threads are slower for a small file, as a difference is.
-    return ZstdCompressor(level=level, threads=_THREADS if is_lowest else 0).compress(content), len(content)
+    return _compressed(content, level, _THREADS if is_lowest else 0), len(content)
+
+
+def repacked(layer: bytes, level: int) -> bytes:
+    """Return the lowest layer at another level of compression."""
+    return _compressed(zstd.decompress(layer), level, _THREADS)
+
+
+def _compressed(content: bytes, level: int, threads: int) -> bytes:
+    parameter = zstd.CompressionParameter
+    options: dict[int, int] = {parameter.compression_level: level, parameter.nb_workers: threads}
+    return zstd.compress(content, options=options)
 
 
 def filled(layer: bytes, below: bytes) -> bytes:
     """Return the memory of a layer, as a page fills it: the inverse of `sparse`. Words that pages keep are as below."""
-    content = ZstdDecompressor().decompress(layer)
+    content = zstd.decompress(layer)
     start = 4 + int.from_bytes(content[:4], "little")
     header = json.loads(content[4:start])
     columns = []
@@ -205,11 +223,11 @@ def _differences(memory: bytes, below: bytes, own: Collection[int], late: Collec
     below = _of_size(below, len(memory))
     words, earlier = memoryview(memory).cast("I"), memoryview(below).cast("I")
     for at in range(0, len(memory), _STRETCH):
-        if at // _STRETCH in late or memory[at : at + _STRETCH] == below[at : at + _STRETCH]:
+        if memory[at : at + _STRETCH] == below[at : at + _STRETCH]:
             yield _SAME, min(_STRETCH, len(memory) - at)
             continue
         for block in range(at, min(at + _STRETCH, len(memory)), _GRAIN):
-            if memory[block : block + _GRAIN] == below[block : block + _GRAIN]:
+            if block // _BLOCK in late or memory[block : block + _GRAIN] == below[block : block + _GRAIN]:
                 yield _SAME, _GRAIN
                 continue
             for word in range(block // _WORD, (block + _GRAIN) // _WORD):
@@ -220,24 +238,26 @@ def _differences(memory: bytes, below: bytes, own: Collection[int], late: Collec
 def _pieces(memory: bytes, start: bytes, own: Collection[int], late: Collection[int]) -> Iterator[tuple[int, int]]:
     """Yield the same in small pieces: large ones for zeros, smaller ones where parts can be left out."""
     nothing = bytes(_STRETCH)
-    special = {address // _STRETCH for address in own}
+    special = {address // _STRETCH for address in own} | {block * _BLOCK // _STRETCH for block in late}
     for at in range(0, len(memory), _STRETCH):
         stretch = memory[at : at + _STRETCH]
-        if at // _STRETCH in late:
-            yield _OWN, len(stretch)
-        elif at // _STRETCH not in special and stretch == nothing[: len(stretch)]:
+        if at // _STRETCH not in special and stretch == nothing[: len(stretch)]:
             yield _ZEROS, len(stretch)
         else:
             here = {address - at for address in own if address // _STRETCH == at // _STRETCH}
-            yield from _blocks(stretch, start[at : at + _STRETCH], here)
+            blocks = range(at // _BLOCK, (at + _STRETCH) // _BLOCK)
+            its = {number for number, block in enumerate(blocks) if block in late}
+            yield from _blocks(stretch, start[at : at + _STRETCH], here, its)
 
 
-def _blocks(stretch: bytes, earlier: bytes, own: Collection[int]) -> Iterator[tuple[int, int]]:
+def _blocks(stretch: bytes, earlier: bytes, own: Collection[int], late: Collection[int]) -> Iterator[tuple[int, int]]:
     nothing, grain_of_nothing = bytes(_BLOCK), bytes(_GRAIN)
     special = {address // _BLOCK for address in own}
     for at in range(0, len(stretch), _BLOCK):
         block, before = stretch[at : at + _BLOCK], earlier[at : at + _BLOCK]
-        if at // _BLOCK in special:
+        if at // _BLOCK in late:
+            yield _OWN, len(block)
+        elif at // _BLOCK in special:
             for word in range(0, len(block), _WORD):
                 yield (_OWN if at + word in own else _PART), min(_WORD, len(block) - word)
         elif block == nothing[: len(block)]:

@@ -53,6 +53,7 @@ class _Outcome(_Strict):
     failure: _Text = ""
     stack: _Text = ""
     drawnOrTimed: _Addresses = []  # noqa: N815  as in JavaScript
+    bases: Annotated[dict[_Text, _Address], Field(max_length=1000)] = {}
     found: _Findings | None = None
     own: _Addresses = []
     table: _Address = 0

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from posixpath import join, normpath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from mcpframe.kit.browser.devtools.driven_page import ConsoleLine
+from mcpframe.kit.browser.page_window import PageGone
 from mcpframe.kit.bundle.assembly.index_page import boot_of
 from mcpframe.kit.bundle.assembly.snapshot_file import PACKAGES, SERVER, Snapshot
 from mcpframe.kit.bundle.snapshot.boot import PATIENCE, changed, neutral
-from mcpframe.kit.bundle.snapshot.build_browser import FAILED, Chromium
+from mcpframe.kit.bundle.snapshot.build_browser import FAILED, BuildPage, Chromium
 from mcpframe.kit.bundle.snapshot.build_site import JobPage, NoOutcome
 from mcpframe.kit.bundle.snapshot.time_limits import TimeLimits
 from mcpframe.kit.bundle.wasm.data import written_by
 
-if TYPE_CHECKING:
-    from playwright.sync_api import ConsoleMessage
-
 _MOST_HEARD = 10_000
+_INTERVAL = 0.02
 _IMPORTS = "mcpframe: imports"  # as in in_pyodide/prepare_snapshot.py
 _BEFORE_PYTHON = ("pyodide", "asm", "wasm", "libraries", "env", "lock")
 
@@ -53,13 +54,21 @@ class OpenedBundle:
     @property
     def version(self) -> str:
         """The browser's name and version."""
-        return f"Chromium {self.chromium.browser.version}"
+        return f"Chromium {self.chromium.version}"
 
-    @property
-    def later(self) -> list[range]:
-        """The addresses of memory that the second file of Python's module writes."""
-        second = boot_of(self.bundle[f"{self.name}/index.html"])["files"]["wasm"].get("second")
-        return written_by(self.bundle[normpath(join(self.name, second["url"]))]) if second else []
+    def later(self, bases: Mapping[str, int]) -> list[range]:
+        """Return the addresses of memory that the second files write.
+
+        Args:
+            bases: Where the data of each library begins, by the address of its second file in the page.
+        """
+        files = boot_of(self.bundle[f"{self.name}/index.html"])["files"]
+        seconds = [entry["second"]["url"] for entry in (files["wasm"], *files["libraries"]) if "second" in entry]
+        return [
+            range(base + each.start, base + each.stop)
+            for url, base in ((url, bases[url]) for url in seconds if url in bases)
+            for each in written_by(self.bundle[normpath(join(self.name, url))])
+        ]
 
     def before_python(self, *, layer: str) -> list[bytes]:
         """Return all inputs of the memory before Python runs: the scripts, and their configuration of Python.
@@ -112,45 +121,68 @@ class OpenedBundle:
             NoOutcome: The browser crashed, or the page sent invalid data.
             Stopped: The caller has stopped waiting.
         """
-        from playwright.sync_api import Error
-
         app = JobPage(self.bundle, self.name, job, layer=layer, snapshot=snapshot)
         origin = self.chromium.show(app)
-        heard: list[str] = []
-        has_failed = False
-        limits = TimeLimits()
-
-        def hear(message: ConsoleMessage) -> None:
-            nonlocal has_failed
-            if job["step"] == "take" and message.text.startswith(_IMPORTS):
-                limits.imports(message.text.removeprefix(_IMPORTS).strip())
-                return
-            has_failed = has_failed or message.text == FAILED
-            if message.text != FAILED:
-                heard[:] = [*heard[-9:], message.text[:_MOST_HEARD]]
-
         try:
             page = self.chromium.page_for(own=layer in (PACKAGES, SERVER))
-            page.on("console", hear)
-            page.goto(f"{origin}/{self.name}/index.html")
-            has_begun = False
-            while not app.done.wait(0.02):
-                if self.chromium.is_stopped.is_set():
-                    raise Stopped
-                page.wait_for_timeout(20)  # the page itself is not asked: it may be busy for ever
-                if has_failed:
-                    raise PythonEnded(heard[-1] if heard else "it says nothing")
-                if app.begun.is_set() and not has_begun:
-                    has_begun = True
-                    limits.allow(patience)
-                if late := limits.overdue():
-                    raise PageTimeout(late)
-            page.remove_listener("console", hear)
+            follower = Follower(app, names_imports=job["step"] == "take", patience=patience)
+            self.chromium.run(self._followed(page, f"{origin}/{self.name}/index.html", follower))
             return app.said(), app.sent
         except NoOutcome as error:
             error.begun = app.begun.is_set()
             self.chromium.forget()
             raise
-        except Error as error:
+        except PageGone as error:
             self.chromium.forget()
             raise NoOutcome(str(error)) from error
+
+    async def _followed(self, page: BuildPage, url: str, follower: Follower) -> None:
+        """Load the page, and follow it until it has sent its outcome."""
+        page.on_console = follower.hear
+        loading = asyncio.ensure_future(page.navigate(url))
+        try:
+            while not follower.app.done.is_set():
+                if self.chromium.is_stopped.is_set():
+                    raise Stopped
+                if loading.done():
+                    loading.result()
+                if page.gone.done():
+                    raise PageGone(page.gone.result())
+                follower.check()
+                await asyncio.sleep(_INTERVAL)  # the page itself is not asked: it may be busy for ever
+        finally:
+            loading.cancel()
+            page.on_console = lambda _: None
+
+
+class Follower:
+    """What a page has said while it runs its job, and how long it may still take."""
+
+    def __init__(self, app: JobPage, *, names_imports: bool, patience: float) -> None:
+        self.app = app
+        self._names_imports = names_imports
+        self._patience = patience
+        self._heard: list[str] = []
+        self._has_failed = self._has_begun = False
+        self._limits = TimeLimits()
+
+    def hear(self, line: ConsoleLine) -> None:
+        """Take a line of the page's console."""
+        if line.kind == "uncaught":
+            return
+        if self._names_imports and line.text.startswith(_IMPORTS):
+            self._limits.imports(line.text.removeprefix(_IMPORTS).strip())
+        elif line.text == FAILED:
+            self._has_failed = True
+        else:
+            self._heard[:] = [*self._heard[-9:], line.text[:_MOST_HEARD]]
+
+    def check(self) -> None:
+        """Raise `PythonEnded` or `PageTimeout`."""
+        if self._has_failed:
+            raise PythonEnded(self._heard[-1] if self._heard else "it says nothing")
+        if self.app.begun.is_set() and not self._has_begun:
+            self._has_begun = True
+            self._limits.allow(self._patience)
+        if late := self._limits.overdue():
+            raise PageTimeout(late)

@@ -35,10 +35,10 @@ def number(data: bytes, at: int) -> tuple[int, int]:
             return value, at
 
 
-def encoded(value: int) -> bytes:
-    """Return a number as LEB128, unsigned."""
+def encoded(value: int, size: int = 1) -> bytes:
+    """Return a number as LEB128, unsigned; at least `size` bytes of it."""
     out = bytearray()
-    while value > 127:
+    while value > 127 or len(out) < size - 1:
         out.append(value & 127 | 128)
         value >>= 7
     out.append(value)

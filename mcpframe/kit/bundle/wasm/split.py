@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from mcpframe.kit.bundle.wasm import binary
 from mcpframe.kit.bundle.wasm.binary import Section, encoded, name, sized, vector, with_more
-from mcpframe.kit.bundle.wasm.data import Segment, only, section, segments, without
+from mcpframe.kit.bundle.wasm.data import MOVED, library_data, moved, only, section, segments, without, zeroed
 from mcpframe.kit.bundle.wasm.module import (
     FUNCTIONS,
     GLOBALS,
@@ -65,17 +65,22 @@ def split(data: bytes, later: Collection[int], tables: Sequence[range] = ()) -> 
 
     Args:
         later: The numbers of the functions for the second file.
-        tables: The addresses of the data that only they read, which goes with them; nothing writes it.
+        tables: The addresses of the data that only they read, which goes with them; nothing writes it. In a library
+            they are counted from where its data begins.
 
     Raises:
         BadWasm: It is no module, or has what is not read here.
     """
     module = read(data)
     plan = _Plan.of(module, frozenset(later))
-    parts = segments(module.sections.get(binary.DATA, b"\0")) if tables else []
-    return Pair(
-        binary.written(_first(plan, without(parts, tables))), binary.written(_second(plan, only(parts, tables)))
-    )
+    content = module.sections.get(binary.DATA, b"\0")
+    kept, gone = content, None
+    if tables and library_data(content):
+        kept, gone = zeroed(content, tables), Section(binary.CUSTOM, name(MOVED) + moved(content, tables))
+    elif tables:
+        parts = segments(content)
+        kept, gone = section(without(parts, tables)), Section(binary.DATA, section(only(parts, tables)))
+    return Pair(binary.written(_first(plan, kept)), binary.written(_second(plan, gone)))
 
 
 @dataclass(frozen=True)
@@ -151,7 +156,7 @@ class _Plan:
         return _INTO_A_TABLE + encoded(self.table) + place + _FUNCTIONS_BY_NUMBER + vector(map(encoded, numbers))
 
 
-def _first(plan: _Plan, data: Sequence[Segment]) -> Iterator[Section]:
+def _first(plan: _Plan, data: bytes) -> Iterator[Section]:
     module, later = plan.module, plan.later
     loader = _I32_CONST + binary.signed(_LOADER) + _CALL_INDIRECT + encoded(plan.nothing) + encoded(plan.table)
     ensure = _GLOBAL_GET + encoded(plan.loaded) + _I32_EQZ + _IF + _NO_RESULT + loader + _END
@@ -174,10 +179,10 @@ def _first(plan: _Plan, data: Sequence[Segment]) -> Iterator[Section]:
     changed[binary.TYPE] = plan.types()
     bodies = [*(sized(body(each)) for each in plan.bodies), sized(_NO_LOCALS + ensure + _END)]
     changed[binary.CODE] = vector(bodies)
-    if data:
-        changed[binary.DATA] = section(data)
+    if binary.DATA in module.sections:
+        changed[binary.DATA] = data
         if binary.DATA_COUNT in module.sections:
-            changed[binary.DATA_COUNT] = encoded(len(data))
+            changed[binary.DATA_COUNT] = encoded(binary.number(data, 0)[0])
     yield from (each for each in module.custom if _is_dylink(each))
     for kind in binary.ORDER:
         yield Section(kind, changed.get(kind) or module.sections.get(kind, b""))
@@ -212,7 +217,7 @@ def _name(kind: int, number: int) -> str:
     return f"{SHARED_WITH_SECOND}{kind}.{number}"
 
 
-def _second(plan: _Plan, data: Sequence[Segment]) -> Iterator[Section]:
+def _second(plan: _Plan, data: Section | None) -> Iterator[Section]:
     module, later = plan.module, plan.later
 
     def body(function: int) -> bytes:
@@ -226,7 +231,7 @@ def _second(plan: _Plan, data: Sequence[Segment]) -> Iterator[Section]:
     yield Section(binary.ELEMENT, vector(filter(None, [plan.elements(sorted(later))])))
     yield Section(binary.CODE, vector(sized(body(each)) for each in plan.bodies))
     if data:
-        yield Section(binary.DATA, section(data))
+        yield data
 
 
 def _imports(plan: _Plan) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""The HTTP edge of a bridge: Streamable HTTP on this machine, in both protocol eras.
+"""The HTTP edge of a bridge: Streamable HTTP in both protocol eras.
 
 Up to 2025-11-25 each client's session has a frame of its own, and the SDK's transport speaks HTTP with the client
 (`sessions`). From 2026-07-28 on there are no sessions: all requests share one frame (`stateless`).
@@ -11,56 +11,101 @@ import asyncio
 import contextlib
 import socket
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
-import uvicorn
-from mcp.server.transport_security import RequestBodyLimitMiddleware
+import anyio
+from mcp.server.transport_security import RequestBodyLimitMiddleware, TransportSecuritySettings
 from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from mcpframe.frame.core.origins import parse_allowed_origins
+from mcpframe.frame.core.errors import McpFrameError
+from mcpframe.kit.edges.http.access import PATH, Access
+from mcpframe.kit.edges.http.authorization import guarded, metadata_routes
+from mcpframe.kit.edges.http.metrics import BridgeMetrics
 from mcpframe.kit.edges.http.open_requests import OpenRequests
-from mcpframe.kit.edges.http.request_checks import security
+from mcpframe.kit.edges.http.posts import Screened
 from mcpframe.kit.edges.http.response_headers import with_cors
+from mcpframe.kit.edges.http.running import alongside, run_until_cancelled
+from mcpframe.kit.edges.http.server_card import card_routes
 from mcpframe.kit.edges.http.sessions import Sessions
 from mcpframe.kit.edges.http.stateless import StatelessRequests
+from mcpframe.kit.edges.link.early_answers import EarlyAnswers
+from mcpframe.kit.edges.link.meter import UNMETERED, LinkMeter
 from mcpframe.kit.edges.link.reopening_link import LinkedPage, OpenPage, ReopeningLink
 from mcpframe.kit.edges.stdio.lines import LIMITS
-from mcpframe.kit.web.serve import bind, http_settings
+from mcpframe.kit.web.serve import http_settings, listen
 
-PATH = "/mcp"
-HOST = "127.0.0.1"
+ALIVE, READY = "/healthz", "/readyz"
+"""Paths for whoever runs the bridge: whether it runs, and whether it takes new clients."""
+_DRAINING_INTERVAL = 1.0
 
 
 class Spare:
-    """Links to new frames. One is kept open in advance, as opening is slow."""
+    """Links to new frames. One is opened in advance, as opening is slow.
 
-    def __init__(self, open_page: OpenPage) -> None:
+    Args:
+        open_page: Opens the page of a link.
+        meter: Counts the links' requests and pages.
+        early: Returns answers for a new client until its page is open; None if there are none.
+
+    Attributes:
+        is_opening: Whether the link that is opened in advance is not open yet.
+    """
+
+    def __init__(
+        self,
+        open_page: OpenPage,
+        meter: LinkMeter | None = None,
+        early: Callable[[], EarlyAnswers | None] = lambda: None,
+    ) -> None:
+        self.is_opening = False
         self._open_page = open_page
+        self._meter = meter or UNMETERED
+        self._early = early
         self._spare: ReopeningLink | None = None
+
+    @property
+    def answers_early(self) -> bool:
+        """Whether a new client is answered before its page is open."""
+        return self._early() is not None
 
     async def open(self) -> None:
         """Open a link in advance.
 
         Raises:
-            BridgeError: the link cannot be opened.
+            KitError: The link cannot be opened, and no client has taken it: one that has gets an error for each call.
         """
-        self._spare = ReopeningLink(self._open_page)
-        await self._spare.open()
+        link = self._spare = self._link()
+        self.is_opening = True
+        try:
+            await link.open()
+        except McpFrameError as error:
+            if self._spare is link:
+                raise
+            link.on_note(str(error))
+        finally:
+            self.is_opening = False
 
     def take(self) -> ReopeningLink:
         """Return a link, which may not be open yet."""
         link, self._spare = self._spare, None
-        return link or ReopeningLink(self._open_page)
+        return link or self._link()
 
     async def close(self) -> None:
         """Close the link that was opened in advance."""
         if self._spare is not None:
             await self._spare.close()
+
+    def _link(self) -> ReopeningLink:
+        return ReopeningLink(self._open_page, early=self._early(), meter=self._meter)
 
 
 class BridgeEndpoint:
@@ -69,22 +114,64 @@ class BridgeEndpoint:
     Attributes:
         sessions: The clients up to 2025-11-25.
         requests: The requests from 2026-07-28 on.
+
+    Args:
+        port: The port at which it is reached on this machine.
+        access: Who is answered.
+        ready: Whether there is a browser for a new client.
+        name: The bridge's name, for balancers (`names`); empty for none.
+        card: The server's card, to be served; None for none.
+        most_of_user: The largest number of sessions of one user; None for any.
     """
 
     def __init__(
-        self, spare: Spare, port: int, allowed_origins: Sequence[str], most_sessions: int | None = None
+        self,
+        spare: Spare,
+        port: int,
+        access: Access,
+        most_sessions: int | None = None,
+        ready: Callable[[], bool] = lambda: True,
+        name: str = "",
+        card: Mapping[str, Any] | None = None,
+        most_of_user: int | None = None,
     ) -> None:
-        settings = security(port, allowed_origins)
-        self.sessions = Sessions(spare.take, settings, most_sessions)
-        self.requests = StatelessRequests(spare.take, settings)
+        settings = access.security(port)
+        self._spare = spare
+        self._ready = ready
+        self._is_draining = False
+        self._changed = asyncio.Event()
+        self.sessions = Sessions(spare.take, settings, most_sessions, name, most_of_user)
+        self.requests = StatelessRequests(spare.take, settings, name)
         limited = RequestBodyLimitMiddleware(self._by_era, LIMITS.max_message_bytes)
-        self.app = Starlette(routes=[Route(PATH, Endpoint(limited))], middleware=with_cors(allowed_origins))
+        routes = [Route(ALIVE, _alive), Route(READY, self._report_ready)]
+        routes += card_routes(card, PATH) if card is not None else []
+        self.app = mcp_app(limited, access, settings, routes)
 
     async def _by_era(self, scope: Scope, receive: Receive, send: Send) -> None:
-        version = Request(scope).headers.get(MCP_PROTOCOL_VERSION_HEADER)
-        legacy = version is None or version in HANDSHAKE_PROTOCOL_VERSIONS
-        with contextlib.suppress(ClientDisconnect):  # the client left in the middle of its request
-            await (self.sessions if legacy else self.requests)(scope, receive, send)
+        try:
+            with contextlib.suppress(ClientDisconnect):  # the client left in the middle of its request
+                await (self.sessions if has_session(scope) else self.requests)(scope, receive, send)
+        finally:
+            self._changed.set()
+
+    async def _report_ready(self, _: Request) -> Response:
+        if self.is_ready():
+            return PlainTextResponse("ready")
+        reason = "ending" if self._is_draining else "starting" if self._spare.is_opening else "no browser"
+        return PlainTextResponse(reason, 503)
+
+    def is_ready(self) -> bool:
+        """Return whether a new client can begin."""
+        return not self._is_draining and not self._spare.is_opening and self._ready()
+
+    async def drain(self, seconds: float) -> None:
+        """Refuse new clients, and wait until the present ones have ended, or for so many seconds."""
+        self._is_draining = self.sessions.is_draining = self.requests.is_draining = True
+        with anyio.move_on_after(seconds):
+            while self.sessions.count or self.requests.pending or self.requests.questions:
+                self._changed.clear()
+                with anyio.move_on_after(_DRAINING_INTERVAL):  # a session may also end without a request
+                    await self._changed.wait()
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -101,6 +188,27 @@ class BridgeEndpoint:
         self.requests.end()
 
 
+def has_session(scope: Scope) -> bool:
+    """Return whether a request is of the revisions with sessions, up to 2025-11-25."""
+    version = Request(scope).headers.get(MCP_PROTOCOL_VERSION_HEADER)
+    return version is None or version in HANDSHAKE_PROTOCOL_VERSIONS
+
+
+def mcp_app(
+    app: ASGIApp, access: Access, settings: TransportSecuritySettings, further: Sequence[Route] = ()
+) -> Starlette:
+    """Return the web application of an MCP endpoint: who is answered, and by what it gets a token.
+
+    Args:
+        app: Answers the requests of MCP.
+        settings: The hosts and origins that are answered.
+        further: Routes beside the endpoint.
+    """
+    endpoint = Endpoint(guarded(Screened(app, settings), access))
+    routes = [Route(PATH, endpoint), *metadata_routes(access), *further]
+    return Starlette(routes=routes, middleware=with_cors(access.allowed_origins))
+
+
 class Endpoint:
     """An ASGI application as a route's endpoint; a plain function would be called with a Request instead."""
 
@@ -111,72 +219,100 @@ class Endpoint:
         await self._app(scope, receive, send)
 
 
-async def serve_http(open_page: OpenPage, port: int, allowed_origins: Sequence[str] = ()) -> None:
-    """Serve until cancelled.
+async def serve_http(
+    open_page: OpenPage,
+    port: int,
+    access: Access,
+    most_sessions: int | None = None,
+    ready: Callable[[], bool] = lambda: True,
+    drain_seconds: float = 0,
+    name: str = "",
+    card: Mapping[str, Any] | None = None,
+    metrics: BridgeMetrics | None = None,
+    early: Callable[[], EarlyAnswers | None] = lambda: None,
+    most_of_user: int | None = None,
+) -> None:
+    """Serve until cancelled: from the start if clients are answered early, else once the first page is open.
 
     Args:
         port: the port; 0 takes a free one.
-        allowed_origins: the origins of web pages that may send requests.
+        access: where it listens, and who is answered.
+        most_sessions: the largest number of sessions; None for the usual one.
+        ready: whether there is a browser for a new client.
+        drain_seconds: how long clients may go on after the cancellation; a second one ends that.
+        name: the bridge's name, for balancers; empty for none.
+        card: the server's card, to be served; None for none.
+        metrics: what is counted, and served beside it.
+        early: returns answers for a new client until its page is open; None if there are none.
+        most_of_user: the largest number of sessions of one user; None for any.
 
     Raises:
-        BridgeError: the server cannot be opened.
-        OriginError: an origin that can never match.
+        KitError: the server cannot be opened, and no client has come.
         PortTaken: another program listens on the port.
+        McpFrameError: as by `Access.check`.
     """
-    origins = list(parse_allowed_origins(allowed_origins)) if allowed_origins else []
-    with bind(HOST, port) as listener:
+    access.check()
+    with listen(access.host, port) as listener:
         port = listener.getsockname()[1]
-        spare = Spare(complete(open_page))
-        bridge = BridgeEndpoint(spare, port, origins)
+        # Without a browser no early answer: a client would begin where no call of it can succeed.
+        spare = Spare(complete(open_page), metrics, lambda: early() if ready() else None)
+        bridge = BridgeEndpoint(spare, port, access, most_sessions, ready, name, card, most_of_user)
         try:
-            await spare.open()
-            async with bridge.running():
-                await serve_until_cancelled(bridge.app, listener, "mcpframe bridge", bridge.end)
+            async with contextlib.AsyncExitStack() as stack:
+                if spare.answers_early:
+                    await stack.enter_async_context(alongside(spare.open()))
+                else:
+                    await spare.open()
+                await stack.enter_async_context(bridge.running())
+                app: ASGIApp = bridge.app
+                if metrics is not None:
+                    app = metrics.counted(app)
+                    await stack.enter_async_context(metrics.served(bridge.sessions, bridge.is_ready))
+                draining = partial(bridge.drain, drain_seconds) if drain_seconds else None
+                serving = Announced("mcpframe bridge", access.address(port))
+                await serve_until_cancelled(app, listener, serving, bridge.end, draining)
         finally:
             await spare.close()
+
+
+@dataclass(frozen=True)
+class Announced:
+    """A command and the address at which it serves."""
+
+    command: str
+    address: str
 
 
 async def serve_until_cancelled(
     app: ASGIApp,
     listener: socket.socket,
-    command: str | None,
+    announced: Announced | None,
     ending: Callable[[], None] | None = None,
+    draining: Callable[[], Awaitable[None]] | None = None,
 ) -> None:
-    """Serve an application on a socket until cancelled, and print its address.
+    """Serve an application on a socket until cancelled.
 
     Args:
-        listener: The socket, which listens on this machine.
-        command: The name of the command in its output; None to print nothing.
+        listener: The socket, which listens.
+        announced: What is printed at the start; None for nothing.
         ending: Called at the end, to answer the open requests; they then get a short time.
+        draining: Called before that, while requests are still answered.
     """
     requests = OpenRequests(app)
-    if command is not None:
-        print(f"http://{HOST}:{listener.getsockname()[1]}{PATH}", flush=True)
-        print(f"{command}: Ctrl-C ends it.", file=sys.stderr, flush=True)
+    if announced is not None:
+        print(announced.address, flush=True)
+        print(f"{announced.command}: Ctrl-C ends it.", file=sys.stderr, flush=True)
 
     async def end() -> None:
-        if ending is not None:
-            ending()
-        await requests.end()
+        try:
+            if draining is not None:
+                await draining()
+        finally:
+            if ending is not None:
+                ending()
+            await requests.end()
 
     await run_until_cancelled(http_settings(requests), listener, end)
-
-
-async def run_until_cancelled(
-    config: uvicorn.Config, listener: socket.socket, ending: Callable[[], Awaitable[None]] | None = None
-) -> None:
-    """Run uvicorn on a socket until cancelled. Requests that are open after `ending` are closed."""
-    server = _Server(config)
-    serving = asyncio.create_task(server.serve([listener]))
-    try:
-        await asyncio.shield(serving)
-    finally:
-        try:
-            if ending is not None:
-                await ending()
-        finally:
-            server.should_exit = True
-            await asyncio.wait([serving])
 
 
 def complete(open_page: OpenPage) -> OpenPage:
@@ -194,10 +330,5 @@ def complete(open_page: OpenPage) -> OpenPage:
     return open_complete
 
 
-class _Server(uvicorn.Server):
-    """A uvicorn server that leaves signals to the bridge."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Capture no signals."""
-        yield
+async def _alive(_: Request) -> Response:
+    return PlainTextResponse("alive")

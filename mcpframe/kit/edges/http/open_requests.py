@@ -48,7 +48,8 @@ class OpenRequests:
                 del self._open[cancelling]
                 self._closed.set()
         if cancelling.cancelled_caught and not begun:
-            await PlainTextResponse("The server has ended.", 503)(scope, receive, send)
+            # Not 503, which says that a request was not taken: balancers send it to another server.
+            await PlainTextResponse("The server has ended.", 500)(scope, receive, send)
         elif cancelling.cancelled_caught and not complete:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 

@@ -17,15 +17,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from mcpframe.frame.core import jsonrpc
+from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.kit.edges.http.request_checks import read_body
+from mcpframe.kit.edges.http.trace_context import with_trace_context
 from mcpframe.kit.edges.stdio.lines import LIMITS, Broken, Line, broken
 
 
 async def read_post(request: Request) -> Line | Response:
     """Return the message of a POST, or the answer that rejects it."""
     line = read_body(await request.body())
-    return refusal(line) if isinstance(line, Broken) else line
+    if isinstance(line, Broken):
+        return refusal(line)
+    message = with_trace_context(line.message, request.headers)
+    return line if message is line.message else Line(payload.encode(message), message)
 
 
 def refusal(error: Broken) -> Response:
@@ -49,6 +53,22 @@ def replayed(line: Line, receive: Receive) -> Receive:
         return {"type": "http.request", "body": line.text.encode("utf-8", "surrogatepass"), "more_body": False}
 
     return replay
+
+
+class Screened:
+    """An ASGI application that refuses requests for other hosts, or from other origins, before it reads their bodies.
+
+    Any page on the web can send them: without this, their bodies would fill the memory first.
+    """
+
+    def __init__(self, app: ASGIApp, settings: TransportSecuritySettings) -> None:
+        self._app = app
+        self._security = TransportSecurityMiddleware(settings)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one HTTP request."""
+        refused = await self._security.validate_request(Request(scope), is_post=scope["method"] == "POST")
+        await (refused or self._app)(scope, receive, send)
 
 
 class CheckedPosts:

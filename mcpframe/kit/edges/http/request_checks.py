@@ -1,4 +1,4 @@
-"""The checks of requests over Streamable HTTP, without I/O: hosts and origins, and headers of 2026-07-28.
+"""The checks of requests over Streamable HTTP, without I/O: the headers and bodies of 2026-07-28.
 
 The SDK has the rules of the envelope and its headers in `mcp.shared.inbound`. This module applies them in the order of
 the SDK's own HTTP entry, and turns a rejection into a status and a JSON-RPC error.
@@ -13,39 +13,34 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.inbound import (
     ERROR_CODE_HTTP_STATUS,
+    MCP_NAME_HEADER,
     MCP_PARAM_HEADER_PREFIX,
     MCP_PROTOCOL_VERSION_HEADER,
     InboundLadderRejection,
     classify_inbound_request,
+    decode_header_value,
     find_duplicated_routing_header,
     unsupported_protocol_version_rejection,
     validate_mcp_param_headers,
 )
-from mcp_types.jsonrpc import HEADER_MISMATCH, INVALID_REQUEST, METHOD_NOT_FOUND
+from mcp_types.jsonrpc import HEADER_MISMATCH, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
 from starlette.types import Scope
 
 from mcpframe.frame.core.jsonrpc import RequestId, is_request
+from mcpframe.kit.edges.http.names import split_state
 from mcpframe.kit.edges.stdio.lines import LIMITS, Broken, Line, read_message
 
 Headers = Sequence[tuple[str, str]]
 """The lines of an HTTP head, names in lower case."""
 
-_NAMES = ("127.0.0.1", "localhost", "[::1]")
+ENDING = "The bridge is ending: ask another one."
 
+TASK_METHODS = ("tasks/get", "tasks/update", "tasks/cancel")
+"""The methods whose parameters name a task (SEP-2663)."""
 _OF_THE_OTHER_ERA = "initialize"
 """The first request of a connection of the handshake era: it must not reach the frame shared by all requests."""
-
-
-def security(port: int, allowed_origins: Sequence[str]) -> TransportSecuritySettings:
-    """Return the accepted hosts and origins: those of this machine, and the given ones. Prevents DNS rebinding."""
-    hosts = [f"{name}:{port}" for name in _NAMES]
-    if port == 80:
-        hosts += _NAMES
-    own = [f"http://{host}" for host in hosts]
-    return TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=[*own, *allowed_origins])
 
 
 def without_events(scope: Scope) -> Scope:
@@ -125,6 +120,30 @@ def status_of(code: int) -> int:
     return ERROR_CODE_HTTP_STATUS.get(code, 200)
 
 
+def continues(message: Mapping[str, Any]) -> bool:
+    """Return whether a request answers a question: it has a state, and belongs to the frame that has asked."""
+    return isinstance(message["params"].get("requestState"), str)
+
+
+def state_for_frame(message: dict[str, Any], name: str) -> dict[str, Any] | Refusal:
+    """Return a request with its state as the frame gave it.
+
+    Args:
+        name: The bridge's name, with which the state has to begin; empty for none.
+
+    Returns:
+        The request, or the SDK's answer to an invalid state: clients make their call again.
+    """
+    if not name or not continues(message):
+        return message
+    owner, state = split_state(message["params"]["requestState"])
+    if owner != name:
+        text = "Invalid or expired requestState"
+        rejection = InboundLadderRejection(INVALID_PARAMS, text, {"reason": "invalid_request_state"})
+        return refused(rejection, message["id"])
+    return {**message, "params": {**message["params"], "requestState": state}}
+
+
 def _notification(headers: Headers) -> InboundLadderRejection | None:
     return unsupported_protocol_version_rejection(dict(headers).get(MCP_PROTOCOL_VERSION_HEADER, ""))
 
@@ -136,9 +155,17 @@ def _request(message: Mapping[str, Any], headers: Headers) -> InboundLadderRejec
     verdict = classify_inbound_request(message, headers=dict(headers))
     if isinstance(verdict, InboundLadderRejection):
         return verdict
+    if message["method"] in TASK_METHODS and not _names_task(message, headers):
+        return InboundLadderRejection(HEADER_MISMATCH, f"{MCP_NAME_HEADER} header does not match the task's id")
     if message["method"] == _OF_THE_OTHER_ERA:
         return InboundLadderRejection(METHOD_NOT_FOUND, "Method not found", _OF_THE_OTHER_ERA)
     return None
+
+
+def _names_task(message: Mapping[str, Any], headers: Headers) -> bool:
+    """Return whether a header by which balancers find a task's page, if there is one, has the task's id (SEP-2663)."""
+    name = dict(headers).get(MCP_NAME_HEADER)
+    return name is None or decode_header_value(name) == message["params"].get("taskId")
 
 
 def needs_schema(message: Mapping[str, Any], headers: Headers) -> bool:

@@ -30,6 +30,6 @@ def with_cors(allowed_origins: Sequence[str]) -> list[Middleware]:
             allow_origins=list(allowed_origins),
             allow_methods=["GET", "POST", "DELETE"],
             allow_headers=["*"],
-            expose_headers=["Mcp-Session-Id"],
+            expose_headers=["Mcp-Session-Id", "WWW-Authenticate", "Retry-After"],
         )
     ]

@@ -10,11 +10,12 @@ import contextlib
 import json
 import logging
 import uuid
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any
 
 import anyio
 import anyio.abc
+from mcp.server.auth.middleware.bearer_auth import AuthorizationContext
 from mcp.server.streamable_http import (
     GET_STREAM_KEY,
     MCP_SESSION_ID_HEADER,
@@ -29,8 +30,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from mcpframe.frame.core import jsonrpc
+from mcpframe.kit.base.limits import MOST_SESSIONS
+from mcpframe.kit.edges.http.names import named_session
 from mcpframe.kit.edges.http.posts import read_post, refuse_id, replayed
-from mcpframe.kit.edges.http.request_checks import without_events
+from mcpframe.kit.edges.http.principal import owner_of, sender_of
+from mcpframe.kit.edges.http.request_checks import ENDING, without_events
 from mcpframe.kit.edges.http.routing import Asked, request_for
 from mcpframe.kit.edges.link.messages import ServerMessage, Unread
 from mcpframe.kit.edges.link.reopening_link import ReopeningLink
@@ -40,22 +44,34 @@ logger = logging.getLogger(__name__)
 IDLE_SECONDS = 30 * 60.0
 """Seconds after which a session without any request ends; the SDK's default."""
 
-MOST_SESSIONS = 8
-"""The largest number of sessions: each has its own Python in a tab of the browser. Many clients never end theirs, so
-the longest idle one is ended first; its client would then get a 404, and start a new session.
-"""
-
 _GOODBYE_SECONDS = 2.0
 """Seconds for an ending session to send its last answers."""
 
 
 class Sessions:
-    """An ASGI application for the requests of this era."""
+    """An ASGI application for the requests of this era.
+
+    Args:
+        most: The largest number of sessions; None for the usual one.
+        name: The bridge's name (`names`); empty for none.
+        most_of_user: The largest number of one user, where there is authorization; None for any.
+
+    Attributes:
+        is_draining: Whether new sessions are refused.
+    """
 
     def __init__(
-        self, take: Callable[[], ReopeningLink], settings: TransportSecuritySettings, most: int | None = None
+        self,
+        take: Callable[[], ReopeningLink],
+        settings: TransportSecuritySettings,
+        most: int | None = None,
+        name: str = "",
+        most_of_user: int | None = None,
     ) -> None:
+        self.is_draining = False
         self._most = most
+        self._most_of_user = most_of_user
+        self._name = name
         self._take = take
         self._settings = settings
         self._security = TransportSecurityMiddleware(settings)
@@ -75,9 +91,15 @@ class Sessions:
     @contextlib.asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
         """Serve for the duration of the block."""
+        failure: Exception | None = None
         async with anyio.create_task_group() as self._tasks:
-            yield
+            try:
+                yield
+            except Exception as error:  # noqa: BLE001  raised below: the task group would wrap it
+                failure = error
             self._tasks.cancel_scope.cancel()
+        if failure is not None:
+            raise failure
 
     def end(self) -> None:
         """End all sessions: their open requests are answered with an error."""
@@ -93,6 +115,8 @@ class Sessions:
             return
         id_ = request.headers.get(MCP_SESSION_ID_HEADER)
         session = self._sessions.get(id_) if id_ is not None else None
+        if session is not None and session.owner != owner_of(scope):
+            session = None  # as if there was none: an id is not a secret between users
         message: dict[str, Any] | None = None
         if request.method == "POST":
             line = await read_post(request)
@@ -111,21 +135,36 @@ class Sessions:
         elif message.get("method") != "initialize" or not jsonrpc.is_request(message):
             # The transport would answer the same, but only after a session was created.
             await self._without_session(scope, receive, send)
-        elif not self._make_room():
-            await _error(503, INTERNAL_ERROR, f"{self.most} sessions are open: end one first")(scope, receive, send)
+        elif self.is_draining:
+            await _error(503, INTERNAL_ERROR, ENDING)(scope, receive, send)
+        elif full := self._make_room(sender_of(scope)):
+            await full(scope, receive, send)
         else:
             await self._begin(scope, receive, send, message)
 
-    def _make_room(self) -> bool:
-        """Make room for one more session; one with an open request is never ended."""
-        if len(self._sessions) < self.most:
-            return True
-        silent = [session for session in self._sessions.values() if not session.busy]
-        if not silent:
+    def _make_room(self, user: str | None) -> Response | None:
+        """Make room for one more session of a user; return the refusal if there is none."""
+        living = [session for session in self._sessions.values() if not session.has_ended]
+        theirs = [session for session in living if user is not None and session.user == user]
+        if self._most_of_user is not None and len(theirs) >= self._most_of_user:
+            if not self._end_idlest(theirs):
+                # Not 503: balancers would send the request to another bridge, which counts for itself.
+                return _error(429, INVALID_REQUEST, f"You have {len(theirs)} sessions, all busy: end one first")
+        elif len(living) >= self.most and not self._end_idlest(living):
+            return _error(503, INTERNAL_ERROR, f"{self.most} sessions are open: end one first")
+        return None
+
+    def _end_idlest(self, sessions: Sequence[_Session]) -> bool:
+        """End the one of these sessions that has been idle the longest, if there is one.
+
+        One with an open request, or whose page is opening, is not idle.
+        """
+        idle = [session for session in sessions if not (session.busy or session.is_opening)]
+        if not idle:
             return False
-        oldest = min(silent, key=lambda session: session.last_heard)
-        del self._sessions[oldest.id]
-        oldest.scope.cancel()
+        idlest = min(idle, key=lambda session: session.last_heard)
+        del self._sessions[idlest.id]
+        idlest.scope.cancel()
         return True
 
     async def _without_session(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -135,12 +174,15 @@ class Sessions:
 
     async def _begin(self, scope: Scope, receive: Receive, send: Send, message: dict[str, Any]) -> None:
         assert self._tasks is not None
-        session = _Session(self._take(), self._settings)
+        name = named_session(self._name, uuid.uuid4().hex)
+        session = _Session(name, self._take(), self._settings, owner_of(scope), sender_of(scope))
         self._sessions[session.id] = session
-        await self._tasks.start(self._serve, session)
+        session.busy += 1  # from now on, as another client may need room before its first request is handled
         try:
+            await self._tasks.start(self._serve, session)
             await session.handle(scope, receive, send, message)
         finally:
+            session.busy -= 1
             if not session.has_begun:  # rejected, or the client left: no client has its id
                 session.scope.cancel()
 
@@ -158,6 +200,8 @@ class _Session:
     """One client's session: the transport, the link, and the messages between them.
 
     Attributes:
+        owner: who began it, by which client: of another one's requests it knows nothing.
+        user: the user's name; None without authorization.
         scope: cancelled to end it.
         busy: the number of open HTTP requests, event streams included.
         last_heard: when a request was last open.
@@ -165,8 +209,17 @@ class _Session:
         has_ended: whether messages of the client are no longer accepted.
     """
 
-    def __init__(self, link: ReopeningLink, settings: TransportSecuritySettings) -> None:
-        self.id = uuid.uuid4().hex
+    def __init__(
+        self,
+        id_: str,
+        link: ReopeningLink,
+        settings: TransportSecuritySettings,
+        owner: AuthorizationContext | None,
+        user: str | None,
+    ) -> None:
+        self.id = id_
+        self.owner = owner
+        self.user = user
         self.transport = StreamableHTTPServerTransport(self.id, security_settings=settings, idle_timeout=IDLE_SECONDS)
         self.scope = anyio.CancelScope()
         self.busy = 0
@@ -178,6 +231,11 @@ class _Session:
         self._answering: dict[str, anyio.Event] = {}
         self._unread = Unread()
         self._outgoing, self._to_send = anyio.create_memory_object_stream[tuple[SessionMessage, int]](float("inf"))
+
+    @property
+    def is_opening(self) -> bool:
+        """Whether its page is being opened: a client that was answered before that keeps its room."""
+        return self._link.is_opening
 
     async def handle(self, scope: Scope, receive: Receive, send: Send, message: Mapping[str, Any] | None) -> None:
         """Answer one HTTP request; `message` is that of its body if it is a POST."""

@@ -6,6 +6,10 @@ edge are in `request_checks`; requests that fail them never reach the server.
 
 Ids of different clients may collide. The bridge therefore replaces the id and the progress token of every request by a
 number that it never uses again, so that an answer, however late, can only reach the client that sent the request.
+
+The answer to a question has a `requestState`, which only the frame that has asked can continue. It begins with the
+bridge's name, if there is one, and another bridge refuses it. The frame gets this name, and whose each request is
+(`callers`): a task of one user answers no other.
 """
 
 from __future__ import annotations
@@ -29,8 +33,12 @@ from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR, RequestId, asked_as, can
 from mcpframe.frame.core.paging import Paging
 from mcpframe.frame.core.requests import Requests
 from mcpframe.kit.edges.http import request_checks as checks
+from mcpframe.kit.edges.http.callers import from_current_user
+from mcpframe.kit.edges.http.names import named_state
+from mcpframe.kit.edges.http.open_questions import OpenQuestions
 from mcpframe.kit.edges.http.response_headers import STREAM_HEADERS
 from mcpframe.kit.edges.http.routing import SUBSCRIPTION_KEY, Asked, meta_of, request_for
+from mcpframe.kit.edges.http.trace_context import with_trace_context
 from mcpframe.kit.edges.link.messages import ServerMessage, Unread
 from mcpframe.kit.edges.link.reopening_link import ReopeningLink
 
@@ -86,9 +94,17 @@ class _Waiting:
 
 
 class StatelessRequests:
-    """An ASGI application for the requests of this era."""
+    """An ASGI application for the requests of this era.
 
-    def __init__(self, take: Callable[[], ReopeningLink], settings: TransportSecuritySettings) -> None:
+    Attributes:
+        is_draining: Whether only answers to questions are accepted.
+        questions: The questions that clients may still answer.
+    """
+
+    def __init__(self, take: Callable[[], ReopeningLink], settings: TransportSecuritySettings, name: str = "") -> None:
+        self.is_draining = False
+        self.questions = OpenQuestions()
+        self._name = name
         self._take = take
         self._security = TransportSecurityMiddleware(settings)
         self._link: ReopeningLink | None = None
@@ -119,20 +135,13 @@ class StatelessRequests:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""
         request = Request(scope, receive)
-        response = await self._security.validate_request(request, is_post=request.method == "POST")
-        response = response or _response(checks.check_head(request.method, check_accept_headers(request)))
-        if response is None:
-            checked = checks.check_body(await request.body(), request.headers.items())
-            if isinstance(checked, checks.Refusal):
-                response = _response(checked)
-            elif not is_request(checked.message):
-                response = Response(status_code=202)  # a client's notifications have no effect in this era
-        if response is not None:
-            await response(scope, receive, send)
+        refused = await self._security.validate_request(request, is_post=request.method == "POST")
+        message = refused or await self._request(request)
+        if isinstance(message, Response):
+            await message(scope, receive, send)
             return
-        assert isinstance(checked, checks.Accepted)
         left = asyncio.create_task(_disconnected(receive))
-        answering = asyncio.create_task(self._answer(checked.message, request.headers.items(), scope, receive, send))
+        answering = asyncio.create_task(self._answer(message, request.headers.items(), scope, receive, send))
         try:
             await asyncio.wait([left, answering], return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -142,6 +151,23 @@ class StatelessRequests:
         if not answering.cancelled():
             answering.result()
 
+    async def _request(self, request: Request) -> dict[str, Any] | Response:
+        """Return the request in a body as the frame gets it, or the answer that rejects it."""
+        refusal = checks.check_head(request.method, check_accept_headers(request))
+        if refusal is not None:
+            return _response(refusal)
+        checked = checks.check_body(await request.body(), request.headers.items())
+        if isinstance(checked, checks.Refusal):
+            return _response(checked)
+        if not is_request(checked.message):
+            return Response(status_code=202)  # a client's notifications have no effect in this era
+        message = checks.state_for_frame(with_trace_context(checked.message, request.headers), self._name)
+        if isinstance(message, checks.Refusal):
+            return _response(message)
+        if self.is_draining and not checks.continues(message):
+            return _response(checks.Refusal(503, INTERNAL_ERROR, checks.ENDING, message["id"]))
+        return {**message, "params": from_current_user(message["params"], self._name)}
+
     # Towards the frame
 
     def deliver(self, server_message: ServerMessage) -> None:
@@ -149,7 +175,11 @@ class StatelessRequests:
         id_ = request_for(server_message.message, (request.value.asked for request in self._requests))
         request = self._requests.find(id_)
         if request is not None:
-            request.value.add(_restored(server_message, request.value))
+            state = _state_of(server_message)
+            if state is not None:
+                self.questions.asked(state)
+                state = named_state(self._name, state)
+            request.value.add(_restored(server_message, request.value, state))
 
     def note(self, text: str) -> None:
         """Log a message for the user."""
@@ -181,11 +211,13 @@ class StatelessRequests:
     async def _answer(
         self, message: Mapping[str, Any], headers: checks.Headers, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        refused = _response(await self._check_parameters(message, headers))
-        if refused is not None:
-            await refused(scope, receive, send)
+        refusal = await self._check_parameters(message, headers)
+        if refusal is not None:
+            await _response(refusal)(scope, receive, send)
             return
         with self._asking(message) as waiting:
+            if checks.continues(message):  # from here on it is pending
+                self.questions.answered(message["params"]["requestState"])
             server_message = await _next(waiting)
             if server_message is not None and server_message.method is None:
                 answer = server_message.message
@@ -252,8 +284,21 @@ async def _disconnected(receive: Receive) -> None:
         pass
 
 
-def _restored(server_message: ServerMessage, waiting: _Waiting) -> ServerMessage:
-    """Return a message with the client's own id and token in place of the bridge's number."""
+def _state_of(server_message: ServerMessage) -> str | None:
+    """Return the state in an answer that asks the client; None for any other message."""
+    if server_message.method is not None:
+        return None
+    result = server_message.message.get("result")
+    state = result.get("requestState") if isinstance(result, dict) else None
+    return state if isinstance(state, str) else None
+
+
+def _restored(server_message: ServerMessage, waiting: _Waiting, state: str | None) -> ServerMessage:
+    """Return a message with the client's own id and token in place of the bridge's number.
+
+    Args:
+        state: The state with the bridge's name, of an answer that has one.
+    """
     number, given = waiting.asked.id, waiting.given_id
     message = server_message.message
     member = "result" if server_message.method is None else "params"
@@ -263,6 +308,8 @@ def _restored(server_message: ServerMessage, waiting: _Waiting) -> ServerMessage
     elif meta_of(message, member).get(SUBSCRIPTION_KEY) == number:
         meta = {**meta_of(message, member), SUBSCRIPTION_KEY: given}
         changed[member] = {**message[member], "_meta": meta}
+    if state is not None and state != message[member]["requestState"]:
+        changed[member] = {**changed.get(member, message[member]), "requestState": state}
     if server_message.method is None:
         head = f'{{"jsonrpc":"2.0","id":{number},'
         if not changed and server_message.text.startswith(head):  # as pages write it: saves serializing it
@@ -279,9 +326,7 @@ def _restored(server_message: ServerMessage, waiting: _Waiting) -> ServerMessage
     )
 
 
-def _response(refusal: checks.Refusal | None) -> Response | None:
-    if refusal is None:
-        return None
+def _response(refusal: checks.Refusal) -> Response:
     body = refusal.body()
     if body is None:
         return Response(status_code=refusal.status, headers={"Allow": "POST"} if refusal.status == 405 else None)

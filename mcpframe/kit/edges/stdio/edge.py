@@ -12,6 +12,7 @@ from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, Request
 from mcpframe.frame.waiting.changes import Changes
 from mcpframe.frame.waiting.clock import LoopClock
 from mcpframe.kit.base.terminal import visible
+from mcpframe.kit.edges.link.early_answers import EarlyAnswers
 from mcpframe.kit.edges.link.messages import ServerMessage
 from mcpframe.kit.edges.link.reopening_link import OpenPage, ReopeningLink
 from mcpframe.kit.edges.stdio.lines import Broken, broken, messages_of
@@ -21,20 +22,25 @@ logger = logging.getLogger(__name__)
 
 
 async def serve_stdio(
-    open_page: OpenPage, *, command: str = "mcpframe bridge", reopening_note: str = "It is opened again."
+    open_page: OpenPage,
+    *,
+    command: str = "mcpframe bridge",
+    reopening_note: str = "It is opened again.",
+    early: EarlyAnswers | None = None,
 ) -> None:
     """Bridge the standard streams until standard input ends, or standard output is closed.
 
     Args:
         command: the name of the command in its messages.
         reopening_note: the note that an ended page is reopened.
+        early: answers until the page is open. If it cannot be opened, the calls of a client that has got one say so.
 
     Raises:
         BridgeError: the page could not be opened at the start. Requests until then have been answered with an error.
     """
     async with standard_output() as output:
         edge = _LinkEdge(output, command)
-        link = edge.link = ReopeningLink(open_page, edge, reopening_note)
+        link = edge.link = ReopeningLink(open_page, edge, reopening_note, early)
         reading = asyncio.create_task(edge.read_all(standard_input()))
         opening = asyncio.create_task(link.open())
         try:
@@ -42,10 +48,13 @@ async def serve_stdio(
             await asyncio.wait([opening, reading, output.broken], return_when=asyncio.FIRST_COMPLETED)
             if link.pending and not output.broken.done():
                 await asyncio.wait([opening, output.broken], return_when=asyncio.FIRST_COMPLETED)
-            if opening.done() and opening.exception() and not sys.stdin.isatty():
+            failure = opening.exception() if opening.done() else None
+            if failure is not None and link.has_answered_early:
+                edge.note(str(failure))  # and each call says so
+            elif failure is not None and not sys.stdin.isatty():
                 # A client shows its user the answer to its first requests, which may still be on their way.
                 await asyncio.wait([reading, output.broken], timeout=GRACE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-            if opening.done():
+            if opening.done() and not link.has_answered_early:
                 opening.result()
             await asyncio.wait([reading, output.broken], return_when=asyncio.FIRST_COMPLETED)
             if reading.done():

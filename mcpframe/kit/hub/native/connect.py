@@ -22,6 +22,7 @@ from mcpframe.frame.core.limits import DEEPEST_NESTING, MESSAGE_BYTES
 from mcpframe.frame.core.outline import outline
 from mcpframe.hub.core.errors import TabNotFound
 from mcpframe.hub.core.interfaces import UNNAMED, Caller, OnProgress
+from mcpframe.hub.core.messages import LIST_CHANGES
 from mcpframe.hub.serving.port_clients import HubClients
 from mcpframe.hub.serving.server import HubServer
 from mcpframe.kit.base.signals import ended_by_signals
@@ -42,7 +43,6 @@ _FIRST_SECONDS = 1.0
 """Seconds to wait for a browser that is just starting the program."""
 _INTERVAL = 0.5
 _LISTEN = "subscriptions/listen"
-_CHANGED = "notifications/tools/list_changed"
 _ENDED = "The connection to the hub has ended: the browser, or its extension, has ended or starts again."
 _NO_BROWSER = (
     "No browser with the extension of mcpframe runs, or it may not start the program: start the browser, and look at "
@@ -93,8 +93,8 @@ class Connections:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_FIRST_SECONDS):
                     client = await self._connected()
-        if self._has_opened:  # the client's list of tools is outdated
-            changed = ServerMessage(payload.encode({"jsonrpc": "2.0", "method": _CHANGED}), None, _CHANGED)
+        for method in LIST_CHANGES if self._has_opened else ():  # the client's lists are outdated
+            changed = ServerMessage(payload.encode({"jsonrpc": "2.0", "method": method}), None, method)
             asyncio.get_running_loop().call_soon(link.on_message, changed)
         self._has_opened = True
         if client is None:
@@ -218,6 +218,14 @@ class _NoBrowser:
         return []
 
     @property
+    def resources(self) -> list[dict[str, Any]]:
+        return []
+
+    @property
+    def templates(self) -> list[dict[str, Any]]:
+        return []
+
+    @property
     def browser(self) -> dict[str, bool]:
         return {}
 
@@ -227,6 +235,9 @@ class _NoBrowser:
     async def call(
         self, name: str, arguments: Mapping[str, Any], on_progress: OnProgress | None = None, client: Caller = UNNAMED
     ) -> Any:
+        raise TabNotFound(_NO_BROWSER)
+
+    async def read(self, uri: str, on_progress: OnProgress | None = None, client: Caller = UNNAMED) -> Any:
         raise TabNotFound(_NO_BROWSER)
 
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from mcpframe.hub.serving.native_clients import NATIVE_HOST
 from mcpframe.kit.base.cache import write_file, writing
 from mcpframe.kit.base.errors import InstallError
-from mcpframe.kit.base.processes import python
+from mcpframe.kit.base.own_command import own_command
 from mcpframe.kit.base.user_folders import UserFolders
 from mcpframe.kit.hub.native.meeting_place import made_folder
 
@@ -112,7 +112,7 @@ def write_script(options: Sequence[str] = ()) -> None:
         WriteError: It cannot be written.
     """
     path = script()
-    command = shlex.join(python("-m", "mcpframe", "hub", "--native", *options))
+    command = shlex.join(own_command("hub", "--native", *options))
     write_file(path, f"#!/bin/sh\nexec {command}\n".encode())
     with writing(path):
         path.chmod(0o700)

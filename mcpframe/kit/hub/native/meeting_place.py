@@ -11,15 +11,11 @@ import os
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import platformdirs
 
 from mcpframe.kit.base.cache import writing
-from mcpframe.kit.base.locking import try_hold
-
-if TYPE_CHECKING:
-    from filelock import AcquireReturnProxy, BaseFileLock
+from mcpframe.kit.base.locking import HeldLock, try_hold
 
 _SOCKET = "socket"
 _LOCK = "lock"
@@ -44,7 +40,7 @@ def made_folder() -> Path:
     return folder
 
 
-async def turn(folder: Path, on_wait: Callable[[], None]) -> AcquireReturnProxy[BaseFileLock]:
+async def turn(folder: Path, on_wait: Callable[[], None]) -> HeldLock:
     """Wait until no other program serves the folder, and return its lock, held until left as a context.
 
     Args:

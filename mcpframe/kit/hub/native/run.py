@@ -20,7 +20,8 @@ from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.hub.serving.native_clients import Frame
 from mcpframe.kit.base.errors import PortTaken
 from mcpframe.kit.base.signals import ended_by_signals
-from mcpframe.kit.edges.http.endpoint import HOST, PATH, BridgeEndpoint, Spare, serve_until_cancelled
+from mcpframe.kit.edges.http.access import HOST, Access
+from mcpframe.kit.edges.http.endpoint import BridgeEndpoint, Spare, serve_until_cancelled
 from mcpframe.kit.edges.link.messages import MOST_UNREAD, ServerMessage
 from mcpframe.kit.edges.stdio.lines import Broken, messages_of
 from mcpframe.kit.edges.stdio.streams import standard_input, standard_output
@@ -136,11 +137,10 @@ class _Host:
             return
         with listener:
             port = listener.getsockname()[1]
-            bridge = BridgeEndpoint(
-                Spare(self._sessions.open_page), port, self._settings.allowed_origins, _MOST_SESSIONS
-            )
+            access = Access(allowed_origins=self._settings.allowed_origins)
+            bridge = BridgeEndpoint(Spare(self._sessions.open_page), port, access, _MOST_SESSIONS)
             async with bridge.running():
-                self._say(serves=True, http=f"http://{HOST}:{port}{PATH}")
+                self._say(serves=True, http=access.address(port))
                 await serve_until_cancelled(bridge.app, listener, None, bridge.end)
 
     def _say(self, *, serves: bool = False, http: str | None = None, trouble: str = "") -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from mcpframe.frame.core.origins import ANY, NOT_EXACT, OPAQUE, SELF
-from mcpframe.kit.bundle.assembly.manifest import origins_of
+from mcpframe.kit.bundle.assembly.built_manifest import origins_of
 from mcpframe.kit.bundle.assembly.offered import embedders, without_use
 from mcpframe.kit.publish.bundle_checks.findings import HEADERS, Finding, error, warning
 from mcpframe.kit.servers.published import offered_by
@@ -47,10 +47,10 @@ def check_page(url: str, headers: Mapping[str, str], manifest: Mapping[str, Any]
             f"Browsers keep the page for {int(age[1]) // _HOUR} hours, and get an update only then.",
             f"Send the page with no-cache: {HEADERS}.",
         )
-    yield from check_origins(origins.common, published=not _is_local(url))
+    yield from check_origins(origins.common, published=not is_local(url))
     for dialect, own in origins.own.items():
         if dialect in offered:
-            yield from check_origins(own, published=not _is_local(url), dialect=dialect)
+            yield from check_origins(own, published=not is_local(url), dialect=dialect)
     for dialect in without_use(offered, origins):
         yield warning(
             f"allowed_origins.{dialect}",
@@ -68,7 +68,7 @@ def check_page(url: str, headers: Mapping[str, str], manifest: Mapping[str, Any]
 
 def check_framing(url: str, headers: Mapping[str, str]) -> Iterator[Finding]:
     """Check what keeps hosts from framing a page, be it a bundle's or another one; see `check_page`."""
-    if url.startswith("http:") and not _is_local(url):
+    if url.startswith("http:") and not is_local(url):
         yield error(
             "address",
             "The page is served over http: browsers block it in https hosts.",
@@ -126,7 +126,7 @@ def _policy(policy: str | None, allowed: Sequence[str], *, opaque: bool) -> Iter
             f"Send the policy in the manifest's csp: {HEADERS}.",
         )
         return
-    directives = {part.split()[0].lower(): part.split()[1:] for part in policy.split(";") if part.strip()}
+    directives = directives_of(policy)
     scripts = directives.get("script-src", directives.get("default-src"))
     if scripts is not None and not {"'wasm-unsafe-eval'", "'unsafe-eval'"} & set(scripts):
         yield error(
@@ -154,7 +154,13 @@ def _policy(policy: str | None, allowed: Sequence[str], *, opaque: bool) -> Iter
                 )
 
 
-def _is_local(url: str) -> bool:
+def directives_of(policy: str) -> dict[str, list[str]]:
+    """Return the sources of each directive of a Content-Security-Policy."""
+    return {part.split()[0].lower(): part.split()[1:] for part in policy.split(";") if part.strip()}
+
+
+def is_local(url: str) -> bool:
+    """Return whether an address is one of this machine, where a bundle is tried before it is published."""
     return _is_loopback(urlsplit(url).hostname or "")
 
 

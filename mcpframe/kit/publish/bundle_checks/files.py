@@ -8,10 +8,10 @@ import zlib
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import quote, urljoin
 
 from mcpframe.kit.base.progress import count
-from mcpframe.kit.publish.bundle_checks.findings import HEADERS, Finding, error, warning
+from mcpframe.kit.publish.bundle_checks.findings import COMPRESSION, HEADERS, Finding, error, warning
 from mcpframe.kit.servers.published import Fetched, fetch
 
 _TYPES = {
@@ -40,10 +40,15 @@ def check_files(url: str, manifest: Mapping[str, Any]) -> Iterator[Finding]:
         NoFramedServer: The web server stops answering.
     """
     root = urljoin(url, "../")
+    urls = {entry["path"]: urljoin(root, quote(entry["path"])) for entry in manifest["files"]}
+    # The manifest of a stranger could otherwise have this machine ask others.
+    entries = [entry for entry in manifest["files"] if urls[entry["path"]].startswith(root)]
+    for path in sorted(urls.keys() - {entry["path"] for entry in entries}):
+        yield error(path, "The manifest names it, but it is outside of the site.", "Upload the folder that was built.")
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        answers = pool.map(lambda entry: _get(urljoin(root, entry["path"])), manifest["files"])
-        for done, (entry, answer) in enumerate(zip(manifest["files"], answers, strict=True), 1):
-            count(done, len(manifest["files"]))
+        answers = pool.map(lambda entry: _get(urls[entry["path"]]), entries)
+        for done, (entry, answer) in enumerate(zip(entries, answers, strict=True), 1):
+            count(done, len(entries))
             yield from check_file(entry, answer)
 
 
@@ -90,7 +95,7 @@ def check_file(entry: Mapping[str, Any], answer: Fetched) -> Iterator[Finding]:
         yield warning(
             path,
             f"It is sent uncompressed: {entry['bytes'] / 1e6:.1f} MB rather than {packed / 1e6:.1f} MB.",
-            "Let the web server compress it, or serve the .gz file beside it.",
+            COMPRESSION,
         )
     if HASHED_NAME.search(path) and "immutable" not in headers.get("cache-control", ""):
         yield warning(

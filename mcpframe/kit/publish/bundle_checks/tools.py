@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import jsonschema
 
+from mcpframe.kit.bundle.assembly.client_rules import breaches
 from mcpframe.kit.publish.bundle_checks.findings import Finding, error, warning
 
-_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}\Z")  # MCP specification, server/tools, tool names
-_LONG = 2000
 
+def check_tools(tools: Sequence[Mapping[str, Any]], server: str = "") -> Iterator[Finding]:
+    """Check tools.
 
-def check_tools(tools: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    """Check tools, as `tools/list` returns them."""
+    Args:
+        tools: As `tools/list` returns them.
+        server: The name under which clients know the server; empty if it is unknown.
+    """
     if not tools:
         yield warning("tools", "The server has no tool.", "Register one with @server.tool(), unless that is intended.")
     names = [tool["name"] for tool in tools]
@@ -23,28 +25,18 @@ def check_tools(tools: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
         yield error(f"tool {name}", "Two tools have this name.", "Rename one of them.")
     for tool in tools:
         yield from check_tool(tool)
+    for breach in breaches(tools, server):
+        yield warning(f"tool {breach.tool}", f"It {breach.what}. {breach.rule.effect}", breach.rule.remedy)
 
 
 def check_tool(tool: Mapping[str, Any]) -> Iterator[Finding]:
     subject = f"tool {tool['name']}"
-    if not _NAME.match(tool["name"]):
-        yield warning(
-            subject,
-            "Its name does not consist of up to 128 letters, digits, '_', '-' and '.', so clients may reject it.",
-            "Rename it, or set a name with @server.tool(name=...).",
-        )
     description = (tool.get("description") or "").strip()
     if not description:
         yield warning(
             subject,
             "It has no description, so a model has to guess what it does.",
             "Write a docstring, or set @server.tool(description=...).",
-        )
-    elif len(description) > _LONG:
-        yield warning(
-            subject,
-            f"Its description has {len(description):,} characters, which every conversation includes.",
-            "Shorten it; move the rest into the arguments' descriptions or a resource.",
         )
     for kind, title in (("inputSchema", "arguments"), ("outputSchema", "result")):
         schema = tool.get(kind)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 from mcpframe.kit.base.cache import make_public_folder, write_file
@@ -77,6 +78,7 @@ def build_gallery(
     allowed_origins: Sequence[str] | None = None,
     distribution: str | None = None,
     pictures: bool = True,
+    keep: timedelta | None = None,
     progress: Progress = silent,
 ) -> Gallery:
     """Build the servers of a folder's projects, the inspector, and the page of all.
@@ -94,6 +96,7 @@ def build_gallery(
         allowed_origins: As for `build`. The gallery's own pages may embed its servers in any case.
         distribution: As for `build`.
         pictures: Whether to take a picture of each server whose project has none, if there is a browser.
+        keep: As for `build`.
         progress: Reports long steps.
 
     Raises:
@@ -113,6 +116,7 @@ def build_gallery(
                     allowed_origins=allowed_origins,
                     distribution=distribution,
                     beside_inspector=True,
+                    keep=keep,
                     taking=taking,
                     progress=labelled(project.name, progress),
                 )

@@ -11,7 +11,7 @@ from typing import Any
 
 from mcpframe.frame.core.origins import SELF
 from mcpframe.kit.bridge.chromium.bridge_page import HOST_ORIGIN
-from mcpframe.kit.bundle.assembly.manifest import MANIFEST, origins_of
+from mcpframe.kit.bundle.assembly.built_manifest import MANIFEST, origins_of
 from mcpframe.kit.bundle.output_root import BuildResult
 from mcpframe.kit.project.project import Project
 from mcpframe.kit.servers.published import allows, not_offered

@@ -6,6 +6,7 @@ gallery. Pictures are kept in the cache, by what the bundle was built from.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 from collections.abc import Mapping
@@ -13,20 +14,21 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from mcpframe.kit.base.cache import cache_dir, write_file
 from mcpframe.kit.base.progress import Progress, silent
-from mcpframe.kit.bundle.snapshot.build_browser import Chromium, NoBrowser
+from mcpframe.kit.browser.devtools.driven_page import RemoteObject
+from mcpframe.kit.browser.page_window import PageGone
+from mcpframe.kit.bundle.snapshot.build_browser import BuildPage, Chromium, NoBrowser, PageSettings
 from mcpframe.kit.publish.gallery.files import ASSETS, gallery_assets
 from mcpframe.kit.web.site import Site
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
+    from mcpframe.kit.browser.devtools.launch import StartedChromium
     from mcpframe.kit.bundle.snapshot.build_site import JobPage
 
 WIDTH, HEIGHT = 384, 240
@@ -54,10 +56,14 @@ _TEXT = f"""<!doctype html>
 <mcp-server src="URL" loading="eager"></mcp-server>
 """
 _SETTLED = "() => document.querySelector('mcp-server').matches(':state(ready), :state(failed)')"
-_READY = "() => document.querySelector('mcp-server').matches(':state(ready)')"
+_READY = "document.querySelector('mcp-server').matches(':state(ready)')"
+_FRAME = """() => {
+  const server = document.querySelector("mcp-server");
+  return server.querySelector("iframe") ?? server.shadowRoot.querySelector("iframe");
+}"""
 _DRAWN = """() => [...document.querySelectorAll("#mcpframe-app > *")].some(({ offsetWidth, offsetHeight }) =>
   offsetWidth * offsetHeight > 0)"""
-_SHOW = """part => {
+_SHOW = """(_, part) => {
   const element = document.querySelector("mcp-server");
   element.show = part;
   const tool = element.shadowRoot.querySelector("details");
@@ -65,6 +71,12 @@ _SHOW = """part => {
 }"""
 _PAINTED = """() => document.fonts.ready.then(() =>
   new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))"""
+_UNTIL = """async (_, seconds) => {
+  const end = performance.now() + seconds * 1000;
+  const holds = CONDITION;
+  while (!holds() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 50));
+  return holds();
+}"""
 _RECIPE = 3
 """Raised when pictures are taken in another way, so that those in the cache are not used."""
 
@@ -96,7 +108,7 @@ def take_pictures(out: Path, subjects: Mapping[str, Subject], progress: Progress
     pictures = {name: path.read_bytes() for name, path in kept.items() if subjects[name].inputs and path.is_file()}
     missing = {name: subject for name, subject in subjects.items() if name not in pictures}
     if missing:
-        # Playwright needs a thread without an event loop; the caller's may have one.
+        # The browser has an event loop of its own, and the caller's thread may have one.
         with progress("Taking pictures of the servers"), ThreadPoolExecutor(1, "pictures") as thread:
             taken = thread.submit(_take, out, missing).result()
         for name, picture in taken.items():
@@ -130,57 +142,59 @@ class _Studio:
 
 
 def _take(out: Path, subjects: Mapping[str, Subject]) -> dict[str, bytes]:
-    from playwright.sync_api import Error
-
     taken = {}
     studio = _Studio(out)
     chromium = Chromium(is_shared=True)
     try:
         origin = chromium.show(cast("JobPage", studio))  # which it serves as any other application
-        page = chromium.browser.new_page(
-            locale="en-US",
-            timezone_id="UTC",
-            viewport={"width": WIDTH, "height": HEIGHT},
-            color_scheme="light",
-            reduced_motion="reduce",
-        )
+        page = chromium.run(_opened(chromium.started()))
         for name, subject in subjects.items():
             studio.place(subject)
-            if picture := _picture(page, f"{origin}{_PAGE}", draws=subject.draws):
+            if picture := chromium.run(_picture(page, f"{origin}{_PAGE}", draws=subject.draws)):
                 taken[name] = picture
-    except (NoBrowser, Error):  # a gallery is complete without pictures
+    except (NoBrowser, PageGone):  # a gallery is complete without pictures
         pass
     finally:
         chromium.close()
     return taken
 
 
-def _picture(page: Page, url: str, *, draws: bool) -> bytes | None:
+async def _opened(browser: StartedChromium) -> BuildPage:
+    page = await BuildPage.open(browser, PageSettings(WIDTH, HEIGHT, ""))
+    media = {"prefers-color-scheme": "light", "prefers-reduced-motion": "reduce"}
+    features = [{"name": name, "value": value} for name, value in media.items()]
+    await page.command("Emulation.setEmulatedMedia", features=features)
+    return page
+
+
+async def _picture(page: BuildPage, url: str, *, draws: bool) -> bytes | None:
     """Return the picture of a server; None if it does not start, or is not to be had in `MOST_BYTES`."""
-    from playwright.sync_api import TimeoutError as PlaywrightTimeout
-
     try:
-        page.goto(url)
-        page.wait_for_function(_SETTLED, timeout=_START_SECONDS * 1000)
-        iframe = page.query_selector("mcp-server iframe")
-        frame = iframe.content_frame() if iframe else None
-        if frame is None or not page.evaluate(_READY):
-            return None
-        if draws:
-            frame.wait_for_function(_DRAWN, timeout=_DRAW_SECONDS * 1000)
-            frame.evaluate(_PAINTED)
-        page.evaluate(_SHOW, "page" if draws else "tools")
-        page.evaluate(_PAINTED)
-        return _small(page)
-    except PlaywrightTimeout:
+        async with asyncio.timeout(_START_SECONDS):
+            await page.navigate(url)
+    except TimeoutError:
         return None
+    top = await page.remote("() => window")
+    if not await _until(top, _SETTLED, _START_SECONDS) or not await page.evaluate(_READY):
+        return None
+    if draws:
+        frame = await page.frame(await top.remote(_FRAME))
+        if not await _until(frame, _DRAWN, _DRAW_SECONDS):
+            return None
+        await frame.call(_PAINTED)
+    await top.call(_SHOW, "page" if draws else "tools")
+    await top.call(_PAINTED)
+    return await _small(page)
 
 
-def _small(page: Page) -> bytes | None:
-    session = page.context.new_cdp_session(page)
+async def _until(window: RemoteObject, condition: str, seconds: float) -> Any:
+    return await window.call(_UNTIL.replace("CONDITION", condition), seconds)
+
+
+async def _small(page: BuildPage) -> bytes | None:
     clip = {"x": 0, "y": 0, "width": WIDTH, "height": HEIGHT, "scale": SCALE}
     for quality in _QUALITIES:
-        taken = session.send("Page.captureScreenshot", {"format": "webp", "quality": quality, "clip": clip})
+        taken = await page.command("Page.captureScreenshot", format="webp", quality=quality, clip=clip)
         if len(picture := base64.b64decode(taken["data"])) <= MOST_BYTES:
             return picture
     return None

@@ -21,7 +21,7 @@ from mcpframe.frame.hosting.policy import ui_of
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import ConfigError, NoFramedServer
 from mcpframe.kit.base.progress import Progress, silent
-from mcpframe.kit.bundle.assembly.manifest import MANIFEST
+from mcpframe.kit.bundle.assembly.built_manifest import MANIFEST
 from mcpframe.kit.publish.view_checks.sample_call import SampleCall, call_of_program, call_to_show
 from mcpframe.kit.publish.view_checks.stage import HOST, SANDBOX, Stage, stage
 from mcpframe.kit.servers.published import fetch, not_offered, read_manifest
@@ -116,7 +116,7 @@ class ViewReport:
         url: The address of the bundle.
         tool: The name of the tool that is shown.
         arguments: Its arguments.
-        note: Why the result is not the server's; empty if it is.
+        note: See `SampleCall`.
         rows: A row for each profile.
     """
 

@@ -21,6 +21,7 @@ from mcpframe.frame.hosting.policy import resource_uri, ui_of
 from mcpframe.kit.base.deadline import within
 from mcpframe.kit.base.errors import ToolFailed
 from mcpframe.kit.base.server_lists import list_all
+from mcpframe.kit.bundle.assembly.client_rules import beside_note
 from mcpframe.kit.client.session import one_session
 from mcpframe.kit.publish.view_checks.samples import NoSample, sample
 from mcpframe.kit.servers.published import not_offered
@@ -36,7 +37,7 @@ class SampleCall:
         tool: The tool, as `tools/list` has it.
         arguments: The arguments.
         result: The result, on the wire.
-        note: Why it is not a call of the server; empty if it is.
+        note: Why it is not a call of the server, or what clients do with its result; empty for nothing.
     """
 
     tool: Json
@@ -120,8 +121,9 @@ async def _called(
     except (McpFrameError, MCPError, TimeoutError) as error:
         reason = str(error).partition("\n")[0].rstrip(".") or "no answer in time"
         return SampleCall(tool, arguments, _made_up(tool), f"{name} failed ({reason}), so its result is made up.")
-    note = f"{name} answers these sample arguments with an error." if result.is_error else ""
-    return SampleCall(tool, arguments, result.model_dump(mode="json", by_alias=True, exclude_none=True), note)
+    wire = result.model_dump(mode="json", by_alias=True, exclude_none=True)
+    note = f"{name} answers these sample arguments with an error." if result.is_error else beside_note(name, wire)
+    return SampleCall(tool, arguments, wire, note)
 
 
 def _made_up(tool: Json) -> Json:

@@ -28,7 +28,7 @@ from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import ToolFailed
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options, set_third_party_storage
-from mcpframe.kit.browser.host_tab import OFF
+from mcpframe.kit.browser.devtools.host_page import OFF
 from mcpframe.kit.servers.bundle_site import BundleSite
 from mcpframe.kit.web.serve import serve_app
 
@@ -89,7 +89,7 @@ class Stage:
     def page_above(self, name: str) -> str:
         """Return the address of a file that frames a host's page, as an editor's window does."""
         file = self.folder / f"{name}.html"
-        file.write_text(_ABOVE.format(url=f"https://{name}.{HOST}/"))
+        file.write_text(_ABOVE.format(url=f"https://{name}.{HOST}/"), "utf-8", newline="\n")
         return file.as_uri()
 
 

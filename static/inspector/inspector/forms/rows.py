@@ -61,8 +61,13 @@ class KeyedRow(Row):
 
 
 class _Rows(Group):
-    """A group with rows that can be added and removed."""
+    """A group with rows that can be added and removed.
 
+    Attributes:
+        adds: The name of the button that adds one.
+    """
+
+    adds: str
     rows: list[Row]
     row_kind: type[Row] = Row
 
@@ -105,9 +110,17 @@ class _Rows(Group):
     def _clear(self) -> None:
         self.rows = []
 
+    def _show(self) -> None:
+        super()._show()
+        for button, name in self._buttons:
+            if name == self.adds:
+                button.hidden = not self.present
+
 
 class ListGroup(_Rows):
     """A list: items with their own schemas, then rows."""
+
+    adds = "Add item to {}"
 
     def _fill(self, value: Any) -> None:
         items = value if isinstance(value, list) else []
@@ -126,19 +139,13 @@ class ListGroup(_Rows):
         for item in items[len(members) :]:
             self._add_row(item)
         if self.field.more:
-            self._button(self.own_buttons, "Add item", "Add item to {}", self._append)
+            self._button(self.own_buttons, "Add item", self.adds, self._append)
 
     def _member_title(self, at: int, member: Field) -> str:
         return f"{self.title} {at + 1}" if member.title == member.name else member.title
 
     def _next(self) -> int:
         return len(self.field.members) + len(self.rows) + 1
-
-    def _show(self) -> None:
-        super()._show()
-        for button, name in self._buttons:
-            if name == "Add item to {}":
-                button.hidden = not self.present
 
     def rename(self, title: str) -> None:
         """Change the title, and that of every item."""
@@ -179,6 +186,7 @@ class ListGroup(_Rows):
 class ObjectGroup(_Rows):
     """An object: its properties, and rows for properties outside of the schema."""
 
+    adds = "Add property to {}"
     row_kind = KeyedRow
 
     def _fill(self, value: Any) -> None:
@@ -195,7 +203,7 @@ class ObjectGroup(_Rows):
                 assert row.key is not None
                 row.key.value = key
         if self.field.is_free:
-            self._button(self.own_buttons, "Add property", "Add property to {}", self._append)
+            self._button(self.own_buttons, "Add property", self.adds, self._append)
 
     def become_root(self) -> None:
         """Remove the fieldset: the group is the whole form, which has its own name.
@@ -207,19 +215,13 @@ class ObjectGroup(_Rows):
         self.legend.hidden = True
         if not self.field.says_more:
             for button, name in self._buttons:
-                button.hidden = button.hidden or name == "Add property to {}"
+                button.hidden = button.hidden or name == self.adds
 
     def _row_field(self) -> Field:
         return replace(super()._row_field(), title="")
 
     def _row_title(self, number: int) -> str:
         return f"{self.title} property {number}"
-
-    def _show(self) -> None:
-        super()._show()
-        for button, name in self._buttons:
-            if name == "Add property to {}":
-                button.hidden = not self.present
 
     def rename(self, title: str) -> None:
         """Change the title, and that of the rows."""

@@ -15,7 +15,7 @@ from typing import Any
 from inspector.forms.json_values import same
 from inspector.results.media import data_url, decoded, file_name, media_type, shown_as, size_text, web_address
 from inspector.results.tables import repeats, show_table, tables_in
-from inspector.results.tree import add_copy, folded_tree, json_tree
+from inspector.results.tree import add_copy, add_more, add_whole, folded_tree, json_tree
 from mcpframe import Element, Page
 
 __all__ = ["Read", "json_tree", "show_result"]
@@ -123,14 +123,12 @@ class _View:
             show(part, box.add("div", class_="result-part", tabindex="-1"))
         following = first + MAX_PARTS
         if following < len(parts):
-            button = box.add("button", f"Show more ({len(parts) - following:,} left)", type="button", class_="small")
 
             def more() -> None:
-                button.remove()
                 self._some(box, parts, following, show)
                 box.elements(":scope > .result-part")[following].focus()
 
-            button.on("click", more)
+            add_more(box, len(parts) - following, more)
 
     def folded_parts(self, place: Element, parts: Any) -> None:
         """Show texts that a table shows as well, once they are asked for."""
@@ -182,14 +180,7 @@ class _View:
         shown = place.add("pre", text[:LONG_TEXT], class_=kind, tabindex="0")
         line = place.add("div", class_="result-buttons")
         if len(text) > LONG_TEXT:
-            button = line.add("button", f"Show all ({len(text):,} characters)", type="button", class_="small")
-
-            def show_all() -> None:
-                shown.text = text
-                button.remove()
-                shown.focus()
-
-            button.on("click", show_all)
+            add_whole(line, shown, text)
         add_copy(self._page, line, lambda: text, "text")
         value = _as_json(text)
         if value is not None and not (structured is not None and same(value, structured)):

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from inspector.forms.json_values import same
-from inspector.results.tree import STEP, preview
+from inspector.results.tree import STEP, add_more, preview
 from mcpframe import Element, Page
 
 MAX_COLUMNS = 50
@@ -51,14 +51,12 @@ def _add_rows(page: Page, area: Element, body: Element, columns: list[str], rows
             _add_cell(line, row, column)
     following = first + STEP
     if following < len(rows):
-        button = area.add("button", f"Show more ({len(rows) - following:,} left)", type="button", class_="small")
 
         def more() -> None:
-            button.remove()
             _add_rows(page, area, body, columns, rows, following)
             area.focus()
 
-        button.on("click", more)
+        add_more(area, len(rows) - following, more)
 
 
 def _add_cell(line: Element, row: dict[str, Any], column: str) -> None:

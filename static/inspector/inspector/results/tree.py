@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -103,11 +103,9 @@ def _more(page: Page, body: Element, pairs: Iterator[tuple[str, Any]], total: in
         _node(page, body, key, part)
     shown = min(shown + STEP, total)
     if shown < total:
-        button = body.add("button", f"Show more ({total - shown:,} left)", type="button", class_="small")
 
         def more() -> None:
-            before = len(body.js.children) - 1
-            button.remove()
+            before = len(body.js.children)
             _more(page, body, pairs, total, shown)
             added = Element(body.js.children[before], page)
             if added.js.tagName == "DETAILS":
@@ -116,7 +114,32 @@ def _more(page: Page, body: Element, pairs: Iterator[tuple[str, Any]], total: in
                 added.set("tabindex", "-1")
             added.focus()
 
-        button.on("click", more)
+        add_more(body, total - shown, more)
+
+
+def add_more(place: Element, left: int, more: Callable[[], None]) -> None:
+    """Add a button that shows more of a value, once, and is removed then."""
+    button = place.add("button", f"Show more ({left:,} left)", type="button", class_="small")
+
+    def press() -> None:
+        button.remove()
+        more()
+
+    button.on("click", press)
+
+
+def add_whole(place: Element, shown: Element, text: str) -> None:
+    """Add a button that shows the whole of a text that was cut, and is removed then."""
+    button = place.add("button", f"Show all ({len(text):,} characters)", type="button", class_="small")
+
+    def press() -> None:
+        shown.text = text
+        button.remove()
+        if shown.get("tabindex") is None:
+            shown.set("tabindex", "-1")
+        shown.focus()
+
+    button.on("click", press)
 
 
 def _name(place: Element, key: str | None) -> None:
@@ -134,12 +157,4 @@ def _leaf(place: Element, key: str | None, value: Any) -> None:
         text = json.dumps(value)
     shown = line.add("span", _cut(text, LONG_TEXT), class_=f"tree-{kind}")
     if len(text) > LONG_TEXT:
-        button = line.add("button", f"Show all ({len(text):,} characters)", type="button", class_="small")
-
-        def show_all() -> None:
-            shown.text = text
-            button.remove()
-            shown.set("tabindex", "-1")
-            shown.focus()
-
-        button.on("click", show_all)
+        add_whole(line, shown, text)

@@ -7,15 +7,14 @@ from typing import Any
 
 import js
 import mcp
-from mcp.server.mcpserver import MCPServer
 from mcp.shared.exceptions import MCPError
 from pyodide.ffi import create_proxy
 
-from mcpframe import Page
+from mcpframe import FrameServer, Kept, Page, kept
 from mcpframe.hub.core import limits
 from mcpframe.hub.homes.page.page_hub import PageHub
 
-server = MCPServer("a tab's")
+server = FrameServer("a tab's", allowed_origins=["*"])
 
 
 @server.tool()
@@ -33,6 +32,16 @@ async def wait() -> str:
     finally:
         js.document.documentElement.dataset.waiting = "cancelled"
     return ""
+
+
+def squares() -> Kept[list[list[int]]]:
+    """Keeps rows."""
+    return kept([[number, number**2] for number in range(2500)])
+
+
+def total(rows: Kept[list[list[int]]]) -> int:
+    """Adds up the first column."""
+    return sum(number for number, _ in rows.value)
 
 
 class Driver:
@@ -67,6 +76,23 @@ class Driver:
         except MCPError as error:
             return json.dumps(error.error.data)
         return str(result.content[0].text)
+
+    async def keep(self) -> str:
+        """Have the hub call tools of this tab that keep rows, and read these by pages; return what came of it."""
+        for tool in (squares, total):
+            server.add_tool(tool)
+        await server.tools_changed()
+        while len(found := [name for name in await self._names() if name.endswith(("_squares", "_total"))]) < 2:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+        made: Any = await self._client.call_tool(found[0], {})
+        link = uri = made.content[1].uri
+        rows: list[Any] = []
+        while uri is not None:
+            [page] = (await self._client.read_resource(uri)).contents
+            rows += json.loads(page.text)["rows"]
+            uri = (page.meta or {}).get("mcpframe/next")
+        added: Any = await self._client.call_tool(found[1], {"rows": made.structured_content["handle"]})
+        return json.dumps([link.partition("kept:")[0], len(rows), rows[-1], added.structured_content["result"]])
 
     async def median(self, name: str, times: int) -> float:
         """Return how long a call takes, in milliseconds."""

@@ -5,9 +5,9 @@ import posix
 import time
 from pathlib import Path
 
-from mcpframe import FrameServer
+from mcpframe import FrameServer, Tasks
 
-server = FrameServer("computing")
+server = FrameServer("computing", extensions=[Tasks(after=0.5)])
 texts: list[str] = []
 
 
@@ -43,6 +43,14 @@ async def hang() -> str:
     """Wait for ever."""
     await asyncio.Event().wait()
     return "never"
+
+
+@server.tool()
+async def spin_later() -> str:
+    """Become a task, and compute for ever."""
+    await asyncio.sleep(1)
+    while True:
+        pass
 
 
 @server.tool()

@@ -11,9 +11,9 @@ import js
 from mcp.server.mcpserver import Context
 from pyodide.ffi import create_proxy
 
-from mcpframe import FrameServer
+from mcpframe import FrameServer, Tasks
 
-server = FrameServer("ending", allowed_origins=["http://host.localhost:1"])
+server = FrameServer("ending", allowed_origins=["http://host.localhost:1"], extensions=[Tasks(after=0.1)])
 
 
 @server.setup(visible=False)
@@ -26,6 +26,15 @@ async def setup(session):
 def echo(text: str) -> str:
     """Say it again."""
     return text
+
+
+@server.tool()
+async def wait(context: Context) -> str:
+    """Wait until Python ends, or the call is cancelled."""
+    for second in range(10_000):
+        await context.report_progress(second, message=f"{second} seconds")
+        await asyncio.sleep(1)
+    return "it waited"
 
 
 @server.tool()

@@ -124,6 +124,13 @@ async def log(text: str, ctx: Context) -> str:
 
 
 @server.tool()
+def trace(ctx: Context) -> list[str]:
+    """Return the trace that the call belongs to."""
+    meta = ctx.request_context.meta or {}
+    return [str(meta.get(key)) for key in ("traceparent", "tracestate")]
+
+
+@server.tool()
 async def wait(name: str, ctx: Context) -> str:
     """Wait until cancelled."""
     await ctx.report_progress(0, None, "waiting")

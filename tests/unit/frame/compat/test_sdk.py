@@ -18,7 +18,7 @@ from mcp.server.request_state import InvalidRequestState, RequestStateSecurity
 
 from mcpframe.frame.compat import sdk
 from mcpframe.frame.compat.placeholders import PlaceholderError, PlaceholderFinder
-from mcpframe.frame.compat.sdk import HandleCodec
+from mcpframe.frame.compat.request_state import HandleCodec
 
 HINT = "Add 'absent' to the requirements."
 

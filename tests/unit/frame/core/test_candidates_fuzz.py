@@ -15,17 +15,11 @@ from mcpframe.frame.core.events import Closed, Departure, Inbound, Opened, Outpu
 from mcpframe.frame.core.roles import State
 from tests.support.fake_window import STRANGER, inbound
 from tests.support.second_dialect import NOTIFICATION, REQUEST, RESPONSE, peer_of
-from tests.support.vocabulary import EVERY, candidate, messages_to
+from tests.support.vocabulary import ANYTHING, EVERY, candidate, messages_to
 
 PAIRS = [
     (candidate(one, side), candidate(two, side)) for one, two in combinations(EVERY, 2) for side in ("inner", "outer")
 ]
-scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just("\ud800")
-anything = st.recursive(
-    scalars,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
-    max_leaves=8,
-)
 
 
 @st.composite
@@ -38,7 +32,7 @@ def nearly(draw: st.DrawFn, messages: list[Any]) -> Any:
             case "drop":
                 message.pop(key, None)
             case "replace":
-                message[key] = draw(anything)
+                message[key] = draw(ANYTHING)
             case "mix":
                 message |= draw(st.sampled_from(messages))
     return message
@@ -50,7 +44,7 @@ def steps(draw: st.DrawFn) -> tuple[tuple[Candidate, Candidate], list[tuple[str,
     messages = [message for each in pair for message in messages_to(each.role)]
     hearing = st.tuples(
         st.just("hear"),
-        nearly(messages) | anything,
+        nearly(messages) | ANYTHING,
         st.sampled_from(["peer", "peer", "peer", STRANGER, "null", ""]),
         st.sampled_from([True, True, True, False]),
     )

@@ -16,14 +16,9 @@ from mcpframe.frame.dialects.available import dialect, spoken_names
 from tests.support.driving import LOCALS, do
 from tests.support.fake_window import STRANGER, inbound
 from tests.support.sep import MESSAGES, connection, peer_of
+from tests.support.vocabulary import ANYTHING
 from tests.vectors.parts import parts
 
-scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just("\ud800")
-anything = st.recursive(
-    scalars,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
-    max_leaves=8,
-)
 ROLES = [(name, role) for name in spoken_names() for role in parts(name).roles.values()]
 
 
@@ -49,7 +44,7 @@ def nearly_valid(draw: st.DrawFn, messages: list[Any]) -> dict[str, Any]:
         if draw(st.booleans()):
             message.pop(key, None)
         else:
-            message[key] = draw(anything)
+            message[key] = draw(ANYTHING)
     return message
 
 
@@ -57,7 +52,7 @@ rpc = st.fixed_dictionaries(
     {
         "type": st.just("MCP_MESSAGE"),
         "payload": st.dictionaries(
-            st.sampled_from(["jsonrpc", "id", "method", "params", "result", "error"]), anything | st.just("2.0")
+            st.sampled_from(["jsonrpc", "id", "method", "params", "result", "error"]), ANYTHING | st.just("2.0")
         ),
     }
 )
@@ -71,7 +66,7 @@ def talks(draw: st.DrawFn) -> tuple[str, Role, list[tuple[str, Any, Any, Any]]]:
     happenings = st.lists(
         st.tuples(
             st.just("hear"),
-            st.sampled_from(messages) | nearly_valid(messages) | rpc | anything,
+            st.sampled_from(messages) | nearly_valid(messages) | rpc | ANYTHING,
             st.sampled_from(["peer", STRANGER, "null", ""]),
             st.booleans(),
         )

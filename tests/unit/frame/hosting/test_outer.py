@@ -34,7 +34,7 @@ from mcpframe.frame.hosting import outer as outer_module
 from mcpframe.frame.hosting.outer import POPUP, OuterFrame
 from mcpframe.frame.serving.server import serve
 from mcpframe.frame.session import setup_phase
-from mcpframe.frame.session.session import open_session, transport
+from mcpframe.frame.session.session import open_session
 from tests.support.fake_place import FakePlace
 from tests.support.fake_window import FakeWindow
 from tests.support.sep import FRAME, HOST, alone
@@ -141,19 +141,6 @@ async def test_a_setup_whose_page_is_gone_raises() -> None:
         place.windows[0].depart(Departure.REMOVED)
         with pytest.raises(PeerGone):
             await setup.result()
-
-
-async def test_a_page_that_never_speaks_runs_into_the_deadline() -> None:
-    async def silent(window: FakeWindow, framing: Framing) -> None:
-        await anyio.sleep_forever()
-
-    place = FakePlace(HOST, silent)
-    outer = OuterFrame(URL, options=Options(handshake_timeout=0.01))
-    for phase in (outer.setup, outer.connect):
-        with pytest.raises(HandshakeTimeout):
-            async with phase(place):
-                raise AssertionError
-    assert all(window.removed for window in place.windows)
 
 
 async def test_showing_and_hiding_are_told_once() -> None:
@@ -278,15 +265,6 @@ async def set_up(outer: OuterFrame, place: FakePlace) -> tuple[Permission, ...]:
         return setup.permissions
 
 
-async def test_what_was_granted_beforehand_is_allowed_at_once_and_for_its_phase_only() -> None:
-    place = FakePlace(HOST, Inner(result(), permissions=(CAMERA, CLIPBOARD)))
-    outer = OuterFrame(URL, permissions=["camera", "clipboard-read"])
-    assert await set_up(outer, place) == (CAMERA, CLIPBOARD)
-    async with outer.connect(place):
-        pass
-    assert [window.framing.allow for window in place.windows] == ["camera; clipboard-read", "clipboard-read"]
-
-
 async def test_the_host_decides_before_the_page_learns_anything() -> None:
     inner = Inner(result(), permissions=(CAMERA, CLIPBOARD))
     place = FakePlace(HOST, inner)
@@ -309,15 +287,6 @@ async def test_the_host_decides_before_the_page_learns_anything() -> None:
     assert [type(event) for event in events] == [SetupStarted, SetupCompleted, Closed] * 2
 
 
-async def test_what_was_granted_for_the_session_is_not_there_in_the_setup() -> None:
-    place = FakePlace(HOST, Inner(result(), permissions=(CAMERA, CLIPBOARD)))
-    outer = OuterFrame(URL, on_permissions=lambda wanted: [permission.name for permission in wanted])
-    await set_up(outer, place)
-    async with outer.connect(place):
-        pass
-    assert [window.framing.allow for window in place.windows] == ["", "camera", "clipboard-read"]
-
-
 async def test_nothing_is_granted_where_nobody_is_asked() -> None:
     place = FakePlace(HOST, Inner(result(), permissions=(CLIPBOARD,)))
     outer = OuterFrame(URL)
@@ -325,18 +294,6 @@ async def test_nothing_is_granted_where_nobody_is_asked() -> None:
     async with outer.connect(place):
         pass
     assert [window.framing.allow for window in place.windows] == ["", ""]
-
-
-@pytest.mark.parametrize("decide", [None, lambda wanted: [], lambda wanted: ["clipboard-read"]])
-async def test_a_required_permission_that_is_denied_ends_the_setup(decide: Any) -> None:
-    inner = Inner(result(), permissions=(CAMERA, CLIPBOARD))
-    place = FakePlace(HOST, inner)
-    outer = OuterFrame(URL, on_permissions=decide)
-    with pytest.raises(PermissionsDenied, match="camera") as raised:
-        await set_up(outer, place)
-    assert raised.value.permissions == (CAMERA,)
-    assert (inner.setups, len(place.windows), outer.permissions) == (0, 1, set())
-    assert place.windows[0].posted == []
 
 
 async def test_what_was_not_asked_for_is_not_granted() -> None:
@@ -353,13 +310,6 @@ async def test_a_page_cannot_smuggle_a_permission_into_the_name_of_another() -> 
     with pytest.raises(OriginError, match="not the name of a permission"):
         await set_up(outer, FakePlace(HOST, Inner(result(), permissions=(sly,))))
     assert outer.permissions == set()
-
-
-@pytest.mark.parametrize("session_id", ["x" * 4097, "\U0001f40d" * 2049])
-def test_a_session_id_that_no_page_accepts_is_refused_at_once(session_id: str) -> None:
-    with pytest.raises(OriginError, match="1 to 4,096 characters"):
-        OuterFrame(URL, session_id=session_id)
-    assert OuterFrame(URL, session_id=session_id[: len(session_id) - 1]).session_id
 
 
 async def test_a_page_that_asks_for_more_each_time_is_stopped() -> None:
@@ -403,28 +353,6 @@ async def test_a_session_may_need_its_setup_again(can_continue: bool) -> None:
     assert outer.setup_required is None
     async with outer.connect(place):
         pass
-
-
-# The inverted architecture: the server is outside, the client inside
-
-
-@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-async def test_a_server_outside_serves_a_client_inside(mode: Any) -> None:
-    answers: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-
-    async def copilot(window: FakeWindow, framing: Framing) -> None:
-        connection = alone(sep.INNER_TRANSPORT, parse_allowed_origins([HOST]))
-        async with Client(transport(connection, window), mode=mode) as client:
-            got = await client.call_tool("get_current_user", {})
-            answers.set_result(got.content[0].text)  # type: ignore[union-attr]
-            await anyio.sleep_forever()
-
-    server = MCPServer("dashboard")
-    server.add_tool(lambda: "Ada", name="get_current_user", description="user", structured_output=False)
-    async with OuterFrame(URL).connect(FakePlace(HOST, copilot)) as streams, anyio.create_task_group() as tasks:
-        tasks.start_soon(lambda: serve(server, *streams))
-        assert await answers == "Ada"
-        tasks.cancel_scope.cancel()
 
 
 async def test_places_that_cannot_work() -> None:

@@ -17,7 +17,8 @@ from mcpframe.frame.core import visible as texts
 from mcpframe.frame.core.errors import PageError
 from mcpframe.frame.page.session_page import Assets, Element, Page, PageEvent
 from mcpframe.frame.storage.values import Storage
-from tests.support.fake_page import FakeBrowser, FakeFile, FakeFileList
+from mcpframe.kit.plain_python.form_document import FileList
+from tests.support.fake_page import FakeBrowser, FakeFile
 
 HTML = b"""<h1 id="title">Title</h1><button id="go">Go</button><input id="file" type="file">
 <img src="pictures/dot.png"><img src="../out.png"><a href="https://elsewhere.example/">x</a><a href="#top">y</a>
@@ -107,7 +108,7 @@ async def test_an_element_that_is_not_there_is_named(rig: Rig) -> None:
 async def test_elements_are_read_and_written(rig: Rig) -> None:
     button = rig.page.element("#go")
     button.text = "<b>"
-    assert (button.text, button.html) == ("<b>", "<b>")
+    assert (button.text, button.html) == ("<b>", "&lt;b&gt;")
     button.set("title", "x")
     button.set("aria-busy", True)
     assert (button.get("title"), button.get("aria-busy")) == ("x", "")
@@ -157,7 +158,7 @@ async def test_elements_are_made_of_texts_not_of_html(rig: Rig) -> None:
     assert app.elements("script") == []
     app.unsafe_html = "<p id='p'>text</p>"
     assert app.element("#p").text == "text"
-    assert app.unsafe_html == "<p>"
+    assert app.unsafe_html == '<p id="p">text</p>'
 
 
 # Listening
@@ -317,7 +318,7 @@ async def test_files_are_waited_for_read_and_forgotten(rig: Rig) -> None:
     chooser = rig.page.element("#file")
     waiting = asyncio.ensure_future(chooser.files())
     await settled()
-    chooser.js.files = FakeFileList([FakeFile("a.txt", b"\xef\xbb\xbfhello", "text/plain")])
+    chooser.js.files = FileList([FakeFile("a.txt", b"\xef\xbb\xbfhello", "text/plain")])
     rig.browser.happen("#file", "change")
     (file,) = await waiting
     assert (file.name, file.size, file.kind) == ("a.txt", 8, "text/plain")
@@ -328,7 +329,7 @@ async def test_files_are_waited_for_read_and_forgotten(rig: Rig) -> None:
 
 async def test_dropped_files_are_taken_while_the_event_lasts(rig: Rig) -> None:
     class Transfer:
-        files: FakeFileList = FakeFileList([FakeFile("a", b"1"), FakeFile("b", b"2")])
+        files: FileList = FileList([FakeFile("a", b"1"), FakeFile("b", b"2")])
 
     dropped: list[str] = []
 

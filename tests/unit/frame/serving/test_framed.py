@@ -12,7 +12,7 @@ import anyio.lowlevel
 import mcp_types as types
 import pytest
 from mcp.server.lowlevel import Server
-from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.shared.exceptions import MCPError
 
@@ -272,41 +272,6 @@ async def test_one_server_object_serves_one_client_after_another(era):
             await ask_for_logs(client, era)
             await client.call_tool("sync_print", {"lines": "once"})
             assert heard.logs == [("info", "once")]
-
-
-@both_eras
-@pytest.mark.parametrize("kind", ["sync", "async"])
-@pytest.mark.parametrize("make", [FrameServer, MCPServer])
-async def test_an_exception_reaches_the_client_as_text_and_the_log_as_traceback(era, kind, make, caplog):
-    server = make("s")
-
-    def fail(key: str) -> str:
-        raise LookupError(f"no {key} here")
-
-    async def fail_later(key: str) -> str:
-        fail(key)
-        return ""
-
-    server.add_tool(fail if kind == "sync" else fail_later, name="fail")
-    async with connected(server, era) as client:
-        result = await client.call_tool("fail", {"key": "treasure"})
-        assert result.is_error
-        assert text(result) == "Error executing tool fail: no treasure here"
-    assert "LookupError: no treasure here" in caplog.text
-    assert 'raise LookupError(f"no {key} here")' in caplog.text
-
-
-@both_eras
-async def test_an_exception_of_a_lowlevel_server_is_answered_the_same_way(era, caplog):
-    async def call(ctx, params):
-        raise ZeroDivisionError
-
-    server = Server("s", on_call_tool=call)
-    async with connected(server, era) as client:
-        result = await client.call_tool("divide")
-    assert result.is_error
-    assert text(result) == "Error executing tool divide: ZeroDivisionError"
-    assert "raise ZeroDivisionError" in caplog.text
 
 
 @both_eras

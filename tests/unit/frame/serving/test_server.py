@@ -9,7 +9,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer, RequestStateSecurity
 
 from mcpframe import FrameServer
-from mcpframe.frame.compat.sdk import HandleCodec
+from mcpframe.frame.compat.request_state import HandleCodec
 from mcpframe.frame.core.errors import EntryError, OriginError
 from mcpframe.frame.serving.server import equip, load_entry, lowlevel, open_entry
 

@@ -223,3 +223,53 @@ async def test_a_program_stands_aside_for_another_client() -> None:
             assert place.tools == {}
         await place.until(*TOOLS)
     assert place.tools == {}
+
+
+# Tools that forms declare
+
+
+async def test_a_tool_is_left_to_a_form_until_that_gives_it_back() -> None:
+    place = FakeModelContext()
+    async with offering(place, tools()) as offer:
+        await place.until(*TOOLS)
+        take_back = await offer.leave_to_form("add")
+        assert take_back is not None
+        assert set(place.tools) == {*TOOLS} - {"add"}
+        await place.call("grow")  # the list is read again
+        await place.until(*{*TOOLS, "more"} - {"add"})
+        assert await offer.leave_to_form("add") is None
+        take_back()
+        await place.until(*TOOLS, "more")
+
+
+async def test_a_tool_is_left_to_a_form_only_once_it_is_not_being_registered() -> None:
+    place = FakeModelContext()
+    began, goes_on = asyncio.Event(), asyncio.Event()
+    register = place.register
+
+    async def slow(tool: Any, *more: Any) -> Any:
+        if tool["name"] == "add":
+            began.set()
+            await goes_on.wait()
+        return await register(tool, *more)
+
+    place.register = slow  # type: ignore[method-assign]
+    async with offering(place, tools()) as offer:
+        await began.wait()
+        leaving = asyncio.create_task(offer.leave_to_form("add"))
+        given_up = asyncio.create_task(offer.leave_to_form("ask"))
+        await anyio.wait_all_tasks_blocked()
+        assert not leaving.done()
+        given_up.cancel()
+        goes_on.set()
+        await place.until(*{*TOOLS} - {"add"})
+        assert await leaving is not None
+
+
+async def test_a_form_declares_nothing_where_the_document_makes_no_tools_of_forms() -> None:
+    place = FakeModelContext()
+    place.makes_tools_of_forms = False
+    async with offering(place, tools()) as offer:
+        await place.until(*TOOLS)
+        assert await offer.leave_to_form("add") is None
+        assert "add" in place.tools

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from mcpframe.frame.core.callers import CALLER_KEY
 from mcpframe.frame.core.limits import WORKER_START_SECONDS
 from mcpframe.frame.worker.outputs import Computing, Deliver, End, Left, Output, Post, Problem, Start
 from mcpframe.frame.worker.port import read, text_of
@@ -42,6 +43,11 @@ class Rig:
 
     def call(self, client: int, id_: Any, tool: str = "add", **params: Any) -> None:
         self.say(client, "tools/call", id_, name=tool, **params)
+
+    def run(self, client: int, id_: Any, tool: str = "add") -> None:
+        """Call a tool, which the worker begins."""
+        self.call(client, id_, tool)
+        self.hear("took", client, id_)
 
     def cancel(self, client: int, id_: Any) -> None:
         self.say(client, "notifications/cancelled", requestId=id_)
@@ -107,8 +113,7 @@ def introduced(rig: Rig) -> int:
 
 def test_messages_go_both_ways(rig: Rig) -> None:
     client = introduced(rig)
-    rig.call(client, 1)
-    rig.hear("took", client, 1)
+    rig.run(client, 1)
     rig.hear("said", client, jsonrpc="2.0", id=1, result={"content": []})
     assert rig.posted() == [("said", client, "tools/call", 1)]
     assert rig.delivered() == [{"jsonrpc": "2.0", "id": 1, "result": {"content": []}}]
@@ -120,8 +125,7 @@ def test_messages_go_both_ways(rig: Rig) -> None:
 
 def test_a_ping_is_answered_while_the_worker_computes(rig: Rig) -> None:
     client = introduced(rig)
-    rig.call(client, 1)
-    rig.hear("took", client, 1)
+    rig.run(client, 1)
     rig.posted()
     rig.say(client, "ping", "p")
     assert rig.delivered() == [{"jsonrpc": "2.0", "id": "p", "result": {}}]
@@ -155,8 +159,7 @@ def test_a_first_worker_that_does_not_serve_fails_its_requests(late: bool) -> No
 
 def test_a_cancelled_call_of_a_loop_that_runs_ends_nothing(rig: Rig) -> None:
     client = introduced(rig)
-    rig.call(client, 1)
-    rig.hear("took", client, 1)
+    rig.run(client, 1)
     rig.cancel(client, 1)
     *_, cancelled, (kind, number) = rig.posted()
     assert cancelled == ("said", client, "notifications/cancelled", None)
@@ -170,8 +173,7 @@ def test_a_cancelled_call_of_a_loop_that_runs_ends_nothing(rig: Rig) -> None:
 
 def test_a_cancelled_call_that_computes_ends_the_worker_after_the_grace_period(rig: Rig) -> None:
     client = introduced(rig)
-    rig.call(client, 1)
-    rig.hear("took", client, 1)
+    rig.run(client, 1)
     rig.later(5)
     rig.others()
     rig.cancel(client, 1)
@@ -185,8 +187,7 @@ def test_a_cancelled_call_that_computes_ends_the_worker_after_the_grace_period(r
 
 def test_an_answer_to_an_earlier_question_does_not_save_it(rig: Rig) -> None:
     client = introduced(rig)
-    rig.call(client, 1)
-    rig.hear("took", client, 1)
+    rig.run(client, 1)
     rig.later(PROBE_SECONDS)
     [probe] = [number for kind, number, *_ in rig.posted() if kind == "ask"]
     rig.cancel(client, 1)
@@ -197,8 +198,7 @@ def test_an_answer_to_an_earlier_question_does_not_save_it(rig: Rig) -> None:
 
 def test_a_cancelled_call_that_only_waits_is_never_run(rig: Rig) -> None:
     client = introduced(rig)
-    rig.call(client, 1, "spin")
-    rig.hear("took", client, 1)
+    rig.run(client, 1, "spin")
     rig.call(client, 2)
     rig.cancel(client, 2)
     rig.posted()
@@ -215,8 +215,7 @@ def test_the_end_of_a_call_that_only_waits_ends_no_other(how: str) -> None:
     rig = Rig(slow=GRACE)
     rig.hear("ready", {})
     one, other = introduced(rig), introduced(rig)
-    rig.call(one, 1, "spin")
-    rig.hear("took", one, 1)
+    rig.run(one, 1, "spin")
     rig.call(other, 2, "slow")
     if how == "cancelled":
         rig.cancel(other, 2)
@@ -262,11 +261,9 @@ def test_another_worker_continues_the_sessions(rig: Rig) -> None:
     for id_ in (8, 9, 10, 11):
         rig.hear("took", other, id_)
         rig.hear("said", other, jsonrpc="2.0", id=id_, result={})
-    rig.call(one, 1, "spin")
-    rig.hear("took", one, 1)
+    rig.run(one, 1, "spin")
     rig.call(other, 1)  # waits
-    rig.call(other, 2, "slow")
-    rig.hear("took", other, 2)  # is handled beside it
+    rig.run(other, 2, "slow")  # is handled beside it
     rig.say(other, "tools/list", 3)
     rig.hear("took", other, 3)
     rig.posted(), rig.delivered()
@@ -310,8 +307,7 @@ def test_an_introduction_that_has_no_answer_yet_is_repeated_as_it_was(rig: Rig) 
 @pytest.mark.parametrize("late", [False, True])
 def test_a_new_worker_that_does_not_serve_is_followed_by_one_only_for_a_request(rig: Rig, late: bool) -> None:
     client = introduced(rig)
-    rig.call(client, 1, "spin")
-    rig.hear("took", client, 1)
+    rig.run(client, 1, "spin")
     rig.cancel(client, 1)
     rig.later(GRACE)
     assert rig.is_ended()
@@ -378,8 +374,7 @@ def test_a_call_has_a_time_limit() -> None:
     rig.hear("ready", {})
     client = introduced(rig)
     for id_, tool in ((1, "slow"), (2, "add")):
-        rig.call(client, id_, tool)
-        rig.hear("took", client, id_)
+        rig.run(client, id_, tool)
     rig.later(3)
     [failed] = rig.delivered()
     assert (failed["id"], failed["error"]["code"]) == (1, -32001)
@@ -401,10 +396,83 @@ def test_a_time_limit_applies_to_tools_only() -> None:
     assert rig.delivered() == []
 
 
+def begun_task(rig: Rig, client: int, id_: int, user: str) -> str:
+    """Return the id of a task that a call of a user has become."""
+    rig.call(client, id_, "work", _meta={CALLER_KEY: {"user": user}})
+    rig.hear("took", client, id_)
+    result = {"resultType": "task", "taskId": f"task {id_}", "status": "working"}
+    rig.hear("said", client, jsonrpc="2.0", id=id_, result=result)
+    return f"task {id_}"
+
+
+def cancel_task(rig: Rig, client: int, id_: int, task: str, user: str) -> None:
+    rig.say(client, "tasks/cancel", id_, taskId=task, _meta={CALLER_KEY: {"user": user}})
+
+
+def test_a_cancelled_task_that_computes_ends_the_worker(rig: Rig) -> None:
+    client = introduced(rig)
+    task = begun_task(rig, client, 1, "Ada")
+    rig.run(client, 2)
+    rig.delivered()
+    cancel_task(rig, client, 3, task, "Ada")
+    rig.say(client, "tasks/get", 4, taskId=task)
+    rig.later(GRACE)
+    assert rig.is_ended()
+    cancelled, failed = rig.delivered()
+    assert cancelled == {"jsonrpc": "2.0", "id": 3, "result": {"resultType": "complete"}}
+    assert (failed["id"], failed["error"]["data"]) == (2, {"reason": "worker_ended", "mayHaveRun": True})
+    rig.posted()
+    rig.hear("ready", {})
+    asked = [("said", client, "tasks/get", 4)]  # the new worker says that it does not have the task
+    assert [each for each in rig.posted() if each[2:] and each[3] == 4] == asked
+    cancel_task(rig, client, 5, task, "Ada")
+    rig.later(GRACE * 2)
+    assert not rig.is_ended()
+
+
+def test_a_cancelled_task_of_a_loop_that_runs_ends_nothing(rig: Rig) -> None:
+    client = introduced(rig)
+    task = begun_task(rig, client, 1, "")
+    rig.posted()
+    cancel_task(rig, client, 2, task, "")
+    [said, (kind, number)] = rig.posted()
+    assert (said, kind) == (("said", client, "tasks/cancel", 2), "ask")
+    rig.hear("took", client, 2)
+    rig.hear("said", client, jsonrpc="2.0", id=2, result={"resultType": "complete"})
+    rig.hear("alive", number)
+    rig.later(GRACE * 5)
+    assert not rig.is_ended()
+
+
+def test_a_task_that_computes_is_reported(rig: Rig) -> None:
+    client = introduced(rig)
+    task = begun_task(rig, client, 1, "")
+    rig.say(client, "tasks/get", 2, taskId=task)
+    rig.later(PROBE_SECONDS * 3)
+    [computing] = rig.others()
+    assert isinstance(computing, Computing)
+    assert computing.tools == ("work",)
+
+
+@pytest.mark.parametrize(("task", "user"), [("task 1", "Bob"), ("task 1", ""), ("task 2", "Ada"), (["task 1"], "Ada")])
+def test_who_has_no_such_task_ends_no_worker(rig: Rig, task: Any, user: str) -> None:
+    client = introduced(rig)
+    begun_task(rig, client, 1, "Ada")
+    cancel_task(rig, client, 2, task, user)
+    rig.later(GRACE * 5)
+    assert not rig.is_ended()
+
+
+def test_few_tasks_are_remembered(rig: Rig) -> None:
+    client = introduced(rig)
+    for id_ in range(1100):
+        begun_task(rig, client, id_, "")
+    assert len(rig.supervisor._clients[client].tasks) == 1000
+
+
 def test_a_person_stops_what_is_handled(rig: Rig) -> None:
     client = introduced(rig)
-    rig.call(client, 1, "spin")
-    rig.hear("took", client, 1)
+    rig.run(client, 1, "spin")
     rig.call(client, 2)
     rig.take(rig.supervisor.stopped(rig.now))
     [failed] = rig.delivered()
@@ -425,8 +493,7 @@ def test_stopping_nothing_does_nothing(rig: Rig) -> None:
 
 def test_a_client_that_leaves_a_tool_that_computes_ends_the_worker(rig: Rig) -> None:
     client, other = introduced(rig), introduced(rig)
-    rig.call(client, 1, "spin")
-    rig.hear("took", client, 1)
+    rig.run(client, 1, "spin")
     rig.take(rig.supervisor.left(client, rig.now))
     assert ("close", client) in rig.posted()
     rig.later(GRACE)
@@ -458,8 +525,7 @@ def test_a_client_that_leaves_before_the_worker_is_ready() -> None:
 def test_a_tool_that_computes_is_reported_and_those_who_wait_are_told(rig: Rig) -> None:
     client = introduced(rig)
     began = rig.now
-    rig.call(client, 1, "spin")
-    rig.hear("took", client, 1)
+    rig.run(client, 1, "spin")
     rig.call(client, 2, _meta={"progressToken": "t"})
     rig.later(PROBE_SECONDS)
     assert rig.delivered() == []
@@ -478,8 +544,7 @@ def test_a_tool_that_computes_is_reported_and_those_who_wait_are_told(rig: Rig) 
 
 def test_a_loop_that_runs_is_not_reported(rig: Rig) -> None:
     client = introduced(rig)
-    rig.call(client, 1, "wait")
-    rig.hear("took", client, 1)
+    rig.run(client, 1, "wait")
     for _ in range(5):
         rig.later(PROBE_SECONDS)
         for kind, number, *_ in rig.posted():
@@ -509,8 +574,7 @@ def test_late_texts_for_clients_that_have_left_are_dropped(rig: Rig) -> None:
 
 def test_an_id_that_is_in_use_is_refused_and_the_call_goes_on(rig: Rig) -> None:
     client = introduced(rig)
-    rig.call(client, 1)
-    rig.hear("took", client, 1)
+    rig.run(client, 1)
     rig.posted()
     rig.call(client, 1, "other")
     [refused] = rig.delivered()
@@ -550,8 +614,7 @@ def test_a_worker_that_never_takes_a_call_is_ended_with_it(how: str) -> None:
 def test_a_session_that_the_worker_ends_fails_and_begins_anew_with_the_next_request(rig: Rig) -> None:
     client = introduced(rig)
     rig.hear("said", client, jsonrpc="2.0", id=5, method="elicitation/create", params={})
-    rig.call(client, 1)
-    rig.hear("took", client, 1)
+    rig.run(client, 1)
     rig.call(client, 2)
     rig.posted(), rig.delivered()
     rig.hear("closed", client)
@@ -602,7 +665,6 @@ def test_a_text_that_other_code_in_the_worker_posts_changes_nothing(rig: Rig, te
     assert rig.supervisor.heard(text, rig.now) == []
     rig.later(2 * WORKER_START_SECONDS)
     assert not rig.is_ended()
-    rig.call(client, 1)
-    rig.hear("took", client, 1)
+    rig.run(client, 1)
     rig.hear("said", client, jsonrpc="2.0", id=1, result={})
     assert [message["id"] for message in rig.delivered()] == [1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -170,18 +169,6 @@ async def test_a_worker_that_fails_to_start_again_is_started_anew_for_a_later_re
     assert result.structured_content == {"result": "new"}
 
 
-async def test_a_cancelled_tool_that_computes_is_ended_and_the_session_continues(rig: Rig) -> None:
-    async with Client(rig.transport()) as client, Client(rig.transport()) as other:
-        await client.call_tool("note", {"text": "lost"})
-        with pytest.raises((MCPError, TimeoutError)):
-            await client.call_tool("spin", {}, read_timeout_seconds=0.2)
-        began = time.monotonic()
-        results = [await each.call_tool("note", {"text": "new"}) for each in (client, other)]
-        assert time.monotonic() - began < PATIENCE / 2
-    assert [result.structured_content for result in results] == [{"result": "new"}, {"result": "new, new"}]
-    assert len(rig.workers) == 2
-
-
 async def test_a_call_that_waits_for_another_is_run_by_the_next_worker(rig: Rig) -> None:
     async with Client(rig.transport()) as client, Client(rig.transport()) as other:
         answers: list[Any] = []
@@ -202,23 +189,6 @@ async def test_a_call_that_waits_for_another_is_run_by_the_next_worker(rig: Rig)
             rig.server.stop()
     assert answers == [{"reason": "stopped", "mayHaveRun": True}, {"result": "late"}]
     assert rig.computing == [("spin",), ()]
-
-
-async def test_a_worker_that_crashes_is_replaced(rig: Rig) -> None:
-    async with Client(rig.transport()) as client:
-        with pytest.raises(MCPError, match="while it handled this request"):
-            await client.call_tool("crash", {})
-        result = await client.call_tool("note", {"text": "again"})
-    assert result.structured_content == {"result": "again"}
-    assert rig.problems == ["The process has ended."]
-
-
-async def test_a_client_that_leaves_does_not_wait_for_its_tool(rig: Rig) -> None:
-    async with Client(rig.transport()) as client:
-        with pytest.raises((MCPError, TimeoutError)):
-            await client.call_tool("spin", {}, read_timeout_seconds=0.2)
-    async with Client(rig.transport()) as client:
-        assert not (await client.call_tool("note", {"text": "next"})).is_error
 
 
 async def test_a_page_that_can_have_no_worker() -> None:

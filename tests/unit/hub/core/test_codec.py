@@ -21,19 +21,29 @@ from mcpframe.hub.core.codec import (
     to_proxy,
     write_to_hub,
 )
-from mcpframe.hub.core.messages import CallCancelled, RefreshRequest, ToolAnswer, ToolCall, ToolList, ToolProgress
+from mcpframe.hub.core.messages import (
+    CallCancelled,
+    RefreshRequest,
+    ResourceRead,
+    ToolAnswer,
+    ToolCall,
+    ToolList,
+    ToolProgress,
+)
 
 FORMS: tuple[Form, ...] = get_args(Form)
 RESULT = {"content": [{"type": "text", "text": "5"}], "isError": False}
 FROM_PROXY = [
     ToolList([{"name": "a"}], True, "https://a.example/", frozenset({"cacheSupported"})),
     ToolList([], first=False),
+    ToolList([], resources=[{"uri": "a:b", "name": "a"}], templates=[{"uriTemplate": "a:{b}", "name": "a"}]),
     ToolAnswer("i", RESULT),
     ToolAnswer("i", None, "no"),
     ToolProgress("i", 1, 2.5, "on"),
     ToolProgress("i", 1),
 ]
 FROM_HUB = [ToolCall("i", "add", {"a": 1}), ToolCall("i", "add", {}, True), CallCancelled("i", "why"), RefreshRequest()]
+FROM_HUB += [ResourceRead("i", "kept:///k1?offset=5"), ResourceRead("i", "a:b", True)]
 LEAF = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
 WORDS = st.sampled_from(["register-tools", "tool-result", "notifications/progress", "browser/updateTools", "x", "2.0"])
 KEYS = st.sampled_from(

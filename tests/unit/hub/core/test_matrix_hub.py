@@ -29,7 +29,7 @@ from mcpframe.frame.core.visible import DEFAULT_IGNORABLE, visible
 from mcpframe.hub.core.codec import Form, hub_message, proxy_message, to_proxy
 from mcpframe.hub.core.errors import RequestTimedOut, TabClosed, TabFailed
 from mcpframe.hub.core.limits import PAGE_TOOLS
-from mcpframe.hub.core.messages import CallCancelled, ToolCall, ToolProgress
+from mcpframe.hub.core.messages import CallCancelled, ToolCall
 from mcpframe.hub.core.options import HubOptions
 from tests.hostile.values import ODD, Record
 from tests.support.fake_hub import FakePort, HubWorld, hub_world, text_result, tool
@@ -374,29 +374,6 @@ async def test_answers_of_others_double_late_and_of_any_shape(record_property: R
                     evil.posted.clear()
         assert world.transport.pending == 0
     record_property("lines", len(results) * 2 * 6)
-
-
-async def test_progress_of_others_and_without_end(record_property: Record) -> None:
-    async with hub_world() as world:
-        port = world.page(1, SHOP, tool("pay"))
-        evil = world.page(2, EVIL, tool("x"))
-        heard: list[Any] = []
-        calling = asyncio.create_task(world.hub.call(PAY, {}, heard.append))
-        theirs = asyncio.create_task(world.hub.call("website_tool_evil_example_tab1_x", {}, lambda progress: None))
-        await settled()
-        for number in range(20_000):
-            evil.says(ToolProgress(port.calls[0].id, number))
-            evil.says(ToolProgress(evil.calls[0].id, -number, 0, "x" * 100))
-        assert heard == []
-        assert world.clock.pending == 2
-        port.answers(text_result("paid"))
-        await calling
-        for _ in range(70):  # it may go on for ten minutes, and no longer
-            await world.clock.pass_(9)
-            evil.says(ToolProgress(evil.calls[0].id, 1))
-        with pytest.raises(RequestTimedOut):
-            await theirs
-    record_property("lines", 3)
 
 
 async def test_pages_that_never_answer_or_end_in_each_call(record_property: Record) -> None:

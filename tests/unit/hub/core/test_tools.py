@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from mcp_types import methods
 
 from mcpframe.hub.core.limits import PAGE_TOOLS
-from mcpframe.hub.core.tools import checked_tools, is_cached, is_repeatable
+from mcpframe.hub.core.tools import TOOLS, Listed, is_cached, is_repeatable
+from mcpframe.hub.core.tools import checked as checked_of
 
 SCHEMA = {"type": "object"}
 DEEP: dict[str, Any] = {"type": "object"}
@@ -28,8 +29,8 @@ GOOD = {
 }
 
 
-def checked(tools: list[Any]) -> tuple[Any, list[str]]:
-    return checked_tools(tools, "https://shop.example/cart")
+def checked(tools: list[Any], kind: Listed = TOOLS) -> tuple[Any, list[str]]:
+    return checked_of(kind, tools, "https://shop.example/cart")
 
 
 def test_what_passes_is_unchanged() -> None:
@@ -91,7 +92,7 @@ def test_icons_are_pictures_in_themselves_or_of_the_origin_of_the_page() -> None
     valid, problems = checked([{**GOOD, "icons": icons}])
     assert valid["add"]["icons"] == icons[len(others) :]
     assert len(problems) == 1
-    assert checked_tools([{**GOOD, "icons": icons}], None)[0]["add"]["icons"] == icons[len(others) :][:2]
+    assert checked_of(TOOLS, [{**GOOD, "icons": icons}], None)[0]["add"]["icons"] == icons[len(others) :][:2]
 
 
 @pytest.mark.parametrize(
@@ -171,7 +172,7 @@ JSON = st.recursive(
 SCHEMAS = st.just(SCHEMA) | st.fixed_dictionaries(
     {"type": st.just("object") | JSON}, optional={"properties": JSON, "required": JSON, "$schema": JSON}
 )
-TOOLS = st.fixed_dictionaries(
+ANY_TOOL = st.fixed_dictionaries(
     {"name": st.sampled_from(["a", "b"]) | JSON, "inputSchema": SCHEMAS | JSON},
     optional={
         "title": JSON,
@@ -187,7 +188,7 @@ TOOLS = st.fixed_dictionaries(
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)  # the first run builds Hypothesis' tables
-@given(st.lists(TOOLS, max_size=4))
+@given(st.lists(ANY_TOOL, max_size=4))
 def test_what_passes_is_a_tool_in_every_revision(tools: list[Any]) -> None:
     valid, _ = checked(tools)
     listed = [{**tool, "name": "n"} for tool in valid.values()]

@@ -20,6 +20,7 @@ from mcpframe.frame.waiting.clock import LoopClock
 from mcpframe.hub.core.messages import (
     CallCancelled,
     RefreshRequest,
+    ResourceRead,
     ToolAnswer,
     ToolCall,
     ToolList,
@@ -323,3 +324,89 @@ async def test_a_real_server_is_called_through_relay_and_hub() -> None:
             assert [each.message for each in heard] == ["half"]
             assert world.descriptions == ["[shop.example] Add two numbers."]
     await settled()
+
+
+# Resources
+
+NOTE = {"uri": "notes://one", "name": "one"}
+KEPT = {"uriTemplate": "kept:///{handle}", "name": "kept"}
+
+
+class PageWithResources(FakePage):
+    """A page server that has resources."""
+
+    def __init__(self, *, notifies: bool = True, fails: bool = False) -> None:
+        super().__init__(resources={"listChanged": notifies})
+        self.fails = fails
+        self.tools = [tool("a")]
+        self.pages = {
+            "resources/list": [[NOTE], [{**NOTE, "uri": "notes://two"}]],
+            "resources/templates/list": [[KEPT]],
+        }
+
+    def hear(self, message: Any) -> None:
+        super().hear(message)
+        method = message.get("method")
+        if self.silent or method not in self.pages:
+            return
+        if self.fails and method == "resources/list":
+            error = {"code": -32603, "message": "no"}
+            self.relay.from_page({"jsonrpc": "2.0", "id": message["id"], "error": error})
+            return
+        number = int(message.get("params", {}).get("cursor", 0))
+        pages = self.pages[method]
+        following = {"nextCursor": str(number + 1)} if number + 1 < len(pages) else {}
+        member = "resources" if method == "resources/list" else "resourceTemplates"
+        self.answer(message, {member: pages[number], **following})
+
+
+async def test_resources_and_templates_are_sent_with_the_tools() -> None:
+    page = PageWithResources()
+    page.relay.start()
+    two = [NOTE, {**NOTE, "uri": "notes://two"}]
+    assert page.sent == [ToolList([tool("a")], True, "https://a.example/", frozenset(), two, [KEPT])]
+    page.pages["resources/list"] = [[]]
+    page.relay.from_page({"jsonrpc": "2.0", "method": "notifications/resources/list_changed"})
+    await page.clock.pass_(0.6)
+    assert page.sent[1:] == [ToolList([tool("a")], False, None, frozenset(), [], [KEPT])]
+    asked = len(page.said)
+    await page.clock.pass_(200)
+    assert len(page.said) == asked  # it notifies
+    page.relay.page_ended()
+    assert page.sent[-1] == ToolList([], first=False)
+
+
+@pytest.mark.parametrize(("notifies", "fails"), [(False, False), (True, True)])
+async def test_lists_of_resources_that_may_change_or_failed_are_asked_for_again(notifies: bool, fails: bool) -> None:
+    page = PageWithResources(notifies=notifies, fails=fails)
+    page.relay.start()
+    [sent] = page.sent
+    assert (sent.tools, bool(sent.resources), sent.templates) == ([tool("a")], not fails, [KEPT])
+    page.fails = False
+    page.pages["resources/list"] = [[NOTE]]
+    await page.clock.pass_(61)
+    assert [page.sent[-1].resources, len(page.sent)] == [[NOTE], 2]
+
+
+async def test_reads_are_passed_on_with_their_progress_results_and_failures() -> None:
+    page = PageWithResources()
+    page.relay.start()
+    del page.posted[:], page.sent[:]
+    page.relay.from_hub(ResourceRead("i", "kept:///k?offset=1", progress=True))
+    page.relay.from_hub(ResourceRead("j", "notes://one"))
+    first, second = page.posted
+    assert (first["method"], first["params"]) == (
+        "resources/read",
+        {"uri": "kept:///k?offset=1", "_meta": {"progressToken": first["id"]}},
+    )
+    assert second["params"] == {"uri": "notes://one"}
+    page.relay.from_page(
+        {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": first["id"], "progress": 1}}
+    )
+    page.answer(first, {"contents": []})
+    error = {"code": -32602, "message": "unknown"}
+    page.relay.from_page({"jsonrpc": "2.0", "id": second["id"], "error": error})
+    assert page.sent == [ToolProgress("i", 1), ToolAnswer("i", {"contents": []}), ToolAnswer("j", None, "unknown")]
+    page.relay.from_hub(ResourceRead("k", "notes://one"))
+    page.relay.from_hub(CallCancelled("k", "why"))
+    assert page.said[-2:] == ["resources/read", "notifications/cancelled"]

@@ -15,14 +15,17 @@ import pytest
 import uvicorn
 from mcp import Client, MCPError
 from mcp.client._transport import TransportStreams
-from mcp.client.subscriptions import ToolsListChanged
+from mcp.client.subscriptions import ResourcesListChanged, ToolsListChanged
 from mcp.shared.memory import create_client_server_memory_streams
 
 from mcpframe.hub.core.messages import CallCancelled, ToolProgress
 from mcpframe.hub.core.options import HubOptions
+from mcpframe.hub.serving.calls import client_origin
 from mcpframe.hub.serving.server import HubServer
+from mcpframe.hub.serving.tasks import HubTasks
 from tests.support.fake_hub import FakePort, HubWorld, hub_world, text_result, tool
 from tests.support.settling import settled
+from tests.support.takes_tasks import TakesTasks, TaskClient, cancelled, completed, failed
 
 SHOP = "https://shop.example/"
 NAME = "website_tool_shop_example_tab1_add"
@@ -52,12 +55,12 @@ class Served:
             yield client
             tasks.cancel_scope.cancel()
 
-    def client(self, mode: str, name: str = "one", url: str | None = None) -> Client:
+    def client(self, mode: str, name: str = "one", url: str | None = None, **options: Any) -> Client:
         async def heard(message: Any) -> None:
             if getattr(message, "method", "") == "notifications/tools/list_changed":
                 self.changes[name] = self.changes.get(name, 0) + 1
 
-        return Client(url or self.streams(), mode=mode, message_handler=heard, cache=None)
+        return Client(url or self.streams(), mode=mode, message_handler=heard, cache=None, **options)
 
 
 @asynccontextmanager
@@ -317,3 +320,166 @@ async def test_one_tool_that_strict_clients_reject_does_not_spoil_the_list() -> 
     async with served() as hub, hub.client("legacy") as client:
         hub.world.page(1, SHOP, tool("add"), {"name": "bad", "inputSchema": {"type": "array"}}, {"name": "worse"})
         assert [each.name for each in (await client.list_tools()).tools] == [NAME]
+
+
+# Resources
+
+NOTE = {"uri": "notes://one", "name": "one", "mimeType": "text/plain", "_meta": {"a": 1}, "own": [None]}
+KEPT = {"uriTemplate": "kept:///{handle}{?offset,limit}", "name": "kept"}
+READ = {"contents": [{"uri": "notes://one", "text": "hello", "own": 1}], "_meta": {"b": 2}, "own": 1}
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_client_lists_and_reads_the_resources_of_pages(mode: str) -> None:
+    async with served(HubOptions(request_seconds=5)) as hub, hub.client(mode) as client:
+        port = hub.world.page(1, SHOP).registers(tool("add"), resources=[NOTE], templates=[KEPT])
+        assert client.server_capabilities.resources is not None
+        [listed] = (await client.list_resources()).resources
+        [template] = (await client.list_resource_templates()).resource_templates
+        assert (listed.uri, listed.name) == ("website://shop.example/tab1/notes://one", "[shop.example] one")
+        assert template.uri_template == "website://shop.example/tab1/kept:///{handle}{?offset,limit}"
+
+        async def read(uri: str, answer: Any) -> Any:
+            reading = asyncio.create_task(client.read_resource(uri))
+            await happens(lambda: port.reads)
+            port.answers_read(answer)
+            port.posted.clear()
+            return await reading
+
+        [found] = (await read(listed.uri, READ)).contents
+        assert (found.uri, found.text) == (listed.uri, "hello")
+        for answer, error in (("gone", "gone"), ({"contents": 5}, "not a ReadResourceResult")):
+            with pytest.raises(MCPError, match=error):
+                await read(listed.uri, answer)
+        with pytest.raises(MCPError, match="website://DOMAIN") as caught:
+            await client.read_resource("notes://one")
+        assert caught.value.code == -32602
+
+
+@pytest.mark.parametrize("first", ["initialize", "server/discover"])
+async def test_nothing_of_a_resource_is_lost_on_the_wire(first: str) -> None:
+    params = INITIALIZE if first == "initialize" else ENVELOPE
+    more = {} if first == "initialize" else ENVELOPE
+    async with served() as hub, hub.streams() as streams:
+        port = hub.world.page(1, SHOP).registers(resources=[NOTE])
+        wire = _Wire(hub)
+        begun = (await wire.ask(streams, first, params))["result"]
+        assert begun["capabilities"]["resources"] == {"listChanged": True}
+        [listed] = (await wire.ask(streams, "resources/list", more))["result"]["resources"]
+        uri = "website://shop.example/tab1/notes://one"
+        assert listed == {**NOTE, "uri": uri, "name": "[shop.example] one", "description": "[shop.example]"}
+        reading = asyncio.create_task(wire.ask(streams, "resources/read", {"uri": uri, **more}))
+        await happens(lambda: port.reads)
+        port.answers_read(READ)
+        found = (await reading)["result"]
+        assert found["contents"] == [{"uri": uri, "text": "hello", "own": 1}]
+        assert (found["own"], found["_meta"]["b"]) == (1, 2)
+
+
+async def test_clients_are_notified_of_resources_only_where_there_are_any() -> None:
+    heard: list[str] = []
+
+    async def hear(message: Any) -> None:
+        heard.append(getattr(message, "method", ""))
+
+    tools, resources = "notifications/tools/list_changed", "notifications/resources/list_changed"
+    async with served() as hub, AsyncExitStack() as stack:
+        await stack.enter_async_context(Client(hub.streams(), mode="legacy", message_handler=hear, cache=None))
+        modern = await stack.enter_async_context(hub.client("auto", "modern"))
+        subscription = await stack.enter_async_context(modern.listen(resources_list_changed=True))
+        port = hub.world.page(1, SHOP, tool("add"))
+        await happens(lambda: heard == [tools])
+        port.registers(tool("add"), resources=[NOTE])
+        await happens(lambda: heard.count(resources) == 1)
+        with anyio.fail_after(60):
+            assert await anext(aiter(subscription)) == ResourcesListChanged()
+        port.registers(tool("add"))
+        await happens(lambda: heard.count(resources) == 2)
+        port.registers(tool("add"), tool("more"))
+        await happens(lambda: heard.count(tools) == 4)
+        await settled()
+        assert heard.count(resources) == 2
+
+
+SOON = 0.02
+
+
+@asynccontextmanager
+async def served_with_tasks() -> AsyncIterator[Served]:
+    async with hub_world() as world:
+        server = HubServer(world.hub, tasks=HubTasks(world.hub, after=SOON))
+        async with server.running():
+            yield Served(world, server)
+
+
+@asynccontextmanager
+async def with_tasks() -> AsyncIterator[tuple[Served, TaskClient, FakePort]]:
+    async with served_with_tasks() as hub, hub.client("auto", extensions=[TakesTasks()]) as client:
+        port = hub.world.page(1, SHOP, tool("add"))
+        await settled()
+        yield hub, TaskClient(client), port
+
+
+async def test_a_long_call_is_a_task_with_the_pages_own_result() -> None:
+    result = {"content": [{"type": "text", "text": "5"}], "structuredContent": {"sum": 5}, "_meta": {"b": 2}, "own": 1}
+    async with with_tasks() as (hub, tasks, port):
+        id_ = (await tasks.begin(NAME))["taskId"]
+        port.says(ToolProgress(port.calls[0].id, 1, 2, "half"))
+        state = await tasks.until(id_, lambda state: "statusMessage" in state)
+        assert (state["status"], state["statusMessage"]) == ("working", "half")
+        await hub.world.clock.pass_(600)  # a page has as long as its task
+        port.answers(result)
+        found = (await tasks.until(id_, completed))["result"]
+        assert {key: found[key] for key in result} == result
+
+
+async def test_a_cancelled_task_is_cancelled_in_its_page() -> None:
+    async with with_tasks() as (_, tasks, port):
+        first, second = [(await tasks.begin(NAME))["taskId"] for _ in range(2)]
+        await tasks.ask("tasks/cancel", first)
+        await tasks.until(first, cancelled)
+        [stopped] = [each for each in port.heard if isinstance(each, CallCancelled)]
+        assert stopped.id == port.calls[0].id
+        assert (await tasks.ask("tasks/get", second))["status"] == "working"
+
+
+async def test_a_task_ends_with_its_page_and_with_the_hub_and_says_so() -> None:
+    async with with_tasks() as (hub, tasks, port):
+        id_ = (await tasks.begin(NAME))["taskId"]
+        port.ends()
+        state = await tasks.until(id_, failed)
+        assert state["error"]["data"]["mayHaveRun"] is True
+        assert "tab ended" in state["statusMessage"]
+        hub.world.page(1, SHOP, tool("add"))
+        await settled()
+        id_ = (await tasks.begin(NAME))["taskId"]
+        hub.server.end()
+        assert "hub has ended" in (await tasks.until(id_, failed))["statusMessage"]
+
+
+async def test_a_task_answers_its_client_alone() -> None:
+    async with with_tasks() as (hub, tasks, _):
+        id_ = (await tasks.begin(NAME))["taskId"]
+        token = client_origin.set("https://other.example")
+        try:
+            async with hub.client("auto", extensions=[TakesTasks()]) as client:
+                for method in ("tasks/get", "tasks/update", "tasks/cancel"):
+                    with pytest.raises(MCPError, match="no such task"):
+                        await TaskClient(client).ask(method, id_, inputResponses={})
+        finally:
+            client_origin.reset(token)
+        assert (await tasks.ask("tasks/get", id_))["status"] == "working"
+
+
+async def test_clients_without_tasks_wait_and_have_no_methods_for_them() -> None:
+    async with served_with_tasks() as hub, hub.client("legacy") as legacy, hub.client("auto") as modern:
+        port = hub.world.page(1, SHOP, tool("add"))
+        await settled()
+        for client, code in ((legacy, -32601), (modern, -32021)):
+            calling = asyncio.create_task(client.call_tool(NAME, {}))
+            await asyncio.sleep(SOON * 3)
+            port.answers(text_result("5"))
+            assert (await calling).content[0].text == "5"  # type: ignore[union-attr]
+            with pytest.raises(MCPError) as refused:
+                await TaskClient(client).ask("tasks/get", "x")
+            assert refused.value.error.code == code

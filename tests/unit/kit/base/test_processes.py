@@ -126,6 +126,51 @@ def test_a_signal_ends_what_was_started(tmp_path: Path, name: str) -> None:
     assert has_ended(child)
 
 
+# Receives a signal after the start of a program, before its starter has it; optionally starts it in another thread.
+SIGNALLED = """
+import signal, subprocess, sys, threading
+from mcpframe.kit.base import processes
+processes.end_on_signals()
+handled, end, start = threading.Event(), signal.getsignal(signal.SIGTERM), subprocess.Popen
+
+def handle(*arguments):
+    try:
+        end(*arguments)
+    finally:
+        handled.set()
+
+def signalled(*arguments, **options):
+    process = start(*arguments, **options)
+    open(sys.argv[1], "w").write(str(process.pid))
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGTERM)
+    handled.wait()
+    return process
+
+def run():
+    processes.run_tool([sys.executable, "-c", "import threading; threading.Event().wait(600)"], "it")
+
+signal.signal(signal.SIGTERM, handle)
+subprocess.Popen = signalled
+if sys.argv[2] == "main":
+    run()
+else:
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(1)  # a signal that comes just before a wait does not end it
+"""
+
+
+@only_linux
+@pytest.mark.parametrize("thread", ["main", "other"])
+def test_a_signal_during_the_start_of_a_program_ends_it(tmp_path: Path, thread: str) -> None:
+    file = tmp_path / "number"
+    environment = {**os.environ, "PYTHONPATH": str(checkout_dir())}
+    process = subprocess.Popen([*PYTHON, SIGNALLED, str(file), thread], env=environment)
+    assert process.wait(SOON) == 128 + signal.SIGTERM
+    assert has_ended(number_in(file))
+
+
 @only_linux
 def test_a_running_program_ends_also_where_its_owner_is_killed(tmp_path: Path) -> None:
     endless = "import os, sys\nopen(sys.argv[1], 'w').write(str(os.getpid()))\nwhile True: pass"

@@ -46,6 +46,15 @@ def put(client: KnownClient, places: UserFolders, text: str) -> Path:
         ("vscode", "win32", "project/.vscode/mcp.json"),
         ("windsurf", "linux", "home/.codeium/windsurf/mcp_config.json"),
         ("gemini-cli", "linux", "home/.gemini/settings.json"),
+        ("vscode-user", "darwin", "home/Library/Application Support/Code/User/mcp.json"),
+        ("lm-studio", "win32", "home/.lmstudio/mcp.json"),
+        ("zed", "darwin", "home/.config/zed/settings.json"),
+        ("zed", "win32", "roaming/Zed/settings.json"),
+        (
+            "cline",
+            "linux",
+            "home/.config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+        ),
     ],
 )
 def test_where_the_files_are(tmp_path: Path, name: str, platform: str, expected: str) -> None:
@@ -60,7 +69,7 @@ def test_a_new_file(places: UserFolders, client: KnownClient) -> None:
     assert not change.path.exists()
     change.write()
     settings = json.loads(change.path.read_text())
-    entry = settings["servers" if client.name == "vscode" else "mcpServers"]["pi"]
+    entry = settings[client.key]["pi"]
     assert (entry["command"], entry["args"]) == ("python", COMMAND[1:])
     assert plan(client, places, "pi", COMMAND).is_none
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import io
+import subprocess
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from mcpframe.kit.base.errors import BuildError
-from mcpframe.kit.bundle.pyodide.archive import check_sizes, pack, unpack, unpacking
+from mcpframe.kit.base.node import find_node
+from mcpframe.kit.bundle.pyodide.archive import Files, check_sizes, pack, pack_as_wasm, unpack, unpacking
+from mcpframe.kit.bundle.wasm.binary import CUSTOM, sections, text_at
 
 FILES = {"b/two.txt": b"2", "a.txt": b"1" * 1000}
 
@@ -36,6 +39,22 @@ def test_source_date_epoch_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "today")
     with pytest.raises(BuildError, match="SOURCE_DATE_EPOCH is 'today'"):
         pack(FILES)
+
+
+@pytest.mark.parametrize("files", [{}, FILES, {"large": b"1" * 300_000}], ids=["none", "two", "large"])
+def test_an_archive_that_is_a_webassembly_module_is_read_as_both(files: Files) -> None:
+    data = pack_as_wasm(files)
+    assert unpack(data) == files
+    [section] = sections(data)
+    assert section.kind == CUSTOM
+    name, at = text_at(section.content, 0)
+    assert name == "zip"
+    assert section.content[at:] != pack(files) or not files, "its positions count from the beginning of the module"
+    with zipfile.ZipFile(io.BytesIO(data)) as opened:
+        assert all(data[info.header_offset :].startswith(b"PK\3\4") for info in opened.infolist())
+    node = [find_node().executable, "-p", "WebAssembly.validate(require('node:fs').readFileSync(0))"]
+    ran = subprocess.run(node, input=data, capture_output=True, check=True)
+    assert ran.stdout == b"true\n"
 
 
 @pytest.mark.parametrize("path", ["../out", "a/../../out", "/etc/out"])

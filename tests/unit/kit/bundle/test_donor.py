@@ -48,7 +48,7 @@ def plain(name: str) -> Asset:
     return asset(f"_mcpframe/{name}", name.encode())
 
 
-def lent(tmp_path: Path, snapshot: Snapshot | None = SNAPSHOT) -> dict[str, bytes]:
+def lent(tmp_path: Path, snapshot: Snapshot | None = SNAPSHOT, *, installable: bool = False) -> dict[str, bytes]:
     """Return the files of a donor: small stand-ins, assembled as a build does."""
     archives = (
         Layer("stdlib", STDLIB_PATH, {"json/__init__.pyc": b"code"}),
@@ -57,7 +57,7 @@ def lent(tmp_path: Path, snapshot: Snapshot | None = SNAPSHOT) -> dict[str, byte
         Layer("server", SERVER_PATH, {"server.py": b"old"}, own=True),
     )
     inputs = Inputs(
-        project(tmp_path / "donor", "donor"),
+        replace(project(tmp_path / "donor", "donor"), installable=installable),
         Packages({"mcp": "2.3.0", "snowball": "1.0"}, frozenset({"snowball"})),
         Layers({}, {}, archives, {"std/gzip.pyc": b"code"}, {}),
         b"licences",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect as inspecting
 import traceback
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from importlib import import_module
 from importlib._bootstrap_external import _code_to_timestamp_pyc  # type: ignore[attr-defined]
@@ -195,12 +196,18 @@ def test_a_step_without_the_authors_files_gets_a_page_without_their_state(
 ) -> None:
     pages = iter(["old", "new"])
     chromium = Chromium(is_shared=is_shared)
-    monkeypatch.setattr(chromium, "_opened", lambda: SimpleNamespace(name=next(pages), context=Context()))
+    monkeypatch.setattr(chromium, "_opened", lambda: FakePage(next(pages)))
     assert [chromium.page_for(own=own).name for own in (False, True, False)] == expected  # type: ignore[attr-defined]
+    chromium.close()
 
 
-class Context:
-    def close(self) -> None:
+class FakePage:
+    gone: Future[str] = Future()
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    async def close(self) -> None:
         """Close it."""
 
 

@@ -8,19 +8,15 @@ import http.server
 import ssl
 import threading
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from mcpframe.kit.base.errors import BuildError, DownloadError, HashMismatch
 from mcpframe.kit.bundle.packages import indexes
 from mcpframe.kit.bundle.packages.pins import compile_pins
 from mcpframe.kit.bundle.packages.wheels import download
+from tests.support.certificates import write_certificates
 from tests.support.wheels import write_wheel
 
 NAME = "mcpframe-tests-indexed"
@@ -138,19 +134,6 @@ def test_settings_of_uv_that_cannot_be_read_are_an_error(index: str, tmp_path: P
     monkeypatch.setenv("UV_CONFIG_FILE", str(tmp_path / "uv.toml"))
     with pytest.raises(BuildError, match="uv's settings"):
         compile_pins([NAME], {}, {}, sdk=None)
-
-
-def write_certificates(file: Path, authoritys: Path) -> None:
-    """Write the certificate of a server with its key, and that of its authority."""
-    now, keys = datetime.now(UTC), [ec.generate_private_key(ec.SECP256R1()) for _ in range(2)]
-    names = [x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, each)]) for each in ("a company", "localhost")]
-    for key, name, path in zip(keys, names, (authoritys, file), strict=True):
-        made = x509.CertificateBuilder(names[0], name, key.public_key(), x509.random_serial_number())
-        made = made.not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=1))
-        made = made.add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-        made = made.add_extension(x509.BasicConstraints(ca=path is authoritys, path_length=None), critical=True)
-        private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()) if path is file else b""
-        path.write_bytes(private + made.sign(keys[0], hashes.SHA256()).public_bytes(Encoding.PEM))
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):

@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from mcpframe.kit.bundle.assembly.build_warnings import inline_code_warnings, unseen_page_warnings, view_warnings
+from mcpframe.kit.bundle.assembly.build_warnings import (
+    inline_code_warnings,
+    name_warnings,
+    unseen_page_warnings,
+    view_warnings,
+)
 
 PAGE = b"""<style>p { color: red }</style><p style="color: blue" class="style">style="x"</p>
 <button onclick="go()" ONINPUT=x title='style="1"'>Go</button><svg><rect style="fill: red"/></svg>"""
@@ -51,3 +56,10 @@ def test_a_page_that_is_drawn_and_hidden() -> None:
     assert "visibility.requirement" in text
     for requirement, draws in (("hidden", False), ("optional", True), ("required", True), (None, True)):
         assert unseen_page_warnings(requirement, draws=draws) == []
+
+
+def test_names_that_not_every_system_can_have() -> None:
+    assert name_warnings(["a/B.js", "b.js", "a.js"]) == []
+    [same, forbidden] = name_warnings(["Pictures/a.png", "pictures/A.png", "what?.txt"])
+    assert "Pictures/a.png and pictures/A.png" in same
+    assert "'what?.txt'" in forbidden

@@ -9,18 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpframe.kit.base.data import page_dir
 from mcpframe.kit.base.node import find_node
-from mcpframe.kit.bundle.snapshot.memory import filled, sparse, whole
+from mcpframe.kit.bundle.snapshot.memory import filled, sparse, whole, zstd
 
 
 def restored(data: bytes, before: bytes) -> tuple[bytes, dict[str, Any], int]:
     """As static/page/restore.js does it: the memory, the JSON, and the check of what was there already."""
-    whole = zstandard.decompress(data)
+    whole = zstd.decompress(data)
     length = int.from_bytes(whole[:4], "little")
     meta = json.loads(whole[4 : 4 + length])
     memory = bytearray(before.ljust(meta["memory"], b"\0"))
@@ -82,7 +81,7 @@ def test_what_is_written_comes_back(
     assert filled(data, before) == expected
     assert check == meta["check"]
     assert (meta["table"], meta["memory"]) == (7, len(memory))
-    assert unpacked == len(zstandard.decompress(data))
+    assert unpacked == len(zstd.decompress(data))
 
 
 @given(
@@ -184,11 +183,11 @@ def test_a_page_reads_what_is_written(tmp_path: Path) -> None:
     own = {8, 12, 4096}
     data, _ = sparse(bytes(memory), bytes(memory[: 1 << 17]), {"table": 7}, own=own)
     _, meta, check = restored(data, bytes(memory[: 1 << 17]))
-    (tmp_path / "layer").write_bytes(zstandard.decompress(data))
+    (tmp_path / "layer").write_bytes(zstd.decompress(data))
     (tmp_path / "read.mjs").write_text(READ)
     module = (page_dir() / "layer-content.js").as_uri()
     read = json.loads(find_node().run(str(tmp_path / "read.mjs"), module, str(tmp_path / "layer")))
-    content = zstandard.decompress(data)
+    content = zstd.decompress(data)
     at = 4 + int.from_bytes(content[:4], "little")
     for size, column in zip(meta["runs"], read["runs"], strict=True):
         assert sizes(content[at : at + size]) == [4 * each for each in column]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import threading
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ import pytest
 from mcpframe.kit.base.errors import BuildError, WriteError
 from mcpframe.kit.bundle import output_root as module
 from mcpframe.kit.bundle.assembly.assets import Asset, asset, hashed
-from mcpframe.kit.bundle.assembly.manifest import read_manifests
+from mcpframe.kit.bundle.assembly.built_manifest import read_manifests
+from mcpframe.kit.bundle.earlier_deploys import RECORD
 from mcpframe.kit.bundle.output_root import BuildResult, Packed, compress, find_current, write_bundle
 
 
@@ -62,6 +64,68 @@ def test_what_no_bundle_uses_any_more_is_removed(tmp_path: Path) -> None:
     write_bundle(tmp_path, "pi", *bundle("pi", "new"))
     shared = {path.name for path in (tmp_path / "_mcpframe").iterdir() if path.suffix == ".js"}
     assert shared == {Path(bundle("x", text)[0][0].path).name for text in ("kept", "new")}
+
+
+def with_own(text: str) -> tuple[list[Asset], Packed, dict[str, Any]]:
+    """Return a bundle with a file of a hashed name in its own folder, too."""
+    assets, _, manifest = bundle("pi", text, inputs=text)
+    assets.append(hashed("pi/packages/a.whl", f"wheel {text}".encode() * 5000))
+    gzips = compress(assets)
+    files = [{"path": a.path, "bytes": len(a.data), "gzip_bytes": None, "sha256": a.sha256} for a in assets]
+    return assets, gzips, {**manifest, "files": files}
+
+
+def test_files_of_earlier_builds_stay_for_the_stated_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Clock(datetime):
+        hours = 0
+
+        @classmethod
+        def now(cls, tz: Any = None) -> datetime:
+            return datetime(2026, 1, 1, tzinfo=tz) + timedelta(hours=cls.hours)
+
+    monkeypatch.setattr(module, "datetime", Clock)
+    builds = {text: with_own(text) for text in ("one", "two", "three", "four")}
+    files = {
+        text: {path for path in gzips if path != "pi/index.html"} | {f"{path}.gz" for path in gzips if gzips[path]}
+        for text, (_, gzips, _) in builds.items()
+    }
+
+    def there() -> list[str]:
+        found = everything(tmp_path)
+        return [text for text in builds if files[text] <= found.keys()]
+
+    write_bundle(tmp_path, "pi", *builds["one"])
+    write_bundle(tmp_path, "pi", *builds["two"], keep=timedelta(hours=24))
+    assert there() == ["one", "two"]
+    assert everything(tmp_path)["pi/index.html"] == b"page two"
+    Clock.hours = 23
+    write_bundle(tmp_path, "pi", *builds["three"], keep=timedelta(hours=24))
+    assert there() == ["one", "two", "three"]
+    Clock.hours = 25
+    write_bundle(tmp_path, "pi", *builds["four"])  # without the option: what was promised stays
+    assert there() == ["two", "four"]
+    assert not files["one"] & everything(tmp_path).keys()
+    Clock.hours = 48
+    write_bundle(tmp_path, "pi", *builds["one"])
+    assert there() == ["one"]
+    assert RECORD not in everything(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"kept": [1]}', '{"kept": [{"until": "never", "files": []}]}'])
+def test_a_record_that_cannot_be_read_keeps_nothing(tmp_path: Path, text: str) -> None:
+    write_bundle(tmp_path, "pi", *with_own("one"))
+    (tmp_path / RECORD).write_text(text)
+    write_bundle(tmp_path, "pi", *with_own("two"))
+    assert not {asset.path for asset in with_own("one")[0][:1]} & everything(tmp_path).keys()
+
+
+def test_a_record_with_a_path_outside_copies_nothing(tmp_path: Path) -> None:
+    root = tmp_path / "dist"
+    (tmp_path / "secret").write_text("mine")
+    write_bundle(root, "pi", *with_own("one"))
+    (root / RECORD).write_text('{"kept": [{"until": "9999-01-01T00:00:00+00:00", "files": ["pi/../../secret"]}]}')
+    write_bundle(root, "pi", *with_own("two"))
+    assert not any(data == b"mine" for data in everything(root).values())
 
 
 def test_a_folder_that_is_no_bundle_is_left_alone(tmp_path: Path) -> None:

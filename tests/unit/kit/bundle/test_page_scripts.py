@@ -18,6 +18,7 @@ from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.bundle.assembly import page_scripts as scripts
 from mcpframe.kit.bundle.assembly.csp import page_policy
 from mcpframe.kit.bundle.assembly.index_page import render_page
+from mcpframe.kit.bundle.assembly.installable import worker_licence
 from mcpframe.kit.bundle.assembly.page_scripts import BUNDLED, loader_script, prefetch_script, snapshot_maker_script
 from mcpframe.kit.bundle.assembly.snapshot_file import DECODER
 from mcpframe.kit.project.pyproject import CspConfig
@@ -97,9 +98,7 @@ def test_a_pages_scripts_neither_import_nor_export(script: bytes) -> None:
     """So a page runs each from an element, and a worker as a part of its one text, with their hashes checked."""
     assert re.findall(r"^(?:import|export) .*|import\.meta", script.decode(), re.MULTILINE) == []
     dynamic = re.findall(r"\bimport\(.*", script.decode())
-    assert dynamic == (
-        ["import(new URL(url, document.baseURI).href),"] if script == loader_script() else []
-    )  # authors'
+    assert dynamic == (["import(href);"] if script == loader_script() else [])  # authors'
 
 
 def test_the_script_holds_every_module_of_the_page_except_those_that_are_inline() -> None:
@@ -108,7 +107,7 @@ def test_the_script_holds_every_module_of_the_page_except_those_that_are_inline(
     assert inside == {*modules, "app/limits.js", "app/size.js", "host/host-json.js"} - {
         f"page/{name}.js"
         for name in ("handed", "handed-start", "inbox", "inbox-start", "inline", "prefetch", "prefetch-start")
-    }
+    } - {"page/offline.js", "page/register.js"}
 
 
 def test_the_bundled_script_in_the_repository_is_what_its_sources_make() -> None:
@@ -162,3 +161,8 @@ def test_the_decoder_is_that_of_the_locked_package() -> None:
     assert base64.b64decode(text) == (page_dir() / DECODER).read_bytes()
     licences = (modules / "zstddec" / "LICENSE", page_dir() / "zstd.licence.txt")
     assert len({path.read_text("utf-8").strip() for path in licences}) == 1
+
+
+def test_the_service_worker_has_the_licence_of_its_library() -> None:
+    packaged = (install_locked(checkout_dir()) / "workbox-core" / "LICENSE").read_text("utf-8")
+    assert worker_licence().decode().endswith(packaged)

@@ -12,7 +12,7 @@ import pytest
 
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.bundle.assembly.assets import integrity
-from mcpframe.kit.bundle.assembly.page_scripts import handed_script
+from mcpframe.kit.bundle.assembly.page_scripts import handed_script, register_script
 from mcpframe.kit.bundle.assembly.single_file import framed_page, single_file
 from tests.unit.kit.bundle.test_donor import lent
 
@@ -54,6 +54,19 @@ def test_its_policy_names_scripts_by_their_hashes_and_no_address(tmp_path: Path)
     assert all(each.startswith("'sha256-") for each in directives["style-src"])
     assert STORED.search(page.decode()) is None
     assert names["manifest.json"] == "donor/manifest.json"
+
+
+def test_a_page_that_can_be_installed_is_none_as_one_file(tmp_path: Path) -> None:
+    files = lent(tmp_path, installable=True)
+    assert {"donor/offline.js", "donor/installable.json", "donor/icon.svg"} <= files.keys()
+    index = files["donor/index.html"].decode()
+    assert '<link rel="manifest" href="installable.json">' in index
+    assert f"<script>{register_script()}</script>" in index
+    assert f"&#39;{integrity(register_script().encode())}&#39;" in index
+    assert [b"workbox" in data for path, data in files.items() if "licences" in path] == [True]
+    page, names = framed_page("donor", files)
+    assert not {"offline.js", "installable.json"} & names.keys()
+    assert not any(text in page.decode() for text in ('rel="manifest"', "manifest-src", "&#39;self&#39;"))
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ class Browser(snapshot_page.OpenedBundle):
 
     def run(self, job: Mapping[str, Any], **_: object) -> tuple[dict[str, Any], dict[str, bytes]]:
         self.asked.append(job)
-        return {"drawnOrTimed": [8]}, {"start": struct.pack("<4I", 1, 64, 16, 4) + b"some"}
+        return {"drawnOrTimed": [8], "bases": {}}, {"start": struct.pack("<4I", 1, 64, 16, 4) + b"some"}
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_memory_before_python_runs_is_looked_at_once() -> None:
     found = [layers._start(browser, layer=SERVER) for browser in browsers]
     assert [[job["step"] for job in browser.asked] for browser in browsers] == [["start"], [], []]
     assert [(facts, memory.whole(sent)) for facts, sent in found] == [
-        ({"drawnOrTimed": [8]}, bytes(16) + b"some" + bytes(44))
+        ({"drawnOrTimed": [8], "bases": {}}, bytes(16) + b"some" + bytes(44))
     ] * 3
 
 

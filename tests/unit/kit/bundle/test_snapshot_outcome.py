@@ -28,7 +28,7 @@ TAKEN = {
         {"found": {**FOUND, "error": {"what": "ValueError: no"}}},
         {"found": {**FOUND, "held": "an object"}},
         {"found": {"waits": True}},
-        {"drawnOrTimed": [1, 2]},
+        {"drawnOrTimed": [1, 2], "bases": {"../_mcpframe/a.second.wasm": 4}},
         {"failure": "no", "stack": "at x"},
         {"tools": None},
         {"tools": [{"name": "a"}]},

@@ -26,7 +26,7 @@ from mcpframe.kit.bridge.chromium.bridge_page import HOST_ORIGIN
 from mcpframe.kit.browser import chromium
 from mcpframe.kit.bundle import pipeline
 from mcpframe.kit.bundle.output_root import BuildResult
-from mcpframe.kit.cli import common_options, output
+from mcpframe.kit.cli import common_options, native_messaging, output
 from mcpframe.kit.cli.examples import commands_in, examples
 from mcpframe.kit.cli.main import app, main
 from mcpframe.kit.dev.server import check_path
@@ -99,6 +99,15 @@ def test_build_as_json(
     assert built[0]["allowed_origins"] is None
 
 
+def test_a_backslash_of_windows_is_part_of_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert common_options.words_of(r"a\ b 'c d' #", "--server") == ["a b", "c d", "#"]
+    monkeypatch.setattr(common_options, "sys", SimpleNamespace(platform="win32"))
+    assert common_options.words_of(r'C:\Python\python.exe "C:\my files\server.py"', "--server") == [
+        r"C:\Python\python.exe",
+        r"C:\my files\server.py",
+    ]
+
+
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii", "utf-8"])
 def test_a_console_of_another_encoding_gets_escapes(tmp_path: Path, encoding: str) -> None:
     folder = tmp_path / "\u6f22"
@@ -116,23 +125,19 @@ def test_a_console_of_another_encoding_gets_escapes(tmp_path: Path, encoding: st
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("bridge", "https://tools.example/"),
-        ("hub",),
         ("hub", "--connect"),
-        ("inspect", "--hub"),
-        ("install", "https://tools.example/", "--client", "vscode", "--yes", "--no-check"),
-        ("install", "--hub", "--client", "vscode", "--yes"),
+        ("hub", "--native"),
         ("install", "--hub", "--native", "--yes"),
     ],
 )
-def test_windows_has_neither_bridge_nor_hub_and_nothing_is_written(
+def test_windows_has_no_native_messaging_and_nothing_is_written(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:
-    monkeypatch.setattr(common_options, "sys", SimpleNamespace(platform="win32"))
+    monkeypatch.setattr(native_messaging, "sys", SimpleNamespace(platform="win32"))
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     assert run(monkeypatch, *arguments) == 1
-    assert "on Windows, run it in WSL" in capsys.readouterr().err
+    assert "on Windows, use the hub without it" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 
@@ -177,7 +182,12 @@ def test_a_wrong_argument_is_refused_by_the_manifest_without_a_browser(
         (["build", "--no-such-option"], "error: No such option: --no-such-option. See mcpframe build --help."),
         (["bild"], "error: No such command 'bild'. Did you mean 'build', 'bridge'? See mcpframe --help."),
         (["build", "--out"], "error: Option '--out' requires an argument. See mcpframe --help."),
+        (["bridge", ".", "--name", "b1"], "error: Invalid value for --name: only with --http. See mcpframe bridge"),
         (["hub", "--ask", "--headless"], "error: Invalid value for --ask: it needs a browser window. See mcpframe"),
+        (
+            ["bridge", ".", "--name", "b1", "--drain", "5"],
+            "error: Invalid value for --name, --drain: only with --http.",
+        ),
     ],
 )
 def test_wrong_usage_is_one_sentence_and_status_2(

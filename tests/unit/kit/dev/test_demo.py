@@ -55,7 +55,7 @@ def test_the_host_page_is_complete_and_strict(tmp_path: Path) -> None:
     write_host_page(page, "http://127.0.0.1:8700/pi/", client)
     assert json.loads((page / "config.json").read_text()) == {"url": "http://127.0.0.1:8700/pi/"}
     scripts = {path.name for path in page.glob("*.js")}
-    assert {"demo.js", "form.js", "result.js", "host.js", "mcp-client.js"} <= scripts
+    assert {"demo.js", "element-form.js", "element-result.js", "host.js", "mcp-client.js"} <= scripts
     policy = headers_for("/", parse((page / "_headers").read_text()))["content-security-policy"]
     assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self';")
     assert "frame-src http://127.0.0.1:8700;" in policy

@@ -105,7 +105,7 @@ def test_two_installations_do_not_build_over_each_others_page(
     built: list[tuple[str, Path, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("one", "two"):
-        monkeypatch.setattr(inspector, "static_dir", lambda name=name: tmp_path / name)
+        monkeypatch.setattr(inspector, "inspector_source", lambda name=name: tmp_path / name / "inspector")
         with serve_inspector():
             pass
     assert len({out for _, out, _ in built}) == 2

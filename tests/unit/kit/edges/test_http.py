@@ -14,6 +14,7 @@ from mcpframe.kit.edges.http import sessions as http_sessions
 from mcpframe.kit.edges.http import stateless as http_requests
 from mcpframe.kit.edges.link.messages import Unread
 from tests.support.bridged import HttpBridge, Place, http_bridge, until
+from tests.support.foreign_requests import refused_before_their_bodies
 
 JSON = dict[str, Any]
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
@@ -37,6 +38,10 @@ async def bridge(place: Place) -> AsyncIterator[HttpBridge]:
 async def http() -> AsyncIterator[httpx2.AsyncClient]:
     async with httpx2.AsyncClient(timeout=PATIENCE) as client:
         yield client
+
+
+async def test_a_foreign_request_is_refused_before_its_body(bridge: HttpBridge) -> None:
+    await refused_before_their_bodies(bridge.url, PATIENCE)
 
 
 class Legacy:
@@ -402,3 +407,33 @@ async def test_a_bridge_that_ends_answers_the_open_requests(
         assert (legacy["id"], legacy["error"]["code"]) == (1, -32000)
         assert (modern.json()["id"], modern.json()["error"]["code"]) == (2, -32000)
     assert not [record for record in caplog.records if record.levelname in ("ERROR", "CRITICAL")]
+
+
+async def test_a_bridge_that_drains_serves_its_sessions_and_takes_no_others(
+    place: Place, http: httpx2.AsyncClient
+) -> None:
+    browsers = [True]
+    async with asyncio.timeout(PATIENCE * 3):
+        running = http_bridge(
+            place.open_page,  # type: ignore[arg-type]
+            ready=lambda: all(browsers),
+            drain_seconds=PATIENCE * 3,
+        )
+        async with running as bridge:
+
+            async def status(path: str) -> int:
+                return (await http.get(bridge.url.replace("/mcp", path))).status_code
+
+            client = await Legacy(bridge, http).begin()
+            for browsers[0], code in ((False, 503), (True, 200)):
+                assert (await status("/healthz"), await status("/readyz")) == (200, code)
+            ending = asyncio.create_task(bridge.end())
+            while await status("/readyz") == 200:
+                pass
+            assert await status("/healthz") == 200
+            assert (await client.call(1, "echo", text="on"))["result"]["content"][0]["text"] == "on"
+            other = Legacy(bridge, http)
+            refused = await other.post({"id": 0, "method": "initialize", "params": INITIALIZE})
+            assert (refused.status_code, (await stateless(bridge, http, 1, "tools/list")).status_code) == (503, 503)
+            assert (await http.delete(bridge.url, headers=client.head)).status_code == 200
+            await ending

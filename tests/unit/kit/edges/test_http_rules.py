@@ -75,6 +75,15 @@ def test_what_is_refused(message: object, headers: dict[str, str], code: int) ->
     assert (refusal.status, found["error"]["code"]) == (400, code)
 
 
+@pytest.mark.parametrize("method", ["tasks/get", "tasks/update", "tasks/cancel"])
+def test_the_name_of_a_task_is_its_id(method: str) -> None:
+    for name, accepted in ((None, True), ("t1", True), ("=?base64?dDE=?=", True), ("t2", False), ("", False)):
+        checked = check_body(json.dumps(body(method, taskId="t1")).encode(), list(head(method, name).items()))
+        assert isinstance(checked, Accepted) is accepted, name
+        if isinstance(checked, Refusal):
+            assert (checked.status, checked.code) == (400, -32020)
+
+
 def test_a_removed_method_is_not_found() -> None:
     refusal = check_body(json.dumps(body("initialize")).encode(), list(head("initialize").items()))
     assert isinstance(refusal, Refusal)

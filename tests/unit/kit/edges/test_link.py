@@ -156,30 +156,85 @@ async def test_a_crash_answers_everybody_and_begins_again(rig: Rig) -> None:
     assert [message["id"] for message in rig.got[2:]] == [6]  # nothing of what was repeated
 
 
-async def test_a_page_that_ends_before_it_has_begun_again_is_waited_for_no_longer(rig: Rig) -> None:
+@pytest.mark.parametrize("is_answered", [False, True])
+async def test_a_page_that_ends_before_it_has_begun_again_is_replaced(rig: Rig, is_answered: bool) -> None:
     rig.send(id=0, method="initialize", params={"protocolVersion": "2025-11-25"})
     await rig.settle()
     make = rig.open_page
 
-    async def open_silent(link: ReopeningLink) -> FakePage:
+    async def open_and_lose_once(link: ReopeningLink) -> FakePage:
+        rig.link._open_page = make  # type: ignore[assignment]
         page = await make(link)
         page.silent = True
         return page
 
-    rig.link._open_page = open_silent  # type: ignore[assignment]
+    rig.link._open_page = open_and_lose_once  # type: ignore[assignment]
     rig.link.on_gone("It has crashed.")
     while not (len(rig.pages) == 2 and rig.pages[1].heard):  # noqa: ASYNC110  a few turns of the loop
         await asyncio.sleep(0)
     rig.send(id=1, method="ping")
+    if is_answered:  # and lost before whoever waits for the answer gets a turn
+        rig.pages[1].say({"jsonrpc": "2.0", "id": rig.pages[1].heard[0]["id"], "result": {}})
     rig.link.on_gone("It has crashed again.")
     async with asyncio.timeout(20):
         await rig.settle()
-    assert rig.pages[1].closed
+    assert [page.closed for page in rig.pages] == [True, True, False]
+    assert [methods(page.heard) for page in rig.pages[1:]] == [["initialize"], ["initialize", "ping"]]
+    assert [(message["id"], "result" in message) for message in rig.got[1:]] == [(1, True)]
+
+
+async def test_pages_that_end_before_they_have_begun_again_are_not_replaced_for_ever(rig: Rig) -> None:
+    rig.send(id=0, method="initialize", params={"protocolVersion": "2025-11-25"})
+    await rig.settle()
+
+    class Lost(FakePage):
+        def send(self, text: str) -> None:
+            self.heard.append(json.loads(text))
+            asyncio.get_running_loop().call_soon(rig.link.on_gone, "It has crashed again.")
+
+    async def open_lost(link: ReopeningLink) -> FakePage:
+        rig.pages.append(Lost(link))
+        return rig.pages[-1]
+
+    rig.link._open_page = open_lost  # type: ignore[assignment]
+    rig.link.on_gone("It has crashed.")
+    rig.send(id=1, method="ping")
+    async with asyncio.timeout(20):
+        await rig.settle()
+    assert [(page.closed, methods(page.heard)) for page in rig.pages[1:]] == [(True, ["initialize"])] * 3
     assert [(message["id"], message["error"]["message"]) for message in rig.got[1:]] == [(1, "It has crashed again.")]
-    rig.link._open_page = make  # type: ignore[assignment]
+    rig.link._open_page = rig.open_page  # type: ignore[assignment]
     rig.send(id=2, method="ping")
     await rig.settle()
     assert rig.got[-1]["id"] == 2
+
+
+async def test_a_page_that_goes_before_it_is_open_gets_no_message(rig: Rig) -> None:
+    make = rig.open_page
+
+    async def open_and_lose(link: ReopeningLink) -> FakePage:
+        page = await make(link)
+        rig.link.on_gone("It has crashed.")
+        rig.send(id=2, method="ping")  # while its files are still loaded
+        await asyncio.sleep(0)
+        return page
+
+    rig.link._open_page = open_and_lose  # type: ignore[assignment]
+    rig.send(id=1, method="ping")
+    await rig.settle()
+    assert [(page.closed, page.heard) for page in rig.pages] == [(True, [])] * 3  # it is not tried for ever
+    assert [(message["id"], message["error"]["data"]["mayHaveRun"]) for message in rig.got] == [(1, False), (2, False)]
+
+    async def open_and_lose_once(link: ReopeningLink) -> FakePage:
+        rig.link._open_page = make  # type: ignore[assignment]
+        return await open_and_lose(link)
+
+    rig.link._open_page = open_and_lose_once  # type: ignore[assignment]
+    rig.send(id=3, method="ping")
+    await rig.settle()
+    assert (rig.pages[3].closed, rig.pages[3].heard) == (True, [])
+    assert [message["id"] for message in rig.got[2:]] == [3, 2]
+    assert all("result" in message for message in rig.got[2:])
 
 
 async def test_nothing_is_repeated_for_a_client_without_a_handshake(rig: Rig) -> None:

@@ -21,11 +21,13 @@ from mcpframe.hub.core.messages import CallCancelled
 from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.serving.server import HubServer
 from mcpframe.kit.base.errors import PortTaken
+from mcpframe.kit.edges.http.access import Access
 from mcpframe.kit.edges.stdio import edge as stdio
 from mcpframe.kit.edges.stdio.streams import Output
 from mcpframe.kit.hub import http
 from mcpframe.kit.hub.stdio import HubEdge
-from tests.support.fake_hub import ENVELOPE, HubWorld, hub_world, text_result, tool
+from tests.support.fake_hub import ENVELOPE, FakePort, HubWorld, hub_world, text_result, tool
+from tests.support.foreign_requests import refused_before_their_bodies
 from tests.support.settling import settled
 
 SHOP = "https://shop.example/"
@@ -71,6 +73,26 @@ async def stdio_wire() -> AsyncIterator[tuple[HubWorld, Wire]]:
         wire.close()
 
 
+async def over_http(
+    server: HubServer, capsys: pytest.CaptureFixture[str], access: Access | None = None
+) -> tuple[asyncio.Task[None], str]:
+    """Serve a hub; return the task, and the address that is printed."""
+    serving = asyncio.create_task(http.serve_http(server, 0, access or Access()))
+    url = ""
+    with anyio.fail_after(60):
+        while not url:
+            await asyncio.sleep(0.001)
+            url = capsys.readouterr().out.strip()
+    return serving, url
+
+
+async def called(port: FakePort) -> None:
+    """Wait until a page is called."""
+    with anyio.fail_after(60):
+        while not port.calls:  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+
+
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 async def test_a_client_of_stdio_lists_and_calls(era: str) -> None:
     more = {} if era == "legacy" else ENVELOPE
@@ -84,9 +106,7 @@ async def test_a_client_of_stdio_lists_and_calls(era: str) -> None:
         wire.edge.take(
             {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": NAME, "arguments": {}, **more}}
         )
-        with anyio.fail_after(60):
-            while not port.calls:  # noqa: ASYNC110
-                await asyncio.sleep(0.001)
+        await called(port)
         port.answers(text_result("5"))
         while (answer := await wire.line()).get("id") != 7:
             pass
@@ -132,12 +152,7 @@ async def test_clients_over_http(
         world.page(1, SHOP, tool("add"))
         server = HubServer(world.hub)
         async with server.running():
-            serving = asyncio.create_task(http.serve_http(server, 0, ["https://chat.example"]))
-            url = ""
-            with anyio.fail_after(60):
-                while not url:
-                    await asyncio.sleep(0.001)
-                    url = capsys.readouterr().out.strip()
+            serving, url = await over_http(server, capsys, Access(allowed_origins=["https://chat.example"]))
             async with Client(url, mode=mode, cache=None) as one, Client(url, mode=mode, cache=None) as other:
                 for client in (one, other):
                     assert [each.name for each in (await client.list_tools()).tools] == [NAME]
@@ -157,12 +172,40 @@ async def test_clients_over_http(
                     ("Host: evil.example", False),
                 ):
                     assert (await status(port, header) not in (403, 421)) is allowed, header
+                await refused_before_their_bodies(url, 60)
                 with pytest.raises(PortTaken):
-                    await http.serve_http(server, port)
+                    await http.serve_http(server, port, Access())
             serving.cancel()
             await asyncio.wait({serving})
         with pytest.raises(OriginError):
-            await http.serve_http(server, 0, ["chat.example"])
+            await http.serve_http(server, 0, Access(allowed_origins=["chat.example"]))
+
+
+async def test_a_client_with_a_token_is_named_by_its_user(capsys: pytest.CaptureFixture[str]) -> None:
+    asked: list[Caller] = []
+
+    async def consents(request: CallRequest) -> bool:
+        asked.append(request.client)
+        return False
+
+    token = "t" * 32
+    access = Access("0.0.0.0", allowed_origins=["https://chat.example"], tokens={token: "ada"})
+    async with hub_world(HubOptions(consents=consents)) as world, (server := HubServer(world.hub)).running():
+        world.page(1, SHOP, tool("add"))
+        serving, printed = await over_http(server, capsys, access)
+        url = printed.replace("0.0.0.0", "127.0.0.1")
+        for headers in ({}, {"Origin": "https://chat.example"}):  # which a program may write itself
+            async with (
+                httpx2.AsyncClient(headers={**headers, "Authorization": f"Bearer {token}"}) as http_client,
+                Client(streamable_http_client(url, http_client=http_client), cache=None) as client,
+            ):
+                with pytest.raises(MCPError):
+                    await client.call_tool(NAME, {})
+        assert [each.origin for each in asked] == ["the user ada"] * 2
+        async with httpx2.AsyncClient() as stranger:
+            assert (await stranger.post(url, json={})).status_code == 401
+        serving.cancel()
+        await asyncio.wait({serving})
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -173,17 +216,10 @@ async def test_a_hub_that_ends_answers_the_calls_of_its_clients_over_http(
         port = world.page(1, SHOP, tool("add"))
         server = HubServer(world.hub)
         async with server.running():
-            serving = asyncio.create_task(http.serve_http(server, 0))
-            url = ""
-            with anyio.fail_after(60):
-                while not url:
-                    await asyncio.sleep(0.001)
-                    url = capsys.readouterr().out.strip()
+            serving, url = await over_http(server, capsys)
             async with Client(url, mode=mode, cache=None) as client:
                 calling = asyncio.create_task(client.call_tool(NAME, {}))
-                with anyio.fail_after(60):
-                    while not port.calls:  # noqa: ASYNC110
-                        await asyncio.sleep(0.001)
+                await called(port)
                 serving.cancel()
                 with anyio.fail_after(60), pytest.raises(MCPError) as caught:
                     await calling
@@ -196,12 +232,8 @@ async def test_a_hub_that_ends_answers_the_calls_of_its_clients_over_http(
 
 async def test_a_client_over_http_that_resumes_its_stream_gets_a_new_one(capsys: pytest.CaptureFixture[str]) -> None:
     async with hub_world() as world, (server := HubServer(world.hub)).running():
-        serving = asyncio.create_task(http.serve_http(server, 0))
-        url = ""
+        serving, url = await over_http(server, capsys)
         with anyio.fail_after(60):
-            while not url:
-                await asyncio.sleep(0.001)
-                url = capsys.readouterr().out.strip()
             async with httpx2.AsyncClient(headers={"Accept": "application/json, text/event-stream"}) as client:
                 initialize = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": INITIALIZE}
                 begun = await client.post(url, json=initialize)
@@ -224,9 +256,7 @@ async def test_an_id_in_use_is_refused_over_stdio() -> None:
         await wire.edge.read_all(lines({"method": "notifications/initialized"}, call, {**call, "id": 7.0}))
         refused = await wire.line()
         assert (refused["id"], refused["error"]["code"]) == (7, -32600)
-        with anyio.fail_after(60):
-            while not port.calls:  # noqa: ASYNC110
-                await asyncio.sleep(0.001)
+        await called(port)
         port.answers(text_result("5"))
         assert (await wire.line())["result"]["content"][0]["text"] == "5"
         await wire.edge.read_all(lines({"id": 7, "method": "ping"}))
@@ -238,12 +268,7 @@ async def test_messages_over_http_are_read_as_over_stdio(capsys: pytest.CaptureF
         page = world.page(1, SHOP, tool("add"))
         server = HubServer(world.hub)
         async with server.running(), httpx2.AsyncClient(timeout=60) as client:
-            serving = asyncio.create_task(http.serve_http(server, 0))
-            url = ""
-            with anyio.fail_after(60):
-                while not url:
-                    await asyncio.sleep(0.001)
-                    url = capsys.readouterr().out.strip()
+            serving, url = await over_http(server, capsys)
             head = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
 
             async def post(text: str) -> httpx2.Response:
@@ -255,9 +280,7 @@ async def test_messages_over_http_are_read_as_over_stdio(capsys: pytest.CaptureF
             assert answers(await post('"id":1e3,"method":"ping"')) == [{"jsonrpc": "2.0", "id": 1000, "result": {}}]
             call = f'"id":7,"method":"tools/call","params":{{"name":"{NAME}","arguments":{{}}}}'
             calling = asyncio.create_task(post(call))
-            with anyio.fail_after(60):
-                while not page.calls:  # noqa: ASYNC110
-                    await asyncio.sleep(0.001)
+            await called(page)
             for text in (
                 '"id":7,"method":"ping"',
                 '"id":"7","method":"ping"',

@@ -20,14 +20,14 @@ def test_netlify_and_cloudflare() -> None:
     assert headers_for("/pi/index.html", rules)["cache-control"] == "no-cache"
     assert headers_for("/pi/manifest.json", rules)["cache-control"] == "no-cache"
     for path in (
-        *("/_mcpframe/base.0123.zip", "/_mcpframe/layer.0123.bin", "/_mcpframe/pyodide-1-0/pyodide.asm.wasm"),
-        *("/pi/server.0123.zip", "/pi/snapshot.0123.bin", "/pi/packages/a.0123.whl"),
+        *("/_mcpframe/base.zip.0123.wasm", "/_mcpframe/layer.0123.bin", "/_mcpframe/pyodide-1-0/pyodide.asm.wasm"),
+        *("/pi/server.zip.0123.wasm", "/pi/snapshot.0123.bin", "/pi/packages/a.0123.whl"),
     ):
         found = headers_for(path, rules)
         assert found["cache-control"] == "public, max-age=31536000, immutable"
         assert found["x-content-type-options"] == "nosniff"
         assert found["access-control-allow-origin"] == "*"
-    assert "content-security-policy" not in headers_for("/_mcpframe/base.0123.zip", rules)
+    assert "content-security-policy" not in headers_for("/_mcpframe/base.zip.0123.wasm", rules)
 
 
 def test_every_host_gets_a_file_with_policy_and_caching() -> None:
@@ -56,7 +56,7 @@ def test_every_host_gets_the_sandbox_s_headers_and_for_that_file_only() -> None:
     rules = parse(files.pop("_headers").decode())
     [(name, value)] = SANDBOX_HEADERS.items()
     assert headers_for("/_mcpframe/sandbox.0123.html", rules)[name.lower()] == value
-    assert name.lower() not in headers_for("/_mcpframe/base.0123.zip", rules) | headers_for("/pi/", rules)
+    assert name.lower() not in headers_for("/_mcpframe/base.zip.0123.wasm", rules) | headers_for("/pi/", rules)
     escaped = value.replace('"', '\\"')
     for file in (".htaccess", "vercel.json", "firebase.json", "staticwebapp.config.json", "nginx.conf"):
         assert f'"{escaped}"' in files[file].decode(), file
@@ -87,9 +87,15 @@ def test_a_host_that_would_not_read_all_rules_is_named() -> None:
     rules = {count: len(parse(host_files(policies)["_headers"].decode())) for count, policies in sizes.items()}
     first = next(count for count, number in rules.items() if number > cloudflare.most_rules)
     assert first > 80, "each bundle has one rule, besides those of all"
-    assert limit_warnings(sizes[first - 1]) == ()
-    [warning] = limit_warnings(sizes[first])
+    assert limit_warnings(sizes[first - 1], {}) == ()
+    [warning] = limit_warnings(sizes[first], {})
     assert warning.startswith(f"{cloudflare.title} reads {cloudflare.most_rules} rules of _headers, and the {first} ")
+
+
+def test_a_file_that_a_host_does_not_take_is_named() -> None:
+    sizes = {"pi/fits.bin": 26_214_400, "pi/large.bin": 26_214_401}
+    [warning] = limit_warnings({"pi": POLICY}, sizes)
+    assert warning.startswith("pi/large.bin has 26.2 MB, and Cloudflare Pages takes files of at most 26.2 MB")
 
 
 def test_every_file_that_is_written_is_one_that_its_host_does_not_serve() -> None:

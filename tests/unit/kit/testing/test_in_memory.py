@@ -9,13 +9,13 @@ import pytest
 from mcpframe.frame.core.errors import EntryError
 from mcpframe.kit.project.packaged import package_project
 from mcpframe.kit.project.project import find_project
-from mcpframe.kit.testing.in_memory import import_server
+from mcpframe.kit.servers.imported import import_server
 
 
 async def test_a_console_script_is_run_only_in_a_page(tmp_path: Path) -> None:
     project = find_project(package_project("somebody-elses-server", tmp_path / "project"))
     with pytest.raises(EntryError, match="use framed_client"):
-        await import_server(project)
+        await import_server(project, instead="use framed_client")
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ async def test_a_server_of_another_sdk_is_tested_in_its_page(
     (tmp_path / "pyproject.toml").write_text(f'[project]\nname = "s"\n[tool.mcpframe]\nentry = "{name}:server"\n')
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(EntryError, match=f"is one of {sdk}, and this process has mcp 2(.|\n)*use framed_client"):
-        await import_server(find_project(tmp_path))
+        await import_server(find_project(tmp_path), instead="use framed_client")
 
 
 async def test_other_errors_of_a_server_are_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,4 +44,4 @@ async def test_other_errors_of_a_server_are_as_they_are(tmp_path: Path, monkeypa
     )
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(LookupError, match="no"):
-        await import_server(find_project(tmp_path))
+        await import_server(find_project(tmp_path), instead="use framed_client")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
@@ -14,8 +15,9 @@ from mcp import Client, MCPError
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.shared.memory import create_client_server_memory_streams
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCRequest
+from mcp_types import JSONRPCRequest, ResourceLink
 
+from mcpframe import FrameServer, Kept, kept
 from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.serving.server import serve
 from mcpframe.hub.core.codec import read_from_hub, write_to_hub
@@ -85,8 +87,12 @@ class World:
         self.browser = FakeBrowser()
         self.pages: list[Page] = []
 
-    async def page(self, session: dict[str, str] | None = None, options: HubOptions | None = None) -> Page:
-        page = await Page(FakeTab(self.browser, session=session), options).open()
+    async def page(
+        self, session: dict[str, str] | None = None, options: HubOptions | None = None, server: Any = None
+    ) -> Page:
+        page = Page(FakeTab(self.browser, session=session), options)
+        page.server = server or page.server
+        await page.open()
         self.pages.append(page)
         await settled()
         return page
@@ -344,3 +350,50 @@ async def test_a_cached_tool_opens_a_tab_if_the_browser_lets_it() -> None:
             again.start()
             assert (await calling).content[0].text == "3"
             again.stop()
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_a_kept_value_is_read_by_pages_from_another_tab(mode: str) -> None:
+    def data_server(own: int) -> FrameServer[Any]:
+        server = FrameServer("data", allowed_origins=["*"])
+
+        @server.tool()
+        def table(rows: int) -> Kept[list[Any]]:
+            return kept([[number, own] for number in range(rows)], summary="Numbers")
+
+        @server.tool()
+        def total(table: Kept[list[Any]]) -> int:
+            return sum(row[0] for row in table.value)
+
+        return server
+
+    async with app() as world, AsyncExitStack() as stack:
+        _, two = await world.page(server=data_server(0)), await world.page(server=data_server(1))
+        client = await stack.enter_async_context(Client(two.hub.client(), mode=mode))
+        await has(client, 4)
+        places = [each.uri_template for each in (await client.list_resource_templates()).resource_templates]
+        assert all(each.endswith("/kept:///{handle}{?offset,limit}") for each in places)
+        assert len(set(places)) == 2
+        origins: set[int] = set()
+        tool_of = {name.rpartition("_")[0]: name for name in await names(client) if name.endswith("_table")}
+        for prefix, name in tool_of.items():
+            made = await client.call_tool(name, {"rows": 2500})
+            assert made.structured_content
+            link = made.content[1]
+            assert isinstance(link, ResourceLink)
+            assert made.structured_content["uri"] == link.uri
+            uri: str | None = link.uri
+            rows: list[Any] = []
+            while uri is not None:
+                [found] = (await client.read_resource(uri)).contents
+                assert found.uri == uri
+                rows += json.loads(found.text)["rows"]  # type: ignore[union-attr]
+                uri = (found.meta or {}).get("mcpframe/next")
+            assert [row[0] for row in rows] == [*range(2500)]
+            origins.add(rows[0][1])
+            summed = await client.call_tool(f"{prefix}_total", {"table": made.structured_content["handle"]})
+            assert summed.structured_content == {"result": sum(range(2500))}
+            [other] = {each.partition("kept:")[0] for each in places} - {link.uri.partition("kept:")[0]}
+            with pytest.raises(MCPError, match="is unknown"):  # in the session of the other tab
+                await client.read_resource(f"{other}kept:///{made.structured_content['handle']}")
+        assert origins == {0, 1}

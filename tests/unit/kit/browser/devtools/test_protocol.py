@@ -86,13 +86,33 @@ async def test_the_console_is_passed_on_up_to_a_length() -> None:
     client.longest_of_console = 200
     heard: list[str] = []
     client.handle("", lambda method, params: heard.append(params["text"]))
-    for event, text in (("consoleAPICalled", "short"), ("consoleAPICalled", "c" * 200), ("exceptionThrown", "e")):
+    long = [("consoleAPICalled", "c" * 200), ("exceptionThrown", "e" * 200)]
+    for event, text in (("consoleAPICalled", "short"), *long, ("exceptionThrown", "uncaught")):
         os.write(out_its, f'{{"method":"Runtime.{event}","params":{{"text":"{text}"}}}}\0'.encode())
     os.write(out_its, b'{"method":"Page.last","params":{"text":"last"}}\0')
     async with asyncio.timeout(60):
         while "last" not in heard:  # noqa: ASYNC110
             await asyncio.sleep(0)
-    assert heard == ["short", "last"]
+    assert heard == ["short", "uncaught", "last"]
+    await client.close()
+    os.close(in_its)
+    os.close(out_its)
+
+
+async def test_commands_end_with_their_session() -> None:
+    in_its, in_ours = os.pipe()
+    out_ours, out_its = os.pipe()
+    client = await connect_pipes(out_ours, in_ours)
+    of_browser, of_page, of_another = [client.post("Runtime.evaluate", session) for session in ("", "a", "b")]
+    os.write(out_its, b'{"method":"Target.detachedFromTarget","params":{"sessionId":"a"}}\0')
+    async with asyncio.timeout(60):
+        with pytest.raises(BrowserGone, match="page has ended"):
+            await of_page
+    assert not of_browser.done()
+    os.write(out_its, b'{"id":2,"result":{}}\0{"id":3,"result":{"value":3}}\0')  # the first is late
+    async with asyncio.timeout(60):
+        assert await of_another == {"value": 3}
+    assert not client.closed.done()
     await client.close()
     os.close(in_its)
     os.close(out_its)

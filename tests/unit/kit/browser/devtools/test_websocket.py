@@ -3,94 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from typing import Any
+import ssl
+from pathlib import Path
 
 import pytest
-from wsproto import ConnectionType, WSConnection
-from wsproto.events import AcceptConnection, CloseConnection, Ping, Pong, RejectConnection, Request, TextMessage
 
 from mcpframe.kit.base.errors import BrowserGone
 from mcpframe.kit.browser.devtools import websocket
 from mcpframe.kit.browser.devtools.protocol import DevTools
 from mcpframe.kit.browser.devtools.websocket import connect
-
-Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-
-
-@asynccontextmanager
-async def listening(handler: Handler) -> AsyncIterator[str]:
-    """Run a server, and yield its host and port."""
-
-    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            await handler(reader, writer)
-        except ConnectionError:
-            pass
-        finally:
-            writer.close()
-
-    server = await asyncio.start_server(handle, "127.0.0.1", 0)
-    async with server:
-        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        server.close()
-
-
-class Browser:
-    """What answers as the DevTools of a browser do."""
-
-    def __init__(self) -> None:
-        self.pongs = 0
-        self.targets: list[str] = []
-        self.heard: list[Any] = []
-
-    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = await reader.readuntil(b"\r\n\r\n")
-        if head.startswith(b"GET /json/version "):
-            body = json.dumps({"webSocketDebuggerUrl": "ws://elsewhere:1/devtools/browser/abc"}).encode()
-            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
-            await writer.drain()
-            return
-        protocol = WSConnection(ConnectionType.SERVER)
-        protocol.receive_data(head)
-        while True:
-            for event in protocol.events():
-                if isinstance(event, Request):
-                    self.targets.append(event.target)
-                    if event.target != "/devtools/browser/abc":
-                        writer.write(protocol.send(RejectConnection(status_code=403)))
-                        return
-                    writer.write(protocol.send(AcceptConnection()))
-                elif isinstance(event, TextMessage):
-                    self._heard(protocol, writer, event)
-                elif isinstance(event, Pong):
-                    self.pongs += 1
-                elif isinstance(event, CloseConnection):
-                    return
-            data = await reader.read(65536)
-            if not data:
-                return
-            protocol.receive_data(data)
-
-    def _heard(self, protocol: WSConnection, writer: asyncio.StreamWriter, event: TextMessage) -> None:
-        self.heard.append(event.data)
-        if not event.message_finished:
-            return
-        message = json.loads("".join(self.heard))
-        self.heard.clear()
-        if message["method"] == "close":
-            writer.write(protocol.send(CloseConnection(1000)))
-            return
-        if message["method"] == "garbage":
-            writer.write(b"\xff" * 100)
-            return
-        answer = json.dumps({"id": message["id"], "result": {"params": message["params"]}}, ensure_ascii=False)
-        half = len(answer) // 2
-        writer.write(protocol.send(TextMessage(answer[:half], message_finished=False)))
-        writer.write(protocol.send(Ping(b"there?")))
-        writer.write(protocol.send(TextMessage(answer[half:])))
+from tests.support.certificates import write_certificates
+from tests.support.devtools_server import Browser, listening
 
 
 async def test_commands_are_answered_over_it_and_its_end_is_the_browsers() -> None:
@@ -100,7 +23,7 @@ async def test_commands_are_answered_over_it_and_its_end_is_the_browsers() -> No
         text = "\u00e9\U0001f600" * 200_000
         for params in ({"a": 1}, {"text": text}):
             assert (await devtools.command("echo", **params))["params"] == params
-        assert browser.targets == ["/devtools/browser/abc"]
+        assert browser.targets == ["/json/version", "/devtools/browser/abc"]
         assert browser.pongs == 2
         with pytest.raises(BrowserGone):
             await devtools.command("close")
@@ -108,6 +31,50 @@ async def test_commands_are_answered_over_it_and_its_end_is_the_browsers() -> No
         with pytest.raises(BrowserGone):
             await devtools.command("echo")
         await devtools.close()
+
+
+async def test_a_browser_with_a_token_over_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    browser, certificate, authority = Browser(), tmp_path / "certificate.pem", tmp_path / "authority.pem"
+    write_certificates(certificate, authority)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    async with listening(browser, context) as place:
+        port = place.partition(":")[2]
+        with pytest.raises(BrowserGone, match=f"certificate of localhost:{port} is not trusted") as caught:
+            await connect(f"wss://localhost:{port}/devtools/browser/abc?token=s3cret")
+        assert "s3cret" not in str(caught.value)
+        monkeypatch.setenv("SSL_CERT_FILE", str(authority))
+        for address in ("https://localhost:{}?token=s3cret", "wss://localhost:{}/devtools/browser/abc?token=s3cret"):
+            devtools = DevTools(await connect(address.format(port)))
+            assert (await devtools.command("echo", a=1))["params"] == {"a": 1}
+            await devtools.close()
+    target = "/devtools/browser/abc?token=s3cret"
+    assert browser.targets == ["/json/version?token=s3cret", target, target]
+
+
+async def test_a_browser_that_accepts_no_host_name_gets_its_ip_address() -> None:
+    """As Chromium does: in Docker's networks it is addressed by a name."""
+    browser = Browser()
+    browser.refused = b"localhost"
+    async with listening(browser) as place:
+        devtools = DevTools(await connect(f"http://localhost:{place.partition(':')[2]}"))
+        assert (await devtools.command("echo", a=1))["params"] == {"a": 1}
+        await devtools.close()
+
+
+async def test_nothing_is_kept_for_a_browser_that_reads_no_more() -> None:
+    class Hanging(Browser):
+        def _heard(self, _: object, writer: asyncio.StreamWriter, __: object) -> None:
+            writer.transport.pause_reading()  # type: ignore[attr-defined]
+
+    async with listening(Hanging()) as place:
+        wire = await connect(f"http://{place}")
+        for _ in range(20):
+            wire.send("x" * 1_000_000)
+        assert wire._writer.transport.get_write_buffer_size()
+        wire.close()
+        async with asyncio.timeout(10):
+            await wire._writer.wait_closed()
 
 
 async def test_a_message_that_is_too_long_is_not_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,8 +123,9 @@ async def test_what_is_no_browser_is_told(text: bytes, address: str) -> None:
 
 async def test_a_browser_that_refuses_or_is_silent_or_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     async with listening(Browser()) as place:
-        with pytest.raises(BrowserGone, match="403"):
-            await connect(f"ws://{place}/other")
+        with pytest.raises(BrowserGone, match="403") as caught:
+            await connect(f"ws://{place}/other?token=s3cret")
+        assert "s3cret" not in str(caught.value)
     with pytest.raises(BrowserGone):
         await connect(f"http://{place}")
     monkeypatch.setattr(websocket, "CONNECT_SECONDS", 0.1)

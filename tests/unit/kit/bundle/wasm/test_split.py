@@ -8,21 +8,23 @@ import subprocess
 from hashlib import sha256
 
 import pytest
-from zstandard import ZstdCompressor
 
 from mcpframe.kit.base.data import page_dir
 from mcpframe.kit.base.node import find_node
 from mcpframe.kit.bundle.assembly.wasm_files import in_two
 from mcpframe.kit.bundle.pyodide.runtime import ensure_runtime
+from mcpframe.kit.bundle.snapshot.memory import zstd
 from mcpframe.kit.bundle.wasm import binary
-from mcpframe.kit.bundle.wasm.binary import BadWasm
+from mcpframe.kit.bundle.wasm.binary import BadWasm, Section, name, sized, vector
+from mcpframe.kit.bundle.wasm.data import moved_parts, written_by
 from mcpframe.kit.bundle.wasm.module import FUNCTIONS, Module, read
 from mcpframe.kit.bundle.wasm.profile import WHOLE, from_runs, profile_of, to_runs
 from mcpframe.kit.bundle.wasm.split import Pair, split
 from tests.wasm_profile.proof import prove
+from tests.wasm_profile.tables import prove_unread
 
 ZSTD = page_dir() / "zstd.wasm"
-MODULES = ("second-files", "fetch-now", "sha256", "linking", "surroundings")
+MODULES = ("second-files", "fetch-now", "missing", "sha256", "linking", "surroundings")
 
 # Links both files with the page's own script, and unpacks a text by the module as it was, and by both files.
 RUN = """
@@ -70,10 +72,10 @@ def test_both_files_do_what_the_module_did(tmp_path, share):
     chosen = random.Random(f"{share}")
     pair = split(data, [each for each in functions(read(data)) if chosen.random() < share])
     text = "".join(chosen.choices("abc ", k=2000))
-    files = (data, pair.first, pair.second, ZstdCompressor().compress(text.encode()))
+    files = (data, pair.first, pair.second, zstd.compress(text.encode()))
     (tmp_path / "given.json").write_text(json.dumps([base64.b64encode(each).decode() for each in files]))
-    for name in MODULES:
-        shutil.copy(page_dir() / f"{name}.js", tmp_path)
+    for module in MODULES:
+        shutil.copy(page_dir() / f"{module}.js", tmp_path)
     (tmp_path / "package.json").write_text('{"type": "module"}')
     (tmp_path / "run.js").write_text(RUN)
     node = find_node().executable
@@ -89,7 +91,29 @@ def test_nothing_of_pythons_file_is_lost(monkeypatch):
     data = (ensure_runtime().folder / "pyodide.asm.wasm").read_bytes()
     profile = profile_of(sha256(data).hexdigest())
     assert profile is not None
-    prove(data, split(data, profile.later))
+    pair = split(data, profile.later, profile.tables)
+    prove(data, pair)
+    prove_unread(profile.sha256, pair, profile.later, profile.tables)
+
+
+def test_parts_of_a_librarys_data_are_in_its_second_file():
+    base = b"\3env" + name("__memory_base") + b"\3\x7f\0"
+    content = b"\1\0\x23\0\x0b" + sized(bytes(range(1, 200)))
+    sections = {
+        binary.TYPE: vector([b"\x60\0\0"]),
+        binary.IMPORT: vector([base]),
+        binary.FUNCTION: vector([b"\0"]),
+        binary.CODE: vector([sized(b"\0\x0b")]),
+        binary.DATA: content,
+    }
+    data = binary.written(Section(kind, each) for kind, each in sections.items())
+    tables = [range(10, 20), range(100, 150)]
+    pair = split(data, [], tables)
+    prove(data, pair)
+    assert written_by(pair.second) == tables
+    assert [each.data for each in moved_parts(pair.second)] == [bytes(range(11, 21)), bytes(range(101, 151))]
+    with pytest.raises(AssertionError):
+        prove(data, Pair(pair.first, split(data, [], tables[:1]).second))
 
 
 def test_a_lost_function_is_noticed():

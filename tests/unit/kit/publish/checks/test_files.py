@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from mcpframe.kit.publish.bundle_checks.files import check_file
+from mcpframe.kit.publish.bundle_checks import files
+from mcpframe.kit.publish.bundle_checks.files import check_file, check_files
 from mcpframe.kit.servers.published import Fetched
 
 BODY = b"export {};" * 50_000
@@ -60,3 +61,21 @@ def test_a_wasm_file_of_another_type_only_starts_slower() -> None:
     entry = {**ENTRY, "path": "_mcpframe/pyodide-0-0123456789abcdef/pyodide.asm.wasm"}
     assert found(entry, content_type="application/octet-stream")[0].startswith("warning: It is sent as")
     assert found(entry, content_type="application/wasm") == []
+
+
+def test_only_files_of_the_site_are_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def fetch(url: str, **_: object) -> Fetched:
+        asked.append(url)
+        return Fetched(url, 404, {}, b"")
+
+    monkeypatch.setattr(files, "fetch", fetch)
+    elsewhere = ["//127.0.0.1/a", "/b", "../c", "pi/../../../d"]
+    paths = ["pi/assets-0123456789abcdef/50 % #1?.txt", "http://127.0.0.1/", *elsewhere]
+    found = [*check_files("https://tools.example/site/pi/", {"files": [{**ENTRY, "path": path} for path in paths]})]
+    assert sorted(asked) == [
+        "https://tools.example/site/http%3A/127.0.0.1/",
+        "https://tools.example/site/pi/assets-0123456789abcdef/50%20%25%20%231%3F.txt",
+    ]
+    assert [item.subject for item in found if "outside of the site" in item.message] == sorted(elsewhere)

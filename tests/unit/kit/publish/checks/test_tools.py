@@ -22,13 +22,13 @@ def test_a_good_tool_has_no_finding() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"name": "add numbers"}, "warning: Its name does not consist of"),
+        ({"name": "add numbers"}, "warning: It has a name with other characters"),
         ({"description": " "}, "warning: It has no description"),
-        ({"description": "x" * 2001}, "warning: Its description has 2,001 characters"),
+        ({"description": "x" * 2049}, "warning: It has a description of 2,049 characters"),
         ({"inputSchema": {"type": "object", "properties": {"a": {}}}}, "warning: Its argument 'a' has no description"),
         ({"inputSchema": {"type": "objekt"}}, "error: The schema of its arguments is invalid"),
         ({"inputSchema": {"type": "array"}}, "error: The schema of its arguments is not of type object"),
-        ({"outputSchema": {"required": 3}}, "error: The schema of its result is invalid"),
+        ({"outputSchema": {"type": "object", "required": 3}}, "error: The schema of its result is invalid"),
     ],
 )
 def test_each_thing_that_is_wrong(change: dict[str, Any], said: str) -> None:
