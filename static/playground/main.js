@@ -93,7 +93,8 @@ function wire() {
   on("reset", () => projects.reset());
   on("delete-project", () => inTurn(() => projects.delete()));
   on("project-menu-list", () => $("project-menu").removeAttribute("open"));
-  on("model", () => openModel(), "toggle");
+  on("model", openModel, "toggle");
+  if ($("model").open) guarded(openModel)(); // opened before this module was there
   on("add-file", () => files.add());
   on("rename-file", () => files.rename());
   on("delete-file", () => files.delete());

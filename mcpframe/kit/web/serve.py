@@ -6,6 +6,7 @@ server answers only requests for the names in `NAMES`, which never depend on DNS
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import ipaddress
@@ -31,6 +32,7 @@ own process, so that an endless loop of a server blocks only its own.
 
 _START_TIMEOUT = 10.0
 _STOP_TIMEOUT = 10.0
+_CLOSING_TIMEOUT = 1.0
 
 NAMES = ("127.0.0.1", "[::1]", "localhost", "*.localhost")
 """The hosts that requests may name, with any port. Browsers never look up `localhost` or its subdomains in DNS."""
@@ -146,8 +148,23 @@ def http_settings(app: ASGIApp, ws: Literal["none", "wsproto"] = "none", ws_max_
     )
 
 
-class _Server(uvicorn.Server):
-    """A uvicorn server that reports when it listens."""
+class ClosingServer(uvicorn.Server):
+    """A uvicorn server that has closed every connection when it has ended, also to a client that reads no more."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Answer what is open, for as long as the settings say, and close the connections."""
+        await super().shutdown(sockets)
+        # uvicorn asks a transport to close once what was written is sent, and does not wait for that.
+        for each in list(self.server_state.connections):
+            each.transport.abort()
+        await asyncio.sleep(0)
+        # Requests that were cancelled close their files.
+        if tasks := self.server_state.tasks:
+            await asyncio.wait(tasks, timeout=_CLOSING_TIMEOUT)
+
+
+class _Server(ClosingServer):
+    """A server that reports when it listens."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)

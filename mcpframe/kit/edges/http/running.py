@@ -10,6 +10,8 @@ from typing import Any
 
 import uvicorn
 
+from mcpframe.kit.web.serve import ClosingServer
+
 
 async def run_until_cancelled(
     config: uvicorn.Config, listener: socket.socket, ending: Callable[[], Awaitable[None]] | None = None
@@ -44,7 +46,7 @@ async def alongside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
         raise group.exceptions[0] from None
 
 
-class _Server(uvicorn.Server):
+class _Server(ClosingServer):
     """A uvicorn server that leaves signals to the bridge."""
 
     @contextlib.contextmanager

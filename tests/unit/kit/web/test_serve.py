@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import socket
 import threading
 import urllib.request
+import warnings
 from pathlib import Path
 
 import pytest
@@ -42,6 +45,20 @@ def test_it_stops_while_a_client_keeps_its_connection(folder: Path) -> None:
         port = served.port
     with serve_folder(folder, port) as again:
         assert again.port == port
+
+
+def test_it_closes_the_connection_of_a_client_that_reads_no_more(tmp_path: Path) -> None:
+    (tmp_path / "large.bin").write_bytes(bytes(50_000_000))  # more than the buffers of both sockets
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ResourceWarning)
+        with serve_folder(tmp_path) as served:
+            client = socket.create_connection((served.host, served.port), timeout=10)
+            client.sendall(b"GET /large.bin HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert client.recv(100).startswith(b"HTTP/1.1 200")
+        with client, contextlib.suppress(ConnectionResetError):
+            while client.recv(1_000_000):
+                pass
+        gc.collect()
 
 
 def answer_for(served: Served, host: str) -> bytes:
