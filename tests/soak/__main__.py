@@ -58,7 +58,10 @@ def _soak(part: str, options: argparse.Namespace, folder: Path) -> Tally:
         return _soak_bridge(options, folder)
     seconds = options.minutes * 60
     if part == "browsers":
-        bounds = BrowsersBounds(min(seconds, _BROWSERS_SECONDS), options.sessions, options.live or options.sessions)
+        live = options.live or options.sessions
+        bounds = BrowsersBounds(
+            min(seconds, _BROWSERS_SECONDS), options.sessions, live, interval=options.interval, pause=options.pause
+        )
         return asyncio.run(soak_browsers(folder, bounds, options.seed, _tell))
     if part == "hub":
         return soak_hub(folder, HubBounds(options.calls, options.cycles, seconds, options.tabs), options.seed, _tell)
@@ -121,6 +124,8 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         help="how many clients call the bridge on four browsers (200)",
     )
     parser.add_argument("--live", type=int, help="how many of these have a session at a time (all)")
+    parser.add_argument("--interval", type=float, default=10, help="the seconds between two kills of a browser (10)")
+    parser.add_argument("--pause", type=float, default=1, help="the seconds between two calls of a session (1)")
     parser.add_argument(
         "--minutes", type=float, default=30, help="how long each may take at most (30; browsers take 10, or these)"
     )

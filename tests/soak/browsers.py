@@ -34,8 +34,8 @@ from tests.support.remote_chromium import RemoteChromium
 SERVER = Path(__file__).with_name("remembering")
 _CALLS = 12
 """How many calls a client makes in a session, before it ends it and lets another client begin one."""
-_PAUSE = 1.0
-"""Seconds between two of its calls, on the average."""
+_ARRIVAL = 1.2
+"""Seconds between the first sessions of two clients."""
 _SAMPLE_SECONDS = 2.0
 _GROWTH = 20.0
 """How many megabytes more the bridge may have in the last third of the time than in the second. The first third is left
@@ -55,6 +55,7 @@ class BrowsersBounds:
         live: how many of them have a session, and so a page, at a time.
         browsers: how many browsers there are.
         interval: the seconds between two kills.
+        pause: the seconds between two calls of a session, on the average.
     """
 
     seconds: float
@@ -62,6 +63,7 @@ class BrowsersBounds:
     live: int = 200
     browsers: int = 4
     interval: float = 10.0
+    pause: float = 1.0
 
 
 async def soak_browsers(
@@ -161,10 +163,11 @@ class _BrowsersSoak:
 
     async def pause(self) -> None:
         """Wait as long as a client does between two calls."""
-        await asyncio.sleep(self.chance.uniform(0.5, 1.5) * _PAUSE)
+        await asyncio.sleep(self.chance.uniform(0.5, 1.5) * self._bounds.pause)
 
     async def _client(self, http: httpx2.AsyncClient, number: int, live: asyncio.Semaphore) -> None:
         last = 0
+        await asyncio.sleep(min(number * _ARRIVAL, self._bounds.seconds))
         while self.goes_on():
             async with live:
                 if not self.goes_on():

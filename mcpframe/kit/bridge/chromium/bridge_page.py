@@ -145,7 +145,10 @@ class BridgePage:
                         # Not before: Chromium 156 crashes if an empty page with it navigates.
                         devtools.post("Emulation.setFocusEmulationEnabled", session, enabled=True)
                     return
-        raise PageFailed("The bridge's own page did not start in Chromium: reinstall mcpframe.")
+        raise PageFailed(
+            f"The bridge's own page did not start within {_HELLO_SECONDS[-1]:.0f} s: the machine of its browser is overloaded,"
+            " or mcpframe is to be installed again."
+        )
 
     async def open(self, framed: FramedPage) -> None:
         """Frame a server and shake hands with it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -14,6 +15,11 @@ from mcpframe.kit.edges.link.early_answers import EarlyAnswers, Results
 
 _FURTHER_ATTEMPTS = 2
 """How often a page is opened again whose browser was lost before the handshake."""
+
+_AT_ONCE = 4
+"""How many pages are opened at once for each browser. When one is lost, all its sessions want new pages: opened together,
+none of them would have started before its deadline.
+"""
 
 
 class Pages:
@@ -37,6 +43,7 @@ class Pages:
         self._framed = framed
         self._answers = answers or {}
         self._values = values
+        self._turns = asyncio.Semaphore(_AT_ONCE * len(browsers.states))
         self._stored: WeakKeyDictionary[PageListener, CarriedStorage] = WeakKeyDictionary()
 
     def early(self) -> EarlyAnswers | None:
@@ -46,19 +53,21 @@ class Pages:
     async def open(self, listener: PageListener) -> BridgePage:
         """Open a page and shake hands with the server in it. A later page of the same listener has the stored values.
 
-        A browser that is lost meanwhile is replaced by another one, but not for ever.
+        It is opened once its turn comes, before which no deadline begins. A browser that is lost meanwhile is replaced by
+        another one, but not for ever.
 
         Raises:
             BridgeError: there will be no session; the message says why.
         """
-        for _ in range(_FURTHER_ATTEMPTS):
-            tab = await self.browsers.open_tab()
-            try:
-                return await self._open(tab, listener)
-            except BrowserGone:
-                if not tab.devtools.closed.done():
-                    raise
-        return await self._open(await self.browsers.open_tab(), listener)
+        async with self._turns:
+            for _ in range(_FURTHER_ATTEMPTS):
+                tab = await self.browsers.open_tab()
+                try:
+                    return await self._open(tab, listener)
+                except BrowserGone:
+                    if not tab.devtools.closed.done():
+                        raise
+            return await self._open(await self.browsers.open_tab(), listener)
 
     async def _open(self, tab: OpenTab, listener: PageListener) -> BridgePage:
         # Only a tab with a context of its own loses what is stored.
