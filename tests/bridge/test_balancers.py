@@ -28,6 +28,16 @@ OVER_THE_BUFFER = 100_000
 QUESTION = {"resultType": "input_required", "inputRequests": {}, "requestState": "secret"}
 
 
+def lies(name: str) -> dict[str, list[JSON]]:
+    """Return what the page of a bridge answers: a question to one method, and its only task to others."""
+    task = {"taskId": f"{name}-secret", "status": "working", "ttlMs": 60_000, "statusMessage": f"at {name}"}
+    return {
+        "prompts/get": [{"result": QUESTION}],
+        "tools/call": [{"result": {**task, "resultType": "task"}}],
+        "tasks/get": [{"result": task}],
+    }
+
+
 class Clients:
     """Clients of a balancer, by hand.
 
@@ -64,6 +74,20 @@ class Clients:
         answer: JSON = response.json()
         return answer
 
+    async def begin_task(self, user: str) -> str:
+        """Send a call of 2026-07-28 that becomes a task; return the task's id."""
+        return (await self._of_task("tools/call", "work", user, {"name": "work", "arguments": {}}))["taskId"]
+
+    async def polled(self, task: str) -> str:
+        """Ask for a task as some user; return the message of the answer."""
+        return (await self._of_task("tasks/get", task, "another", {"taskId": task}))["statusMessage"]
+
+    async def _of_task(self, method: str, name: str, user: str, params: JSON) -> JSON:
+        head = {"mcp-protocol-version": "2026-07-28", "mcp-method": method, "mcp-name": name}
+        message = {"id": 1, "method": method, "params": {**params, "_meta": META}}
+        answer: JSON = (await self.post(message, {**head, "authorization": f"Bearer {user}"})).json()
+        return answer["result"]
+
     async def answer(self, state: str, user: str = "another", **params: Any) -> str:
         """Answer a question; return the bridge that has continued it, or the reason of its refusal."""
         answer = await self.ask(user, requestState=state, inputResponses={}, **params)
@@ -79,7 +103,7 @@ async def clients(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
     bridges: dict[str, HttpBridge] = {}
     async with AsyncExitStack() as stack, httpx2.AsyncClient(timeout=PATIENCE) as http:
         for name in ("b1", "b2"):
-            place = Place(lies={"prompts/get": [{"result": QUESTION}]})
+            place = Place(lies=lies(name))
             running = http_bridge(place.open_page, HERE, drain_seconds=PATIENCE, name=name)  # type: ignore[arg-type]
             bridges[name] = await stack.enter_async_context(running)
         ports = {name: int(bridge.url.split(":")[2].split("/")[0]) for name, bridge in bridges.items()}
@@ -122,6 +146,10 @@ async def test_what_a_bridge_holds_reaches_it_and_no_other(clients: Clients) -> 
     for state in ("b3/secret", "secret", "b1secret", "/secret", ""):
         assert await clients.answer(state) == "invalid_request_state"
 
+    assert {await clients.begin_task(f"{user}") for user in range(32)} == {"b1-secret", "b2-secret"}
+    for name in ("b1", "b2"):
+        assert [await clients.polled(f"{name}-secret") for _ in range(4)] == [f"at {name}"] * 4
+
 
 async def held(clients: Clients) -> tuple[dict[str, str], dict[str, str]]:
     """Return a session and the state of a question of each bridge."""
@@ -144,6 +172,7 @@ async def test_a_bridge_that_drains_keeps_what_it_holds_and_one_that_has_ended_s
     await drains(clients.bridges["b1"])
     assert [await clients.status(sessions[name]) for name in ("b1", "b2")] == [200, 200]
     assert [await clients.answer(states[name]) for name in ("b1", "b2")] == ["b1", "b2"]
+    assert [await clients.polled(f"{name}-secret") for name in ("b1", "b2")] == ["at b1", "at b2"]
     if clients.balancer.kind is NGINX:  # which checks no bridges: its administrator tells it
         clients.balancer.reload(without="b1")
         async with asyncio.timeout(PATIENCE):
@@ -154,6 +183,7 @@ async def test_a_bridge_that_drains_keeps_what_it_holds_and_one_that_has_ended_s
     await clients.bridges["b1"].end()  # as a second signal
     assert [await clients.status(sessions[name]) for name in ("b1", "b2")] == [404, 200]
     assert [await clients.answer(states[name]) for name in ("b1", "b2")] == ["invalid_request_state", "b2"]
+    assert await clients.polled("b1-secret") == "at b2"  # where in truth there is no such task
     assert await newcomers(clients) == {"b2"}
 
 

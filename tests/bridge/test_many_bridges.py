@@ -26,6 +26,7 @@ from tests.bridge.programs import PATIENCE, ROOT, environment
 from tests.support.balancers import KINDS, NGINX, Balancer, balancer, free_port
 from tests.support.built import built
 from tests.support.remote_chromium import RemoteChromium
+from tests.support.takes_tasks import TakesTasks, TaskClient
 
 
 class Bridge:
@@ -282,3 +283,35 @@ async def test_an_operators_walk(walk: Walk) -> None:
     if walk.balancer.kind is NGINX:
         walk.balancer.reload()
     await walk.until_new_sessions_are_at("b1", "b2")
+
+
+async def calls(client: Client[Any]) -> None:
+    """Call a tool again and again, until a call fails."""
+    while True:
+        await client.call_tool("keep", {"text": "on"})
+
+
+async def test_a_bridge_that_drains_ends_once_its_task_has(tmp_path: Path) -> None:
+    chromium = RemoteChromium(tmp_path / "chrome1")
+    try:
+        bridge = Bridge("b1", [await chromium.start()], tmp_path)
+        await bridge.start()
+        try:
+            taking = Client(
+                f"http://127.0.0.1:{bridge.port}/mcp", mode="2026-07-28", extensions=[TakesTasks()], cache=None
+            )
+            async with asyncio.timeout(2 * PATIENCE), taking as client:
+                tasks = TaskClient(client)
+                id_ = (await tasks.begin("hang"))["taskId"]
+                assert id_.startswith("b1-")
+                bridge.drain()
+                with pytest.raises(MCPError, match="is ending"):
+                    await calls(client)  # until the signal has arrived
+                assert (await tasks.ask("tasks/get", id_))["status"] == "working"
+                assert bridge.runs
+                await tasks.ask("tasks/cancel", id_)
+                assert await bridge.ended() == 0
+        finally:
+            bridge.kill()
+    finally:
+        chromium.kill()

@@ -168,7 +168,8 @@ class BridgeEndpoint:
         """Refuse new clients, and wait until the present ones have ended, or for so many seconds."""
         self._is_draining = self.sessions.is_draining = self.requests.is_draining = True
         with anyio.move_on_after(seconds):
-            while self.sessions.count or self.requests.pending or self.requests.questions:
+            requests = self.requests
+            while self.sessions.count or requests.pending or requests.questions or requests.tasks:
                 self._changed.clear()
                 with anyio.move_on_after(_DRAINING_INTERVAL):  # a session may also end without a request
                     await self._changed.wait()

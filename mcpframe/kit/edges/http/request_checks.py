@@ -125,6 +125,11 @@ def continues(message: Mapping[str, Any]) -> bool:
     return isinstance(message["params"].get("requestState"), str)
 
 
+def belongs_here(message: Mapping[str, Any]) -> bool:
+    """Return whether only this bridge can answer a request: it continues a call, or is about a task."""
+    return continues(message) or message["method"] in TASK_METHODS
+
+
 def state_for_frame(message: dict[str, Any], name: str) -> dict[str, Any] | Refusal:
     """Return a request with its state as the frame gave it.
 

@@ -29,13 +29,14 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from mcpframe.frame.core import payload
-from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR, RequestId, asked_as, cancellation, is_request
+from mcpframe.frame.core.callers import named_caller
+from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR, asked_as, cancellation, is_request
 from mcpframe.frame.core.paging import Paging
 from mcpframe.frame.core.requests import Requests
 from mcpframe.kit.edges.http import request_checks as checks
 from mcpframe.kit.edges.http.callers import from_current_user
+from mcpframe.kit.edges.http.held import QUESTION_SECONDS, HeldForClients, task_held
 from mcpframe.kit.edges.http.names import named_state
-from mcpframe.kit.edges.http.open_questions import OpenQuestions
 from mcpframe.kit.edges.http.response_headers import STREAM_HEADERS
 from mcpframe.kit.edges.http.routing import SUBSCRIPTION_KEY, Asked, meta_of, request_for
 from mcpframe.kit.edges.http.trace_context import with_trace_context
@@ -57,15 +58,13 @@ class _Waiting:
     """A request that waits for its answer, and the messages that belong to it.
 
     Attributes:
-        given_id: its id as the client sent it.
-        given_token: its progress token as the client sent it.
+        request: the request as the client sent it.
         task: the task that answers its client.
         asked: the request as the server sees it.
         is_answered: whether the answer has arrived.
     """
 
-    given_id: RequestId
-    given_token: Any
+    request: Mapping[str, Any]
     task: asyncio.Task[Any]
     asked: Asked = field(init=False)
     is_answered: bool = False
@@ -97,13 +96,14 @@ class StatelessRequests:
     """An ASGI application for the requests of this era.
 
     Attributes:
-        is_draining: Whether only answers to questions are accepted.
+        is_draining: Whether only requests are accepted that belong to what it holds.
         questions: The questions that clients may still answer.
+        tasks: The tasks whose ends their clients do not know yet.
     """
 
     def __init__(self, take: Callable[[], ReopeningLink], settings: TransportSecuritySettings, name: str = "") -> None:
         self.is_draining = False
-        self.questions = OpenQuestions()
+        self.questions, self.tasks = HeldForClients(), HeldForClients()
         self._name = name
         self._take = take
         self._security = TransportSecurityMiddleware(settings)
@@ -122,6 +122,8 @@ class StatelessRequests:
 
     def end(self) -> None:
         """Answer the open requests with an error: the server ends."""
+        if lost := len(self.tasks):
+            logger.warning("Tasks that are lost, as their clients had not got the results before the end: %d.", lost)
         for request in self._requests:
             assert self._link is not None  # it has got the request
             failed = self._link.closed_error(request.id, "The server has ended.")
@@ -164,7 +166,7 @@ class StatelessRequests:
         message = checks.state_for_frame(with_trace_context(checked.message, request.headers), self._name)
         if isinstance(message, checks.Refusal):
             return _response(message)
-        if self.is_draining and not checks.continues(message):
+        if self.is_draining and not checks.belongs_here(message):
             return _response(checks.Refusal(503, INTERNAL_ERROR, checks.ENDING, message["id"]))
         return {**message, "params": from_current_user(message["params"], self._name)}
 
@@ -177,9 +179,19 @@ class StatelessRequests:
         if request is not None:
             state = _state_of(server_message)
             if state is not None:
-                self.questions.asked(state)
+                self.questions.add(state, QUESTION_SECONDS)
                 state = named_state(self._name, state)
+            self._note_task(request.value.request, server_message.message)
             request.value.add(_restored(server_message, request.value, state))
+
+    def _note_task(self, request: Mapping[str, Any], message: Mapping[str, Any]) -> None:
+        if (task := task_held(request, message)) is not None:
+            id_, seconds = task
+            key = named_caller(request["params"]).user, id_  # another user's request for it says nothing of it
+            if seconds:
+                self.tasks.add(key, seconds)
+            else:
+                self.tasks.remove(key)
 
     def note(self, text: str) -> None:
         """Log a message for the user."""
@@ -193,7 +205,7 @@ class StatelessRequests:
             self._link.edge = self
         task = asyncio.current_task()
         assert task is not None
-        waiting = _Waiting(message["id"], meta_of(message).get("progressToken"), task)
+        waiting = _Waiting(message, task)
         number = self._requests.open(waiting).id
         asking = asked_as(message, lambda _: number)
         waiting.asked = Asked.of(asking)
@@ -217,7 +229,7 @@ class StatelessRequests:
             return
         with self._asking(message) as waiting:
             if checks.continues(message):  # from here on it is pending
-                self.questions.answered(message["params"]["requestState"])
+                self.questions.remove(message["params"]["requestState"])
             server_message = await _next(waiting)
             if server_message is not None and server_message.method is None:
                 answer = server_message.message
@@ -299,12 +311,12 @@ def _restored(server_message: ServerMessage, waiting: _Waiting, state: str | Non
     Args:
         state: The state with the bridge's name, of an answer that has one.
     """
-    number, given = waiting.asked.id, waiting.given_id
+    number, given = waiting.asked.id, waiting.request["id"]
     message = server_message.message
     member = "result" if server_message.method is None else "params"
     changed: dict[str, Any] = {}
     if server_message.method == "notifications/progress":
-        changed[member] = {**message[member], "progressToken": waiting.given_token}
+        changed[member] = {**message[member], "progressToken": meta_of(waiting.request)["progressToken"]}
     elif meta_of(message, member).get(SUBSCRIPTION_KEY) == number:
         meta = {**meta_of(message, member), SUBSCRIPTION_KEY: given}
         changed[member] = {**message[member], "_meta": meta}

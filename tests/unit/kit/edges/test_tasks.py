@@ -18,7 +18,7 @@ from mcpframe import FrameServer, Tasks
 from mcpframe.frame.core.callers import CALLER_KEY
 from mcpframe.kit.edges.http.access import Access
 from mcpframe.kit.edges.link.reopening_link import ReopeningLink
-from tests.support.bridged import HttpBridge, ServerPage, http_bridge
+from tests.support.bridged import HttpBridge, ServerPage, http_bridge, until
 from tests.support.takes_tasks import TakesTasks, TaskClient, completed
 from tests.unit.kit.edges.test_http import BOTH, META, PATIENCE
 
@@ -27,7 +27,9 @@ ACCESS = Access(tokens={ADA: "ada", BOB: "bob"})
 
 
 @asynccontextmanager
-async def bridged(access: Access) -> AsyncIterator[tuple[HttpBridge, asyncio.Event, list[ServerPage]]]:
+async def bridged(
+    access: Access, drain_seconds: float = 0
+) -> AsyncIterator[tuple[HttpBridge, asyncio.Event, list[ServerPage]]]:
     gate, pages = asyncio.Event(), []
     server = FrameServer("long", extensions=[Tasks(after=0.05)])
 
@@ -40,8 +42,9 @@ async def bridged(access: Access) -> AsyncIterator[tuple[HttpBridge, asyncio.Eve
         pages.append(ServerPage(link, server))
         return pages[-1]
 
-    async with asyncio.timeout(PATIENCE * 3), http_bridge(open_page, access, name="b1") as running:  # type: ignore[arg-type]
-        yield running, gate, pages
+    running = http_bridge(open_page, access, name="b1", drain_seconds=drain_seconds)  # type: ignore[arg-type]
+    async with asyncio.timeout(PATIENCE * 3), running as bridge:
+        yield bridge, gate, pages
 
 
 @asynccontextmanager
@@ -107,3 +110,33 @@ async def test_the_states_of_tasks_reach_who_listens() -> None:
         assert {each["taskId"] for each in heard[1:]} == {ids[1]}
         assert {each["_meta"]["io.modelcontextprotocol/subscriptionId"] for each in heard} == {"mine"}
         assert heard[-1]["result"]["content"] == [{"type": "text", "text": "done"}]
+
+
+async def test_a_bridge_that_drains_waits_until_clients_have_their_results() -> None:
+    draining = bridged(ACCESS, drain_seconds=PATIENCE * 3)
+    async with draining as (bridge, gate, _), client_of(bridge, ADA) as ada, client_of(bridge, BOB) as bob:
+        adas, bobs, unwanted = [(await client.begin("work"))["taskId"] for client in (ada, bob, bob)]
+        ending = asyncio.create_task(bridge.end())
+        await until(lambda: bridge.requests.is_draining)
+        with pytest.raises(MCPError, match="is ending"):
+            await bob.begin("work")
+        with pytest.raises(MCPError, match="no such task"):
+            await bob.ask("tasks/get", adas)
+        await bob.ask("tasks/cancel", unwanted)
+        for client, id_ in ((bob, bobs), (ada, adas)):
+            assert (await client.ask("tasks/get", id_))["status"] == "working"
+            assert len(bridge.requests.tasks) == 2
+        gate.set()
+        await bob.until(bobs, completed)
+        assert len(bridge.requests.tasks) == 1
+        assert not ending.done()
+        await ada.until(adas, completed)
+        await ending
+
+
+async def test_a_bridge_says_how_many_tasks_are_lost(caplog: pytest.LogCaptureFixture) -> None:
+    async with bridged(ACCESS, drain_seconds=0.01) as (bridge, _, __), client_of(bridge, ADA) as ada:
+        for _ in range(2):
+            await ada.begin("work")
+        await bridge.end()
+    assert [record.args for record in caplog.records if "lost" in record.message] == [(2,)]
