@@ -1,10 +1,11 @@
 """What the formats of listings require of the members that mcpframe writes, as schemas of our own.
 
-They follow the published schemas, which no package carries: facts of 28 November 2026, with their sources. They are
-stricter than these: they know no member that is not written. `server.json` is the MCP Registry's of 2025-12-11
-(`docs/reference/server-json` of modelcontextprotocol/registry); the card is SEP-2127's of `v1` (`schema.json` of
-modelcontextprotocol/experimental-ext-server-card); the catalog is the AI Catalog 1.0 (`specification/ai-catalog.md` of
-Agent-Card/ai-catalog).
+They follow the published schemas, which no package carries. They are stricter than these: they know no member that is
+not written. The published `server.schema.json` of 2025-12-11 and the card's `schema.json` of `v1` were read line by
+line on 29 November 2026: whatever these schemas accept, the published ones accept. `server.json` is the MCP Registry's
+of 2025-12-11 (`docs/reference/server-json` of modelcontextprotocol/registry); the card is SEP-2127's of `v1`
+(`schema.json` of modelcontextprotocol/experimental-ext-server-card); the catalog is the AI Catalog 1.0
+(`specification/ai-catalog.md` of Agent-Card/ai-catalog).
 """
 
 from __future__ import annotations
@@ -86,8 +87,7 @@ AI_CATALOG = _closed(
                     "identifier": {"type": "string", "pattern": r"^urn:air:[a-z0-9.-]+(:[\w.-]+)+$"},
                     "type": {"const": "application/mcp-server-card+json"},
                     "url": {**_HTTPS, "pattern": "^https://.*/server-card$"},
-                },
-                displayName={"type": "string", "minLength": 1},
+                }
             ),
         },
     }

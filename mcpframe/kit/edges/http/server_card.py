@@ -63,7 +63,11 @@ def card_routes(card: Mapping[str, Any], endpoint: str) -> list[Route]:
 
 
 def ai_catalog(card: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the AI Catalog with one entry, for the server of a card."""
+    """Return the AI Catalog with one entry, for the server of a card.
+
+    Members that the card has are left out, as the specification wants it: `displayName` is for artifacts without a name
+    of their own, and a card has its title, or else its name.
+    """
     remote = card["remotes"][0]["url"]
     name = card["name"].partition("/")[2]
     return {
@@ -71,7 +75,6 @@ def ai_catalog(card: Mapping[str, Any]) -> dict[str, Any]:
         "entries": [
             {
                 "identifier": f"urn:air:{urlsplit(remote).hostname}:mcp:{name}",
-                "displayName": card.get("title") or name,
                 "type": _CARD_TYPE,
                 "url": remote + CARD_SUFFIX,
             }

@@ -36,6 +36,7 @@ def test_a_card_and_the_catalog_that_leads_to_it() -> None:
         [entry] = catalog.json()["entries"]
         assert entry["identifier"] == "urn:air:mcp.example.com:mcp:pi"
         assert entry["url"] == "https://mcp.example.com/mcp/server-card"
+        assert not {"displayName", "description", "version"} & set(entry)  # the card has them
         card = http.get(f"{PATH}/server-card")
         assert card.json() == CARD
         assert [each.headers["content-type"] for each in (catalog, card)] == [
