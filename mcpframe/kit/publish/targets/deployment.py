@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -16,9 +16,23 @@ from mcpframe.kit.static_hosts.known import CONFIGURATION
 from mcpframe.kit.static_hosts.static_host import StaticHost
 
 BUILD_LOCK = "build-requirements.txt"
-"""The lock file of a project for the hosts that build it: what mcpframe needs there, with hashes."""
-_KIT = "mcpframe[author,node]"
-_LOCKED_KIT = re.compile(r"(?m)^mcpframe(?:\[[^\]]*\])?==(\S+)(?: ;[^\\\n]*)? \\\n +--hash=")
+"""The lock file of a project for the hosts that build or test it: what mcpframe needs there, with hashes."""
+BUILDS, TESTS = ("author", "node"), ("node", "test")
+"""The extras of mcpframe with which a host builds a site, and those with which it runs a project's tests, too."""
+_LOCKED_KIT = re.compile(r"(?m)^mcpframe(?:\[([^\]]*)\])?==(\S+)(?: ;[^\\\n]*)? \\\n +--hash=")
+
+
+@dataclass(frozen=True)
+class BuildLock:
+    """The mcpframe of a project's `BUILD_LOCK`.
+
+    Attributes:
+        version: Its version.
+        extras: Its extras, with those that they include.
+    """
+
+    version: str
+    extras: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -49,8 +63,8 @@ class Deployment:
         return self.out.relative_to(self.base).as_posix()
 
     @property
-    def locked_version(self) -> str | None:
-        """The version of mcpframe in the project's `BUILD_LOCK`; None without such a file.
+    def lock(self) -> BuildLock | None:
+        """What the project's `BUILD_LOCK` has; None without such a file.
 
         Raises:
             PublishError: The file has no version of mcpframe with its hashes.
@@ -60,36 +74,45 @@ class Deployment:
             return None
         found = _LOCKED_KIT.search(path.read_text("utf-8"))
         if found is None:
-            raise PublishError(f"{path} has no mcpframe with hashes. Write it anew: {_lock_command()}")
-        return found[1]
+            raise PublishError(f"{path} has no mcpframe with hashes. Write it anew: {_lock_command(BUILDS)}")
+        extras = {each.strip() for each in (found[1] or "").split(",")}
+        return BuildLock(found[2], frozenset(extras | {"author"} if "test" in extras else extras))
 
-    def install_command(self, root: Path) -> str:
+    def install_command(self, root: Path, extras: Sequence[str] = BUILDS) -> str:
         """Return the command that installs mcpframe where a host builds, for a shell in a folder above the project.
 
+        Args:
+            extras: The extras that are needed there.
+
         Raises:
-            PublishError: As for `locked_version`.
+            PublishError: As for `lock`.
         """
-        if self.locked_version is None:
-            return f'pip install "{_KIT}=={version("mcpframe")}"'
+        lock = self.lock
+        if lock is None or not lock.extras.issuperset(extras):
+            return f'pip install "{_kit(extras, lock.version if lock else version("mcpframe"))}"'
         path = (self.project / BUILD_LOCK).relative_to(root).as_posix()
         return shlex.join(["pip", "install", "--require-hashes", "-r", path])
 
-    def install_remarks(self, target: str) -> tuple[str, ...]:
+    def install_remarks(self, target: str, extras: Sequence[str] = BUILDS) -> tuple[str, ...]:
         """Return what its author should know of the version that a host builds with.
 
         Args:
             target: The target's name on the command line.
+            extras: The extras that are needed there.
         """
-        own, locked = version("mcpframe"), self.locked_version
-        if locked is None:
+        own, lock = version("mcpframe"), self.lock
+        if lock is None:
             unlocked = f"for hashes of all that is installed there, write {BUILD_LOCK}, and run this again"
             return (
                 f"it builds with mcpframe {own}, as you do: after an upgrade, run mcpframe publish {target} again",
-                f"{unlocked}: {_lock_command()}",
+                f"{unlocked}: {_lock_command(extras)}",
             )
-        if locked == own:
+        if missing := [each for each in extras if each not in lock.extras]:
+            text = f"{BUILD_LOCK} lacks mcpframe[{','.join(missing)}], so not all that is installed there has hashes"
+            return (f"{text}: {_lock_command(extras)}",)
+        if lock.version == own:
             return (f"it builds with mcpframe {own} of {BUILD_LOCK}: after an upgrade, write that file anew",)
-        return (f"it builds with mcpframe {locked} of {BUILD_LOCK}, and you with {own}: {_lock_command()}",)
+        return (f"it builds with mcpframe {lock.version} of {BUILD_LOCK}, and you with {own}: {_lock_command(extras)}",)
 
     def build_command(self, root: Path) -> str:
         """Return the command that builds the site, for a shell in a folder.
@@ -138,9 +161,13 @@ FRAMED_BY_ANY = (
 """What a site has not without headers of its own."""
 
 
-def _lock_command() -> str:
+def _kit(extras: Sequence[str], of: str) -> str:
+    return f"mcpframe[{','.join(extras)}]=={of}"
+
+
+def _lock_command(extras: Sequence[str]) -> str:
     compiled = f"uv pip compile --universal --generate-hashes --output-file {BUILD_LOCK} -"
-    return f"echo '{_KIT}=={version('mcpframe')}' | {compiled}"
+    return f"echo '{_kit(extras, version('mcpframe'))}' | {compiled}"
 
 
 def without_copies(site: Deployment) -> str:

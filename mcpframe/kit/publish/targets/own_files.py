@@ -44,6 +44,16 @@ def is_own(text: str) -> bool:
     return bool(_MARK.search(text)) and signed(text) == text
 
 
+def is_own_file(path: Path) -> bool:
+    """Return whether a file is there that mcpframe has written, and nobody has edited.
+
+    Raises:
+        PublishError: It cannot be read.
+    """
+    text = _read(path)
+    return text is not None and is_own(text)
+
+
 def write_own(files: Mapping[Path, str]) -> dict[Path, State]:
     """Write texts, each signed. None is written if one of the files is its author's.
 

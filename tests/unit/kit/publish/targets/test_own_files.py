@@ -69,7 +69,8 @@ def test_a_link_to_nowhere_is_its_author_s_too(tmp_path: Path) -> None:
     assert path.is_symlink()
 
 
-def test_the_workflow_of_a_new_project_is_an_own_file() -> None:
-    text = (static_dir() / "new" / "pages.yml").read_text("utf-8")
-    assert f'pip install "mcpframe[author,node]=={version("mcpframe")}"\n' in text
-    assert is_own(text), f"sign it: {signed(text).splitlines()[2]}"
+@pytest.mark.parametrize(("name", "extras"), [("pages.yml", "author,node"), ("workflow.yml", "node,test")])
+def test_a_workflow_of_a_new_project_is_an_own_file(name: str, extras: str) -> None:
+    text = (static_dir() / "new" / name).read_text("utf-8")
+    assert f'pip install "mcpframe[{extras}]=={version("mcpframe")}"\n' in text
+    assert is_own(text), f"sign it: {signed(text).splitlines()[1:3]}"

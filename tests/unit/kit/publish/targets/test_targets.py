@@ -16,12 +16,13 @@ from typing import Any
 
 import pytest
 
+from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import PublishError
 from mcpframe.kit.cli.main import main
 from mcpframe.kit.publish.targets.costs import costs_of
 from mcpframe.kit.publish.targets.deployment import BUILD_LOCK, Deployment
 from mcpframe.kit.publish.targets.known import TARGETS
-from mcpframe.kit.publish.targets.own_files import is_own
+from mcpframe.kit.publish.targets.own_files import MARKED, is_own, signed
 from mcpframe.kit.publish.targets.prepare import deployment_of, prepare
 from mcpframe.kit.static_hosts.rules import FRESH, IMMUTABLE
 from tests.support.small_site import FILES, POLICY
@@ -113,6 +114,34 @@ def test_a_host_builds_with_the_version_that_has_built_here(project: Path, site:
     lock.write_text("mcpframe==0.0.1\n")
     with pytest.raises(PublishError, match="no mcpframe with hashes"):
         prepare(site, TARGETS["netlify"])
+
+
+def test_the_tests_of_a_new_project_run_with_the_same_mcpframe(site: Deployment) -> None:
+    target, tests = TARGETS["github-pages"], site.project / ".github/workflows/test.yml"
+    tests.parent.mkdir(parents=True)
+    new = (static_dir() / "new" / "workflow.yml").read_bytes()
+    tests.write_bytes(new)
+    assert prepare(site, target).files[tests] == "unchanged"
+    tests.write_text(signed(MARKED + new.decode().partition("\n")[2].replace(f"=={version('mcpframe')}", "==0.0.1")))
+    prepared = prepare(site, target)
+    assert prepared.files[tests] == "renewed"
+    assert tests.read_bytes() == new
+    kit = f"mcpframe[node,test]=={version('mcpframe')}"
+    assert f"echo '{kit}' | uv pip compile" in " ".join(prepared.remarks)
+
+    lock = site.project / BUILD_LOCK
+    for extras, locked in (("node,test", [True, True]), ("author,node", [True, False])):
+        lock.write_text(f"mcpframe[{extras}]==0.0.1 \\\n    --hash=sha256:00\n")
+        remarks = " ".join(prepare(site, target).remarks)
+        texts = [path.read_text("utf-8") for path in (site.project / WRITTEN["github-pages"][0], tests)]
+        assert [f"pip install --require-hashes -r {BUILD_LOCK}\n" in text for text in texts] == locked
+        assert all(is_own(text) for text in texts)
+        assert ("lacks mcpframe[test]" in remarks) == (not all(locked))
+    assert 'pip install "mcpframe[node,test]==0.0.1"\n' in texts[1]
+
+    tests.write_text("name: mine\n")
+    assert tests not in prepare(site, target).files
+    assert tests.read_text() == "name: mine\n"
 
 
 def test_a_host_builds_a_page_that_can_be_installed_as_one(site: Deployment) -> None:
