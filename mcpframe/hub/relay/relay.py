@@ -14,10 +14,8 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-from mcpframe.frame.core import jsonrpc, payload
+from mcpframe.frame.core import jsonrpc
 from mcpframe.frame.core.errors import MessageError
-from mcpframe.frame.core.limits import LISTED_TOOLS
-from mcpframe.frame.core.paging import Paging
 from mcpframe.frame.core.requests import Request, Requests
 from mcpframe.frame.waiting.clock import Alarm, Clock
 from mcpframe.hub.core import limits
@@ -34,10 +32,14 @@ from mcpframe.hub.core.messages import (
     ToolList,
 )
 from mcpframe.hub.core.names import domain_of
+from mcpframe.hub.relay.page_lists import Lists, PageLists
 
 log = logging.getLogger(__name__)
 
 PROTOCOL_VERSION = "2025-11-25"
+
+_TOOLS, *_OTHERS = LISTS
+_TOOLS_CHANGED, _RESOURCES_CHANGED = LIST_CHANGES
 
 _Answered = Callable[[Json], None]
 
@@ -75,12 +77,15 @@ class Relay:
         self._requests: Requests[str, PageRequest | _Answered] = Requests(ids)
         """The hub's calls and reads, and this client's own requests with the function that takes the answer."""
         self._alarm = Alarm(clock, self._expire)
-        self._methods = ["tools/list"]
-        """The requests for the lists that the page has."""
-        self._listed: dict[str, list[Any]] | None = None
+        self._tools, self._others = (
+            PageLists(methods, self._ask, read, clock, domain_of(url))
+            for methods, read in (([_TOOLS], self._tools_are_read), (_OTHERS, self._are_read))
+        )
+        self._has_others = False
+        self._known: Lists = {}
+        self._listed: Lists | None = None
         self._browser: frozenset[str] = frozenset()
-        self._notifies = self._lists = self._again = self._unread = self._refreshes = self._closed = False
-        self._stop_timer: Callable[[], None] = lambda: None
+        self._refreshes = self._closed = False
 
     @property
     def names(self) -> frozenset[str]:
@@ -116,8 +121,10 @@ class Relay:
             self._answered(id_, message)
         elif id_ is not None:
             self._asked(id_, message["method"])
-        elif message["method"] in LIST_CHANGES:
-            self._changed()
+        elif message["method"] == _TOOLS_CHANGED:
+            self._tools.changed()
+        elif message["method"] == _RESOURCES_CHANGED and self._lists_others:
+            self._others.changed()
         elif message["method"] == "notifications/progress":
             self._progressed(message.get("params") or {})
 
@@ -135,7 +142,9 @@ class Relay:
             self._cancel(message)
         else:
             self._refreshes = True
-            self._list()
+            self._tools.read()
+            if self._lists_others:
+                self._others.read()
 
     def page_ended(self) -> None:
         """Note that the page's server has stopped: its tools are removed, and calls fail."""
@@ -153,7 +162,8 @@ class Relay:
         if self._closed:
             return
         self._closed = True
-        self._stop_timer()
+        self._tools.stop()
+        self._others.stop()
         self._requests.take_all()
         self._alarm.set(None)
         self.on_close()
@@ -202,87 +212,49 @@ class Relay:
             return
         capabilities = message["result"].get("capabilities")
         capabilities = capabilities if isinstance(capabilities, dict) else {}
-        if isinstance(capabilities.get("resources"), dict):
-            self._methods = list(LISTS)
-        declared = (capabilities.get(method.partition("/")[0]) for method in self._methods)
-        self._notifies = all(isinstance(each, dict) and each.get("listChanged") is True for each in declared)
+        self._has_others = isinstance(capabilities.get("resources"), dict)
+        self._tools.measures = self._others.measures = self._has_others
+        for lists, kind in ((self._tools, "tools"), (self._others, "resources")):
+            declared = capabilities.get(kind)
+            lists.notifies = isinstance(declared, dict) and declared.get("listChanged") is True
         self._browser = capabilities_of(capabilities.get("browser"))
         self._post("notifications/initialized", {})
-        self._list()
+        self._tools.read()
 
-    # The lists of tools and resources
+    # The lists of tools and resources: the page's tools do not wait for its resources
 
-    def _changed(self) -> None:
-        """Read the lists a little later, once for all changes until then."""
-        if not self._again:
-            self._again = True
-            self._set_timer(limits.LIST_DEBOUNCE_SECONDS)
+    @property
+    def _lists_others(self) -> bool:
+        """Whether the resources are read: not before the tools, as the hub takes any list for a page's first one."""
+        return self._has_others and self._listed is not None
 
-    def _set_timer(self, seconds: float) -> None:
-        self._stop_timer()
-        self._stop_timer = self._clock.call_later(seconds, self._list)
+    def _tools_are_read(self, listed: Lists) -> None:
+        is_first = self._listed is None
+        refreshes, self._refreshes = self._refreshes and bool(listed), self._refreshes and not listed
+        self._are_read(listed, refreshes=refreshes)
+        if is_first and self._lists_others:
+            self._others.read()
 
-    def _list(self) -> None:
-        if self._lists:
-            self._again = True  # a change meanwhile: read once more afterwards
+    def _are_read(self, listed: Lists, *, refreshes: bool = False) -> None:
+        """Send the lists of the page if they differ from the last ones, or the hub has asked for them.
+
+        Args:
+            listed: Those that could be read.
+        """
+        self._known |= listed
+        if not self._known or self._closed:
             return
-        self._stop_timer()
-        self._lists, self._again, self._unread = True, False, False
-        self._ask_list({}, 0)
-
-    def _ask_list(self, listed: dict[str, list[Any]], length: int) -> None:
-        """Ask for the first list that is not there yet; without one, all are read."""
-        method = next((each for each in self._methods if LISTS[each] not in listed), None)
-        if method is None:
-            self._read(listed)
-        else:
-            listed[LISTS[method]] = []
-            self._ask_page(method, Paging(limits.RELAYED_PAGES), listed, length)
-
-    def _ask_page(self, method: str, pages: Paging, listed: dict[str, list[Any]], length: int) -> None:
-        member = LISTS[method]
-        items = listed[member]
-
-        def answered(message: Json) -> None:
-            result = message.get("result")
-            if not isinstance(result, dict) or not isinstance(result.get(member), list):
-                error = result if "error" not in message else message["error"].get("message")
-                log.warning("The list of %s of %s cannot be read: %.200s", member, domain_of(self._url), error)
-                self._unread = True
-                if member == "tools":
-                    self._read(None)
-                else:  # which costs no tools
-                    self._ask_list(listed, length)
-                return
-            following = result.get("nextCursor")
-            is_whole = len(self._methods) == 1 and pages.cursor is None and following is None
-            size = length if is_whole else length + len(payload.encode(result[member]))
-            if size < limits.HUB_MESSAGE_BYTES:
-                items.extend(result[member][: LISTED_TOOLS - len(items)])
-                pages.follow(following)
-                if pages.more and len(items) < LISTED_TOOLS:
-                    self._ask_page(method, pages, listed, size)
-                    return
-            self._ask_list(listed, size)
-
-        self._ask(method, pages.params, answered)
-
-    def _read(self, listed: dict[str, list[Any]] | None) -> None:
-        """Send the lists if they differ from the last ones; None if the tools could not be read."""
-        self._lists = False
-        if listed is not None and (self._refreshes or listed != self._listed):
-            if not listed["tools"]:
+        fits = self._tools.size + self._others.size < limits.HUB_MESSAGE_BYTES
+        known = dict(self._known) if fits else {LISTS[_TOOLS]: self._known[LISTS[_TOOLS]]}  # which costs no tools
+        if refreshes or known != self._listed:
+            if not known["tools"]:
                 log.info("The page has no tools at present.")
-            self._send(listed)
-        if self._again:
-            self._set_timer(limits.LIST_DEBOUNCE_SECONDS)
-        elif not self._notifies or self._unread:
-            self._set_timer(limits.LIST_POLL_SECONDS)
+            self._send(known)
 
-    def _send(self, listed: dict[str, list[Any]]) -> None:
+    def _send(self, listed: Lists) -> None:
         first = self._listed is None and any(listed.values())
         url = self._url if first else None
-        self._listed, self._refreshes = listed, False
+        self._listed = listed
         resources, templates = (listed.get(member, ()) for member in ("resources", "resourceTemplates"))
         self._to_hub(ToolList(listed.get("tools", []), first, url, self._browser, resources, templates))
 

@@ -17,6 +17,7 @@ from mcp_types import jsonrpc_message_adapter
 
 from mcpframe.frame.core.limits import LISTED_TOOLS
 from mcpframe.frame.waiting.clock import LoopClock
+from mcpframe.hub.core import limits
 from mcpframe.hub.core.messages import (
     CallCancelled,
     RefreshRequest,
@@ -364,11 +365,15 @@ async def test_resources_and_templates_are_sent_with_the_tools() -> None:
     page = PageWithResources()
     page.relay.start()
     two = [NOTE, {**NOTE, "uri": "notes://two"}]
-    assert page.sent == [ToolList([tool("a")], True, "https://a.example/", frozenset(), two, [KEPT])]
+    assert page.sent == [
+        ToolList([tool("a")], True, "https://a.example/"),
+        ToolList([tool("a")], False, None, frozenset(), two, [KEPT]),
+    ]
     page.pages["resources/list"] = [[]]
     page.relay.from_page({"jsonrpc": "2.0", "method": "notifications/resources/list_changed"})
     await page.clock.pass_(0.6)
-    assert page.sent[1:] == [ToolList([tool("a")], False, None, frozenset(), [], [KEPT])]
+    assert page.said.count("tools/list") == 1
+    assert page.sent[2:] == [ToolList([tool("a")], False, None, frozenset(), [], [KEPT])]
     asked = len(page.said)
     await page.clock.pass_(200)
     assert len(page.said) == asked  # it notifies
@@ -380,12 +385,67 @@ async def test_resources_and_templates_are_sent_with_the_tools() -> None:
 async def test_lists_of_resources_that_may_change_or_failed_are_asked_for_again(notifies: bool, fails: bool) -> None:
     page = PageWithResources(notifies=notifies, fails=fails)
     page.relay.start()
-    [sent] = page.sent
+    _, sent = page.sent
     assert (sent.tools, bool(sent.resources), sent.templates) == ([tool("a")], not fails, [KEPT])
     page.fails = False
     page.pages["resources/list"] = [[NOTE]]
     await page.clock.pass_(61)
-    assert [page.sent[-1].resources, len(page.sent)] == [[NOTE], 2]
+    assert [page.sent[-1].resources, len(page.sent)] == [[NOTE], 3]
+    page.fails = True  # which takes nothing away
+    await page.clock.pass_(61)
+    assert len(page.sent) == 3
+    assert page.said.count("tools/list") == 1
+
+
+class PageWithSlowResources(PageWithResources):
+    """A page server that does not answer requests for its resources by itself."""
+
+    def hear(self, message: Any) -> None:
+        if message.get("method") != "resources/list":
+            super().hear(message)
+        else:
+            self.posted.append(message)
+
+
+async def test_tools_do_not_wait_for_resources_that_are_never_listed() -> None:
+    page = PageWithSlowResources()
+    page.relay.start()
+    assert page.sent == [ToolList([tool("a")], True, "https://a.example/")]
+    page.changes(tool("b"))
+    await page.clock.pass_(0.5)
+    assert page.sent[1:] == [ToolList([tool("b")], False)]
+    page.relay.from_hub(RefreshRequest())
+    assert page.sent[2:] == [ToolList([tool("b")], False)]
+    await page.clock.pass_(10)  # the page's time is over: templates are there without resources
+    assert page.sent[3:] == [ToolList([tool("b")], False, None, frozenset(), (), [KEPT])]
+    await page.clock.pass_(1)
+    page.answer(page.posted[-1], {"resources": [NOTE]})
+    assert page.sent[4:] == [ToolList([tool("b")], False, None, frozenset(), [NOTE], [KEPT])]
+    assert page.relay.pending == 0
+
+
+async def test_resources_are_not_taken_for_a_page_s_first_list() -> None:
+    page = PageWithResources()
+    page.silent = True
+    page.relay.start()
+    page.answer(page.posted[0], {"protocolVersion": "2025-06-18", "capabilities": page.capabilities})
+    page.relay.from_page({"jsonrpc": "2.0", "method": "notifications/resources/list_changed"})
+    await page.clock.pass_(1)
+    assert page.said == ["initialize", "notifications/initialized", "tools/list"]
+    page.silent = False
+    page.answer(page.posted[2], {"tools": [tool("a")]})
+    assert [len(each.resources) for each in page.sent] == [0, 2]
+
+
+async def test_lists_that_are_too_large_together_cost_no_tools(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "HUB_MESSAGE_BYTES", 1000)
+    page = PageWithResources()
+    page.tools = [tool("a", description="x" * 900)]
+    page.relay.start()
+    assert page.sent == [ToolList(page.tools, True, "https://a.example/")]
+    page.changes(tool("a"))
+    await page.clock.pass_(0.5)
+    assert [len(each.resources) for each in page.sent] == [0, 2]
 
 
 async def test_reads_are_passed_on_with_their_progress_results_and_failures() -> None:
