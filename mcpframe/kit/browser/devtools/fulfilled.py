@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import base64
 import secrets
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,13 +24,33 @@ _MOST = 70_000_000
 """The largest body, in bytes: Chromium ends DevTools at a command of 100 MB, and base64 adds a third."""
 
 _AT_ONCE = 4
-"""The most requests of a browser that are answered at once: after a kill many pages load their 12 MB at the same time,
-of which several copies would be in memory."""
+"""The most requests of a browser that are answered at once: so also the most files for it that are in memory."""
+
+_PIECE = 3 << 16
+"""Bytes of a piece: divisible by 3, so that the base64 of the pieces, one after the other, is that of the file."""
 
 _SECONDS = 30.0
-_NOT_ASKED = {"host", "connection", "accept-encoding", "if-none-match", "if-modified-since"}
+_ASKED = ("origin", "range", "if-range")
+"""Headers that an answer depends on: all others of the browser are left out, so that its answer is any browser's."""
 _NOT_ANSWERED = {"connection", "content-encoding", "content-length", "keep-alive", "transfer-encoding"}
 """Headers of one hop. A body that is given over DevTools is not decompressed, so none is compressed."""
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """An answer of a site as DevTools take it; the body is pieces of base64."""
+
+    status: int
+    headers: Sequence[Mapping[str, str]]
+    body: Sequence[str]
+
+
+@dataclass
+class _Shared:
+    """An answer for all requests that wait for it, and their number."""
+
+    answer: asyncio.Task[_Answer]
+    waiting: int = 0
 
 
 class FulfilledSites:
@@ -42,6 +64,7 @@ class FulfilledSites:
         self._ports = dict(ports)
         self._base = f"/{secrets.token_hex(16)}"
         self._answers: set[asyncio.Task[None]] = set()
+        self._shared: dict[tuple[str, ...], _Shared] = {}
         # Without the proxy of the environment, and without its log, which would have the random path.
         self._client = httpx2.AsyncClient(trust_env=False, timeout=_SECONDS)
 
@@ -76,40 +99,68 @@ class FulfilledSites:
     async def _in_turn(self, devtools: DevTools, few: asyncio.Semaphore, id_: str, request: Mapping[str, Any]) -> None:
         async with few:
             if not devtools.closed.done():
-                given = await self._answer(devtools, id_, request)
-                await asyncio.wait([given], timeout=_SECONDS)
+                await self._answer(devtools, id_, request)
 
-    async def _answer(self, devtools: DevTools, id_: str, request: Mapping[str, Any]) -> asyncio.Future[dict[str, Any]]:
-        """Answer a request; the future is done once the browser has taken the answer."""
+    async def _answer(self, devtools: DevTools, id_: str, request: Mapping[str, Any]) -> None:
+        """Answer a request, and wait until the browser has taken the answer."""
         try:
-            response = await self._fetched(request)
+            async with self._answer_to(request) as answer:
+                given = devtools.post(
+                    "Fetch.fulfillRequest",
+                    body=answer.body,
+                    requestId=id_,
+                    responseCode=answer.status,
+                    responseHeaders=answer.headers,
+                )
+                await asyncio.wait([given], timeout=_SECONDS)
         except (httpx2.HTTPError, httpx2.InvalidURL, ValueError):
-            return devtools.post("Fetch.failRequest", requestId=id_, errorReason="Failed")
-        return devtools.post(
-            "Fetch.fulfillRequest",
-            requestId=id_,
-            responseCode=response.status_code,
-            responseHeaders=[
-                {"name": name, "value": value}
-                for name, value in response.headers.multi_items()
-                if name.lower() not in _NOT_ANSWERED
-            ],
-            body=base64.b64encode(response.content).decode(),
-        )
+            devtools.post("Fetch.failRequest", requestId=id_, errorReason="Failed")
 
-    async def _fetched(self, request: Mapping[str, Any]) -> httpx2.Response:
-        parts = urlsplit(request["url"])
-        if request["method"] not in ("GET", "HEAD"):
+    @asynccontextmanager
+    async def _answer_to(self, request: Mapping[str, Any]) -> AsyncIterator[_Answer]:
+        """Yield the answer of a site. It is asked once by all who wait for the same at the same time.
+
+        Raises:
+            ValueError: The request is none that is answered, or the answer is too large.
+            HTTPError: The site gives no answer.
+        """
+        url = urlsplit(request["url"])._replace(fragment="").geturl()
+        given = {name.lower(): value for name, value in request["headers"].items()}
+        headers = {name: given[name] for name in _ASKED if name in given}
+        key = (request["method"], url, *map(repr, headers.items()))
+        shared = self._shared.get(key)
+        if shared is None:
+            fetching = asyncio.ensure_future(self._fetched(request["method"], url, headers))
+            shared = self._shared[key] = _Shared(fetching)
+        shared.waiting += 1
+        try:
+            yield await asyncio.shield(shared.answer)
+        finally:
+            shared.waiting -= 1
+            if not shared.waiting:
+                del self._shared[key]
+                shared.answer.cancel()
+                await asyncio.wait([shared.answer])
+
+    async def _fetched(self, method: str, url: str, headers: Mapping[str, str]) -> _Answer:
+        parts = urlsplit(url)
+        if method not in ("GET", "HEAD"):
             raise ValueError("The sites are only read.")
-        headers = {name: value for name, value in request["headers"].items() if name.lower() not in _NOT_ASKED}
         local = parts._replace(
-            netloc=f"127.0.0.1:{self._ports[parts.netloc]}", path=parts.path.removeprefix(self._base), fragment=""
+            netloc=f"127.0.0.1:{self._ports[parts.netloc]}", path=parts.path.removeprefix(self._base)
         )
-        response = await self._client.request(
-            request["method"],
-            local.geturl(),
-            headers={**headers, "Host": parts.netloc, "Accept-Encoding": "identity"},
-        )
-        if len(response.content) > _MOST:
-            raise ValueError("The file is too large for DevTools.")
-        return response
+        sent = {**headers, "Host": parts.netloc, "Accept-Encoding": "identity"}
+        body: list[str] = []
+        size = 0
+        async with self._client.stream(method, local.geturl(), headers=sent) as response:
+            async for piece in response.aiter_bytes(_PIECE):
+                size += len(piece)
+                if size > _MOST:
+                    raise ValueError("The file is too large for DevTools.")
+                body.append(base64.b64encode(piece).decode())
+        answered = [
+            {"name": name, "value": value}
+            for name, value in response.headers.multi_items()
+            if name.lower() not in _NOT_ANSWERED
+        ]
+        return _Answer(response.status_code, answered, body)

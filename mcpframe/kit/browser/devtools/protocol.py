@@ -11,7 +11,7 @@ import asyncio
 import itertools
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -42,8 +42,12 @@ class DevToolsWire(Protocol):
         """Return the next message. Raises `EOFError` or `OSError` when the browser is gone."""
         ...
 
-    def send(self, text: str) -> None:
-        """Send a message, in order. It is lost if the browser is gone."""
+    def send(self, *pieces: str) -> None:
+        """Send a message, in order. It is lost if the browser is gone.
+
+        Args:
+            pieces: Its text: a large one is nowhere in memory as a whole.
+        """
         ...
 
     def close(self) -> None:
@@ -81,18 +85,30 @@ class DevTools:
         async with within(_ANSWER_SECONDS, self._given_up):
             return await self.post(method, session, **params)
 
-    def post(self, method: str, session: str = "", /, **params: Any) -> asyncio.Future[dict[str, Any]]:
-        """Send a command, in order with the others, and return a future of its result. Otherwise like `command`."""
+    def post(
+        self, method: str, session: str = "", /, *, body: str | Sequence[str] = (), **params: Any
+    ) -> asyncio.Future[dict[str, Any]]:
+        """Send a command, in order with the others, and return a future of its result. Otherwise like `command`.
+
+        Args:
+            body: The parameter `body`, if it has one: base64, which may be in pieces.
+        """
         result: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         result.add_done_callback(_look_at_failure)
         if self.closed.done():
             result.set_exception(BrowserGone("The browser has ended."))
             return result
         command = self._commands.open(_Command(result, session))
-        message: dict[str, Any] = {"id": command.id, "method": method, "params": params}
+        message: dict[str, Any] = {"id": command.id, "method": method}
         if session:
             message["sessionId"] = session
-        self._wire.send(json.dumps(message, separators=(",", ":")))
+        if body:
+            params["body"] = ""
+        text = json.dumps({**message, "params": params}, separators=(",", ":"))
+        if body:  # before the last quotation mark
+            self._wire.send(text[:-3], *([body] if isinstance(body, str) else body), text[-3:])
+        else:
+            self._wire.send(text)
         return result
 
     def handle(self, session: str, handler: EventHandler | None) -> None:
@@ -215,8 +231,8 @@ class _Pipes:
                 return instead.encode()
             head = b""
 
-    def send(self, text: str) -> None:
-        self._writer.write(text.encode() + b"\0")
+    def send(self, *pieces: str) -> None:
+        self._writer.writelines([*(piece.encode() for piece in pieces), b"\0"])
 
     def close(self) -> None:
         self._writer.close()

@@ -98,11 +98,13 @@ class WebSocketWire:
             elif isinstance(event, CloseConnection):
                 raise EOFError
 
-    def send(self, text: str) -> None:
-        """Send a message. It is lost if the connection has ended."""
+    def send(self, *pieces: str) -> None:
+        """Send a message, each piece in a frame of its own. It is lost if the connection has ended."""
         if not self._writer.is_closing():
             try:
-                self._writer.write(self._protocol.send(TextMessage(text)))
+                for number, piece in enumerate(pieces, 1):
+                    is_last = number == len(pieces)
+                    self._writer.write(self._protocol.send(TextMessage(piece, message_finished=is_last)))
             except ProtocolError:
                 self._writer.close()
 

@@ -23,8 +23,11 @@ async def test_commands_are_answered_over_it_and_its_end_is_the_browsers() -> No
         text = "\u00e9\U0001f600" * 200_000
         for params in ({"a": 1}, {"text": text}):
             assert (await devtools.command("echo", **params))["params"] == params
+        for body in ("YQ==", ["YWJj" * 100_000, "ZGVm" * 100_000, "Zw=="]):
+            params = {"a": '"}}', "body": "".join(body)}
+            assert (await devtools.command("echo", a='"}}', body=body))["params"] == params
         assert browser.targets == ["/json/version", "/devtools/browser/abc"]
-        assert browser.pongs == 2
+        assert browser.pongs == 4
         with pytest.raises(BrowserGone):
             await devtools.command("close")
         assert devtools.closed.done()
