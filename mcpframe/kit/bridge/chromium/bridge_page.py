@@ -146,8 +146,8 @@ class BridgePage:
                         devtools.post("Emulation.setFocusEmulationEnabled", session, enabled=True)
                     return
         raise PageFailed(
-            f"The bridge's own page did not start within {_HELLO_SECONDS[-1]:.0f} s: the machine of its browser is overloaded,"
-            " or mcpframe is to be installed again."
+            f"The bridge's own page did not start within {_HELLO_SECONDS[-1]:.0f} s: the machine of its browser is"
+            " overloaded, or mcpframe is to be installed again."
         )
 
     async def open(self, framed: FramedPage) -> None:

@@ -17,8 +17,8 @@ _FURTHER_ATTEMPTS = 2
 """How often a page is opened again whose browser was lost before the handshake."""
 
 _AT_ONCE = 4
-"""How many pages are opened at once for each browser. When one is lost, all its sessions want new pages: opened together,
-none of them would have started before its deadline.
+"""How many pages are opened at once for each browser. When one is lost, all its sessions want new pages: opened
+together, none of them would have started before its deadline.
 """
 
 
@@ -53,8 +53,8 @@ class Pages:
     async def open(self, listener: PageListener) -> BridgePage:
         """Open a page and shake hands with the server in it. A later page of the same listener has the stored values.
 
-        It is opened once its turn comes, before which no deadline begins. A browser that is lost meanwhile is replaced by
-        another one, but not for ever.
+        It is opened once its turn comes, before which no deadline begins. A browser that is lost meanwhile is replaced
+        by another one, but not for ever.
 
         Raises:
             BridgeError: there will be no session; the message says why.
