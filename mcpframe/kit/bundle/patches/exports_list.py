@@ -1,6 +1,7 @@
-"""Python's exports are a list of names, and variables that nothing reads are left out.
+"""The names of Python's exports are read from its WebAssembly, and variables that nothing reads are left out.
 
-Emscripten writes four names and an assignment for each export of the main module: a third of the script.
+Emscripten writes four names and an assignment for each export of the main module: a third of the script. It leaves out
+those of the C++ library, which only the linker looks up, and four that it names elsewhere.
 
 Upstream: https://github.com/emscripten-core/emscripten/pull/24384 has the function that is replaced here;
 https://github.com/emscripten-core/emscripten/pull/7505 added a loop in its place (`DECLARE_ASM_MODULE_EXPORTS=0`),
@@ -18,36 +19,28 @@ EXPORTS = re.compile(
 )
 _EXPORT = re.compile(rb'_([\w$]+)=Module\["_\1"\]=wasmExports\["\1"\](\.value>>>0)?')
 _NAME = re.compile(rb"[A-Za-z_$][\w$]*")
+_ALL = (
+    b"for(const[name,value]of Object.entries(wasmExports))"
+    b"if(!/^_Z|^(?:memory|__indirect_function_table|__wasm_call_ctors|__main_argc_argv)$/.test(name))"
+    # Globals are addresses, but for this one, which changes.
+    b'Module["_"+name]=value.value===undefined||name=="__stack_pointer"?value:value.value>>>0'
+)
 
 
 def _apply(script: bytes) -> bytes:
     found = EXPORTS.search(script)
     if not found:
         raise DoesNotApply
-    functions: list[bytes] = []
-    values: list[bytes] = []
-    others: list[bytes] = []
-    for statement in found[2].split(b";"):
-        export = _EXPORT.fullmatch(statement)
-        if export:
-            (values if export[2] else functions).append(export[1])
-        else:
-            others.append(statement)
+    statements = found[2].split(b";")
+    others = [statement for statement in statements if not _EXPORT.fullmatch(statement)]
+    listed = {b"_" + export[1] for statement in statements if (export := _EXPORT.fullmatch(statement))}
     before, after = script[: found.start()], script[found.end() :]
     read = set(_NAME.findall(before)) | set(_NAME.findall(after)) | set(_NAME.findall(b";".join(others)))
     kept = [name for name in found[1].split(b",") if name in read]
-    listed = {b"_" + name for name in functions + values}
     return b"%bvar %b;function assignWasmExports(wasmExports){%b}%b" % (
         before,
         b",".join(kept),
-        b";".join(
-            [
-                b'for(const name of"%b".split(" "))Module["_"+name]=wasmExports[name]' % b" ".join(functions),
-                b'for(const name of"%b".split(" "))Module["_"+name]=wasmExports[name].value>>>0' % b" ".join(values),
-                *(b'%b=Module["%b"]' % (name, name) for name in kept if name in listed),
-                *others,
-            ]
-        ),
+        b";".join([_ALL, *(b'%b=Module["%b"]' % (name, name) for name in kept if name in listed), *others]),
         after,
     )
 

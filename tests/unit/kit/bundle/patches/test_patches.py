@@ -19,7 +19,7 @@ from mcpframe.kit.bundle.patches.patch import Patch
 from mcpframe.kit.bundle.pyodide.version import FILES, VERSION
 from mcpframe.kit.project.pyproject import NpmConfig
 
-RESULT = "4feda29c965ac068e5ebfe608026c6adb79b9bcf621cdaff8653e6fb384fe22f"
+RESULT = "ebc593630be355bdbbc04f601334dbc9c57d59f0171c7f95096432faa18d9d7c"
 """The SHA-256 of the pinned script with all of its patches."""
 
 OTHERS = {
