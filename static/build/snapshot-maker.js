@@ -218,6 +218,8 @@ async function take(job, { startPython, restorePython, paths }) {
   if (!job.continues) {
     pyodide.runPython(job.rehearsal, { filename: "/mcpframe/rehearse.py" });
     await pyodide.runPythonAsync("await rehearse()");
+    const kept = JSON.parse(pyodide.runPython(`drop_modules(${JSON.stringify(job.drops)})`));
+    if (kept.length) return { found: { kept } };
   }
   let drawsOfASeed = 0;
   const packages = JSON.parse(job.packages);

@@ -161,6 +161,31 @@ async def asked() -> str:
 
 
 @server.tool()
+def used() -> str:
+    """Which modules that no start runs are there before one is used, and what they are then."""
+    import asyncio.base_events
+    import inspect, json, sys
+
+    from mcpframe.frame.compat.later_modules import NAMES
+
+    before = sorted(name for name in NAMES if name in sys.modules)
+    flag = inspect.dis.COMPILER_FLAG_NAMES[1]
+    import html, locale, subprocess, sysconfig, tempfile, zipfile
+    from pyodide._package_loader import NamedTemporaryFile, ZipFile
+
+    with tempfile.TemporaryDirectory() as folder:
+        with ZipFile(f"{folder}/some.zip", "w") as packed:
+            packed.writestr("text", "some")
+        is_zip = zipfile.is_zipfile(f"{folder}/some.zip")
+    with NamedTemporaryFile() as file:
+        file.write(b"some")
+    suffix = sysconfig.get_config_var("EXT_SUFFIX")
+    is_same = asyncio.base_events.subprocess is subprocess and type(packed) is zipfile.ZipFile
+    known = [html.unescape("&eacute;"), locale.normalize("de_AT"), inspect.getmodule(tempfile.mkdtemp).__name__]
+    return json.dumps([before, flag, is_zip, suffix, is_same, known])
+
+
+@server.tool()
 def chance() -> list[str]:
     """What has to be another one for everybody."""
     import os, secrets, uuid
@@ -397,6 +422,18 @@ def test_the_client_of_the_sdk_is_imported_when_it_is_used(
     assert answer(call(page, host, f"{serving(plain)}/adder/", "asked")) == expected
 
 
+def test_modules_that_no_start_runs_are_imported_when_they_are_used(
+    page: Page, host: str, serving: Serving, stateful: Path, plain: Path
+) -> None:
+    before, *restored = answer(call(page, host, f"{serving(stateful)}/adder/", "used"))
+    assert RESTORED in starts(page)
+    assert before == []
+    assert restored[0] == "OPTIMIZED"
+    assert restored[3] is True
+    _, *expected = answer(call(page, host, f"{serving(plain)}/adder/", "used"))
+    assert restored == expected
+
+
 def test_chance_is_another_one_for_everybody(page: Page, host: str, serving: Serving, stateful: Path) -> None:
     url = f"{serving(stateful)}/adder/"
     drawn = [json.loads(call(page, host, url, "chance"))["structuredContent"]["result"] for _ in range(2)]
@@ -455,7 +492,11 @@ def test_native_libraries_of_the_author_work(
 
 @pytest.mark.extended
 @pytest.mark.parametrize(
-    ("at_import", "layers"), [("", ["sdk", "server"]), ("KEPT = ctypes.CFUNCTYPE(ctypes.c_int)(lambda: 1)", ["sdk"])]
+    ("at_import", "layers"),
+    [
+        ("", ["sdk", "server"]),
+        ("KEPT = ctypes.CFUNCTYPE(ctypes.c_int)(lambda: 1)", ["sdk", "parts"]),  # with sysconfig, as ctypes imports it
+    ],
 )
 def test_a_restored_page_lacks_no_function_that_native_code_calls(
     page: Page, host: str, serving: Serving, tmp_path: Path, at_import: str, layers: list[str]

@@ -67,7 +67,7 @@ def _set_time_zone(time: Any, january: int, july: int) -> None:
 
 
 def _set_locale() -> None:
-    import locale
+    import _locale as locale  # the module `locale` is not in memory: see `later_modules`
 
     try:
         locale.setlocale(locale.LC_CTYPE, "")

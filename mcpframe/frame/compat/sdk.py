@@ -1,6 +1,6 @@
 """Make the unmodified official SDK importable and correct in Pyodide.
 
-On CPython `prepare` does nothing. In Pyodide it does nine things, each for one reason:
+On CPython `prepare` does nothing. In Pyodide it does ten things, each for one reason:
 
 1. The SDK imports an HTTP stack that a frame never uses: placeholders answer those imports (`placeholders.py`).
 2. rpds-py has no WebAssembly wheel: `rpds.py` stands in for it.
@@ -13,6 +13,7 @@ On CPython `prepare` does nothing. In Pyodide it does nine things, each for one 
 7. `hashlib` lacks `pbkdf2_hmac`, which many packages import: `key_derivation.py` has it.
 8. A page starts without the docstrings that nothing but `help` reads: `docstrings.py` restores them for that.
 9. No server needs the client of the SDK, which `import mcp` imports: `later_client.py` does so when it is used.
+10. A snapshot leaves out modules of the standard library that no start runs: `later_modules.py` finds them.
 
 It does the same for the SDK of 1.x, except for the fourth, which 1.x does not need; `serving.mcp1_failures` has the
 rest for 1.x.
@@ -32,7 +33,7 @@ from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
-from mcpframe.frame.compat import docstrings, event_loops, in_pyodide
+from mcpframe.frame.compat import docstrings, event_loops, in_pyodide, later_modules
 from mcpframe.frame.compat.later_client import LaterClient
 from mcpframe.frame.compat.placeholders import PlaceholderFinder, advice
 from mcpframe.frame.core.errors import SdkError
@@ -108,6 +109,7 @@ def prepare() -> None:
     _build_schemas_on_use()
     event_loops.keep_one()
     docstrings.restore_when_read()
+    sys.meta_path.insert(0, later_modules.FINDER)
     setattr(hashlib, "pbkdf2_hmac", _derived_key)  # noqa: B010
     client = LaterClient(partial(_imported_later, finder))
     with _models_built_on_use(), _pydantic_of(version), client.postponed() if version == 2 else nullcontext():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import logging
-import mimetypes
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import quote
@@ -226,6 +225,8 @@ class HostOfView(Host):
         await self._done("ui/open-link", {"url": url})
 
     async def download(self, name: str, data: str | bytes, mime_type: str | None = None) -> None:
+        import mimetypes  # late: no start needs it
+
         guessed = mime_type or mimetypes.guess_type(name)[0]
         resource: dict[str, Any] = {"uri": f"file:///{quote(name)}"}
         if isinstance(data, str):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from html import escape
 from typing import Any
 
 from mcpframe.frame.core.errors import PageError
+from mcpframe.frame.core.markup import escape
 from mcpframe.frame.results.content import Block
 from mcpframe.frame.results.conversion import Result, converted
 

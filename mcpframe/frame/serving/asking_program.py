@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from html import escape
 from importlib import import_module
 from typing import Any, ClassVar
 
 from mcpframe.frame.core.errors import SetupCancelled
+from mcpframe.frame.core.markup import escape
 from mcpframe.frame.serving.author_setup import Setup
 from mcpframe.frame.serving.frame_session import FrameSession
 from mcpframe.frame.serving.framed import Framed

@@ -17,7 +17,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import suppress
-from html import escape
 from types import UnionType
 from typing import Any, ClassVar, Final, Generic, TypeVar, Union, cast, get_args, get_origin
 from urllib.parse import parse_qsl, urlsplit
@@ -29,6 +28,7 @@ from typing_extensions import TypedDict, is_typeddict
 from mcpframe.frame.compat import in_pyodide
 from mcpframe.frame.core.errors import KeptError, StateError
 from mcpframe.frame.core.limits import ALL_KEPT_BYTES, KEPT_BYTES, KEPT_VALUES
+from mcpframe.frame.core.markup import escape
 from mcpframe.frame.page.browsing import Shown, browsed
 from mcpframe.frame.results.content import Block, Described, media_type
 from mcpframe.frame.results.html import html_of

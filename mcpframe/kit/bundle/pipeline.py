@@ -17,6 +17,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from mcpframe.frame.compat import later_modules
 from mcpframe.frame.core.origins import OriginEntries
 from mcpframe.kit.base.cache import check_writable
 from mcpframe.kit.base.progress import Progress, silent
@@ -347,7 +348,9 @@ class Build:
             server = Server(project.name, project.entry, project.config.kind, tools, project.settings)
         shares_sdk = self._shares_sdk(bundle)
         packages = self._packages_apart() if server else ()
-        layers = planned(server, *own_modules_of(self.layers), shares_sdk=shares_sdk, packages=packages)
+        later = later_modules.NAMES.intersection(self.description.modules)
+        modules = own_modules_of(self.layers)
+        layers = planned(server, *modules, shares_sdk=shares_sdk, packages=packages, later=later)
         with self.progress("Taking a snapshot in a browser"):
             return taking.take(project.name, bundle.assets, layers)
 

@@ -14,9 +14,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from html import escape
 from typing import Any, Final
 
+from mcpframe.frame.core.markup import escape
 from mcpframe.frame.hosting.policy import DOMAINS
 from mcpframe.frame.hosting.sandbox_proxy import VIEW_OPAQUE, VIEW_OWN_ORIGIN
 

@@ -1,9 +1,10 @@
 """Prepare Python for a snapshot: all imports for serving are done, and no task runs.
 
-static/build/snapshot-maker.js calls `prepare`, `rehearse` (rehearse.py), `load_packages` for the author's requirements
-or `load` for the author's module, and then `finish`, `clean`; in a page restored from the layer below, `continue_path`
-first and no `rehearse`. While code of the author or of requirements is imported, uses of anything that must not be in a
-public file are noted with their line: randomness, the clock, the visitor's locale, the browser.
+static/build/snapshot-maker.js calls `prepare`, `rehearse` (rehearse.py), `drop_modules`, `load_packages` for the
+author's requirements or `load` for the author's module, and then `finish`, `clean`; in a page restored from the layer
+below, `continue_path` in place of `rehearse` and `drop_modules`. While code of the author or of requirements is
+imported, uses of anything that must not be in a public file are noted with their line: randomness, the clock, the
+visitor's locale, the browser.
 """
 
 from __future__ import annotations
@@ -175,6 +176,15 @@ async def prepare(settings: str, modules: str) -> None:
         except ModuleNotFoundError as error:
             if error.name != "mcp_types":  # it is for mcp 2.x, and 1.x is here
                 raise
+
+
+def drop_modules(names: list[str]) -> str:
+    """Drop modules that no start runs; return as JSON those of which something is kept: see `later_modules.drop`."""
+    import pyodide._package_loader
+
+    from mcpframe.frame.compat import later_modules
+
+    return json.dumps(later_modules.drop(names, [pyodide._package_loader]))
 
 
 def load_packages(names: str) -> None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from mcpframe.frame.compat import later_modules
 from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.bundle.assembly.page_scripts import snapshot_maker_script
 from mcpframe.kit.bundle.assembly.snapshot_file import PACKAGES, PARTS, SDK, SERVER, LayerFile, Snapshot
@@ -25,7 +26,7 @@ from mcpframe.kit.bundle.snapshot.memory import LEVEL, LEVEL_OF_SHARED, QUICK, f
 from mcpframe.kit.bundle.snapshot.reasons import failure, reason
 from mcpframe.kit.bundle.snapshot.snapshot_page import OpenedBundle, PageTimeout
 
-_FORMAT = "15"
+_FORMAT = "16"
 """Increase it when this module or `memory` writes the same inputs differently: the key of the cache has the rest."""
 _ENV = {"PYTHONHASHSEED": "0"}
 _PROGRAMS = ("prepare_snapshot", "rehearse")
@@ -60,7 +61,7 @@ class SnapshotLayer:
         name: `SDK`, `PARTS`, `PACKAGES` or `SERVER`.
         parent: The layer below; None for the lowest.
         modules: The modules of mcpframe that it imports, besides those that they import.
-        packages: The modules of the author's requirements that it imports.
+        packages: The modules of the author's requirements, or of the standard library, that it imports.
         server: The author's server, which it imports; None for the other layers.
     """
 
@@ -95,6 +96,7 @@ def planned(
     *,
     shares_sdk: bool,
     packages: Collection[str] = (),
+    later: Collection[str] = (),
 ) -> tuple[SnapshotLayer, ...]:
     """Return the layers that a bundle may have in its snapshot, the best first.
 
@@ -104,9 +106,10 @@ def planned(
         parts: Those that this bundle has besides.
         shares_sdk: Whether the server's layer is above the SDK's.
         packages: The modules of its requirements that may have a layer of their own, between these two.
+        later: The modules that it imports of those which the SDK's layer has dropped.
     """
     sdk, own = replace(_SDK, modules=tuple(sorted(shared))), tuple(sorted(parts))
-    without_server = SnapshotLayer(PARTS, sdk, own) if own else sdk
+    without_server = SnapshotLayer(PARTS, sdk, own, tuple(sorted(later))) if own or later else sdk
     if server is None:
         return (without_server,)
     if not shares_sdk:
@@ -204,11 +207,16 @@ def _take(browser: OpenedBundle, layer: SnapshotLayer, below: tuple[LayerFile, .
         return {"reason": failed}, b""
     with ThreadPoolExecutor(1, "layers") as thread:
         filling = thread.submit(_filled, start, below)  # while the page works
-        outcome, sent = browser.run(
-            {**job, "step": "take", "drawnOrTimed": before["drawnOrTimed"]},
-            layer=layer.name,
-            snapshot=Snapshot(below) if below else None,
-        )
+        drops = set() if below else set(later_modules.NAMES)
+        while True:
+            outcome, sent = browser.run(
+                {**job, "step": "take", "drawnOrTimed": before["drawnOrTimed"], "drops": sorted(drops)},
+                layer=layer.name,
+                snapshot=Snapshot(below) if below else None,
+            )
+            if not (kept := (outcome.get("found") or {}).get("kept")):
+                break
+            drops -= set(kept)  # a package of this SDK has classes or functions of them
         memory = filling.result()
     if refused := reason(outcome):
         return {"reason": refused}, b""

@@ -47,6 +47,7 @@ class _Findings(_Strict):
     callbacks: int = 0
     held: _Text = ""
     waits: bool = False
+    kept: _Texts = []
 
 
 class _Outcome(_Strict):

@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 from starlette.requests import Request
 
+from mcpframe.frame.compat import later_modules
 from mcpframe.kit.bundle.assembly.assets import asset
 from mcpframe.kit.bundle.assembly.index_page import boot_of
-from mcpframe.kit.bundle.assembly.snapshot_file import PACKAGES, PARTS, SDK, SERVER
+from mcpframe.kit.bundle.assembly.snapshot_file import PACKAGES, PARTS, SDK, SERVER, LayerFile
 from mcpframe.kit.bundle.pyodide.job_texts import job_text
 from mcpframe.kit.bundle.snapshot import build_browser, build_site, camera, layers, memory, reasons, snapshot_page
 
@@ -168,6 +169,27 @@ def test_a_failure_before_python_runs_is_told_and_not_kept(monkeypatch: pytest.M
     assert browser.asked
 
 
+@pytest.mark.usefixtures("chromium")
+@pytest.mark.parametrize("below", [(), (LayerFile(SDK, memory.zstd.compress(b""), 0, "", {}, (), ""),)])
+def test_a_module_of_which_something_is_kept_stays(
+    monkeypatch: pytest.MonkeyPatch, below: tuple[LayerFile, ...]
+) -> None:
+    dropped: list[list[str]] = []
+
+    class Keeping(Browser):
+        def run(self, job: Mapping[str, Any], **_: object) -> tuple[dict[str, Any], dict[str, bytes]]:
+            if job["step"] != "take":
+                return super().run(job)
+            dropped.append(job["drops"])
+            return {"found": {"kept": ["dis"]} if "dis" in job["drops"] else {**NOTHING, "tasks": 1}}, {}
+
+    monkeypatch.setattr(layers, "_filled", lambda *_: b"")
+    taken = layers._take(Keeping(), LAYER, below)
+    assert taken == ({"reason": "it starts tasks when it is imported"}, b"")
+    names = sorted(later_modules.NAMES)
+    assert dropped == ([[]] if below else [names, [name for name in names if name != "dis"]])
+
+
 OF_SERVER = layers.Server("x", "server:server", "server", None)
 
 
@@ -189,9 +211,16 @@ def test_the_layers_that_a_bundle_may_have(
     def chain(layer: layers.SnapshotLayer | None) -> list[layers.SnapshotLayer]:
         return [*chain(layer.parent), layer] if layer else []
 
-    found = [chain(layer) for layer in layers.planned(server, ["a"], parts, shares_sdk=shares_sdk, packages=packages)]
+    planned = layers.planned(server, ["a"], parts, shares_sdk=shares_sdk, packages=packages)
+    found = [chain(layer) for layer in planned]
     assert [[layer.name for layer in each] for each in found] == expected
     assert {tuple(name for layer in each for name in layer.modules) for each in found} == {("a", *parts)}
+
+
+def test_a_server_that_is_imported_in_each_page_finds_what_the_layer_below_has_dropped() -> None:
+    on_sdk, without_server = layers.planned(OF_SERVER, ["a"], [], shares_sdk=True, later=["subprocess", "locale"])
+    assert on_sdk.packages == ()
+    assert (without_server.name, without_server.packages) == (PARTS, ("locale", "subprocess"))
 
 
 @pytest.fixture
