@@ -1,6 +1,6 @@
 // Code help in the editor, and its switch. Nothing of it is fetched before the editor has the focus for the first time.
 
-import { $, isSmall, notice, on } from "./page.js";
+import { $, enable, isSmall, notice, on } from "./page.js";
 
 const KEPT = "mcpframe-playground-help";
 
@@ -29,6 +29,7 @@ export class CodeHelp {
       "change",
     );
     on("editor", () => this.#start(), "focusin");
+    enable("help");
   }
 
   /** Ends the help for the project before; that for another one starts when the editor has the focus. */

@@ -1,5 +1,5 @@
 // The site's inspector beside the editor, on a run of its own of the project that runs. It is fetched when its tab is opened.
-import { $, element } from "./page.js";
+import { $, element, enable } from "./page.js";
 import { Lending } from "./lending.js";
 
 const INSPECTOR = "../gallery/inspector/";
@@ -19,6 +19,7 @@ export class InspectorPanel {
         if (key === "ArrowLeft" || key === "ArrowRight") $(TABS[1 - at]).focus();
       });
     }
+    enable("in-inspector");
   }
 
   /** A run has begun: the inspector has one of the same files once it is shown. @param {import("./lending.js").Lent} project */

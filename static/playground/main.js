@@ -8,7 +8,7 @@ import { formatFile } from "./formatting.js";
 import { showHistory } from "./history.js";
 import { Importing } from "./importing.js";
 import { InspectorPanel } from "./inspector-panel.js";
-import { $, guarded, inTurn, notice, on } from "./page.js";
+import { $, enable, guarded, inTurn, notice, on } from "./page.js";
 import { Projects } from "./projects.js";
 import { ServerPanel } from "./server-panel.js";
 import { copyLink, download, openLink, share } from "./sharing.js";
@@ -45,6 +45,7 @@ function opened() {
   help.resume();
   server.clear();
   model?.clear();
+  enable("run", "share", "download", "bundle", "history"); // others depend on what the project allows
 }
 
 function named() {
@@ -98,6 +99,7 @@ function wire() {
   on("add-file", () => files.add());
   on("rename-file", () => files.rename());
   on("delete-file", () => files.delete());
+  enable("projects", "new", "import");
   addEventListener("pagehide", () => workspace.leave());
   addEventListener("beforeunload", (event) => workspace.unsaved && event.preventDefault());
   document.addEventListener("visibilitychange", () => (document.hidden ? workspace.flush() : projects.list()));

@@ -75,6 +75,11 @@ export function inTurn(act) {
   return mine;
 }
 
+/** Enables controls of index.html: all are disabled until they work, as a click before that would be lost. @param {string[]} ids */
+export function enable(...ids) {
+  for (const id of ids) $(id).disabled = false;
+}
+
 /** Listens to an element of index.html. @param {string} id @param {(event: Event) => unknown} act */
 export function on(id, act, event = "click") {
   $(id).addEventListener(event, guarded(act));

@@ -8,8 +8,9 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import anyio
 import pytest
-from playwright.async_api import Browser, Dialog, Error, Page, expect
+from playwright.async_api import Browser, Dialog, Error, Page, Route, expect
 
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.node import install_locked
@@ -158,6 +159,39 @@ async def test_write_run_call_break_mend_stop_keep_share_open(
         assert "#" not in reader.url
         await run(reader)
         await expect(reader.locator("form.tool")).to_have_count(2)
+
+
+async def test_controls_are_disabled_until_a_click_counts(page: Page, address: str) -> None:
+    """The script that listens to them is held back, then the project: no click is lost, and no unread code runs."""
+    held = {name: anyio.Event() for name in ("main", "templates")}
+    arrived = {name: anyio.Event() for name in held}
+
+    async def hold(route: Route) -> None:
+        name = "main" if "/main-" in route.request.url else "templates"
+        arrived[name].set()
+        await held[name].wait()
+        await route.continue_()
+
+    await page.route(re.compile(r"/chunks/main-|/templates\.json"), hold)
+    await page.goto(f"{address}playground/#template=minimal", wait_until="domcontentloaded")
+    await arrived["main"].wait()
+    run_button = page.get_by_role("button", name="Run", exact=True)
+    controls = page.locator("header, .tabs, .help").locator("button, select, input")
+    enabled = [await control.get_attribute("id") for control in await controls.all() if await control.is_enabled()]
+    assert enabled == ["in-forms"]  # the tab that is selected
+    box = await run_button.bounding_box()
+    assert box is not None
+    await page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    held["main"].set()
+    await arrived["templates"].wait()
+    await expect(page.get_by_role("button", name="New", exact=True)).to_be_enabled()
+    await expect(run_button).to_be_disabled()
+    held["templates"].set()
+    await expect(run_button).to_be_enabled()
+    await expect(page.locator("#status")).to_have_text("Not running")
+    await run_button.click()
+    await expect(page.locator("#status")).to_have_text("Running", timeout=STARTING)
+    await expect(page.locator("header, .tabs").locator("button:disabled")).to_have_count(0)
 
 
 async def test_the_site_works_again_without_its_server(page: Page, troubles: Troubles, public_site: Path) -> None:
