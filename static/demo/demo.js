@@ -5,9 +5,9 @@
 
 import { Client } from "./mcp-client.js";
 import { FrameTransport } from "./host.js";
+import { callOnSubmit } from "./element-call.js";
 import { makeForm } from "./element-form.js";
 import { make } from "./element-parts.js";
-import { resultParts } from "./element-result.js";
 import { visible } from "./visible.js";
 
 const $ = (id) => document.getElementById(id);
@@ -19,41 +19,30 @@ function show(state, text) {
 
 /** Create a card with a tool's name, description, form and last result. */
 function toolCard(client, tool, at) {
-  const { element: form, fields, read } = makeForm(tool.inputSchema, `tool-${at}`);
-  for (const { name, input } of fields) input.name = name;
+  const form = makeForm(tool.inputSchema, `tool-${at}`);
+  for (const { name, input } of form.fields) input.name = name;
   const button = make("button", { type: "submit" }, "Call");
   const result = make("div", { class: "result", "aria-live": "polite" });
-  const showResult = (state, ...parts) => {
-    result.dataset.state = state;
-    result.replaceChildren(...parts);
-  };
-  form.append(button);
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    const given = read();
-    if (button.disabled || !given) return;
-    button.disabled = true;
-    const waiting = make("p", {}, "Calling…");
-    showResult("pending", waiting);
-    const onprogress = ({ progress, total, message }) => {
-      waiting.textContent = visible(`Calling… ${message ?? (total ? `${progress} of ${total}` : progress)}`);
-    };
-    try {
-      const answer = await client.callTool({ name: tool.name, arguments: given }, { onprogress });
-      showResult(answer.isError ? "error" : "done", ...resultParts(answer));
-    } catch (error) {
-      showResult("error", make("pre", {}, error.message));
-    } finally {
-      button.disabled = false;
-    }
-  });
+  form.element.append(button);
+  callOnSubmit(
+    form,
+    (args, options) => client.callTool({ name: tool.name, arguments: args }, options),
+    (state, parts) => {
+      button.disabled = state === "calling";
+      result.dataset.state = state;
+      result.replaceChildren(...(button.disabled ? ["Calling…"] : parts));
+    },
+    (text) => {
+      result.textContent = visible(`Calling… ${text}`);
+    },
+  );
   const description = make("p", { class: "description", hidden: !tool.description }, tool.description ?? "");
   return make(
     "article",
     { "data-tool": tool.name },
     make("h3", {}, tool.title ?? tool.name),
     description,
-    form,
+    form.element,
     result,
   );
 }

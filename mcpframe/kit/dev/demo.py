@@ -232,11 +232,11 @@ async def _read(
     for name, value in arguments.items():
         await card.locator(f'[name="{name}"]').fill(str(value))
     await card.get_by_role("button", name="Call").click()
-    result = card.locator('.result[data-state="done"], .result[data-state="error"]')
+    result = card.locator('.result[data-state="done"], .result[data-state="failed"]')
     await result.wait_for()
     structured = await result.locator("> details > pre").all_text_contents()
     text = "\n".join(await result.locator("> pre").all_text_contents())
-    if await result.get_attribute("data-state") == "error":
+    if await result.get_attribute("data-state") == "failed":
         raise DemoError(_with(complaints, f"{TOOL} failed: {text}"))
     if screenshot is not None:
         await page.screenshot(path=screenshot, full_page=True)

@@ -16,7 +16,7 @@ from mcpframe.kit.base.progress import Progress, silent
 
 _SHOWN_BY = "visible.js"
 """The module for the texts that a host of ours shows."""
-_FORMS = ("element-form.js", "element-parts.js", "element-result.js")
+_FORMS = ("element-call.js", "element-form.js", "element-parts.js", "element-result.js")
 """The modules of `<mcp-server>` that the demo's page makes forms and results with."""
 
 _CLIENT = "@modelcontextprotocol/client"
