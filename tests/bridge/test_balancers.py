@@ -104,7 +104,7 @@ async def clients(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
     async with AsyncExitStack() as stack, httpx2.AsyncClient(timeout=PATIENCE) as http:
         for name in ("b1", "b2"):
             place = Place(lies=lies(name))
-            running = http_bridge(place.open_page, HERE, drain_seconds=PATIENCE, name=name)  # type: ignore[arg-type]
+            running = http_bridge(place.open_page, HERE, drain_seconds=PATIENCE, name=name)
             bridges[name] = await stack.enter_async_context(running)
         ports = {name: int(bridge.url.split(":")[2].split("/")[0]) for name, bridge in bridges.items()}
         clients = Clients(await stack.enter_async_context(balancer(kind, ports, tmp_path)), bridges, http)

@@ -68,7 +68,7 @@ async def test_values_outlive_clients_and_the_process(address: str, values: Path
 
 async def test_only_this_machine_is_answered(address: str) -> None:
     async with httpx2.AsyncClient(trust_env=False) as http:
-        assert (await http.get(address.replace("/mcp", "/healthz"))).text == "ok"
+        assert (await http.get(address.replace("/mcp", "/healthz"))).text == "alive"
         for headers in ({"Host": "rebound.example"}, {"Origin": "https://rebound.example"}):
             answer = await http.post(address, json=PING, headers=headers)
             assert answer.status_code in (403, 421)

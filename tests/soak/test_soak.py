@@ -17,7 +17,7 @@ CALLS = 400
 async def test_nothing_is_left_of_clients_that_leave_cancel_and_lie(tmp_path: Path) -> None:
     place = Place()
     stdio = [sys.executable, "-m", "tests.soak.stdio_bridge"]
-    async with http_bridge(place.open_page) as bridge:  # type: ignore[arg-type]
+    async with http_bridge(place.open_page) as bridge:
         tally = await soak(bridge, stdio, tmp_path, Bounds(CALLS, seconds=120), seed=11)
     assert tally.problems == []
     assert all(page.closed for page in place.pages)

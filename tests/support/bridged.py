@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -17,17 +17,16 @@ from mcp_types import jsonrpc_message_adapter
 
 from mcpframe.frame.serving.server import serve
 from mcpframe.kit.edges.http.access import Access
-from mcpframe.kit.edges.http.endpoint import BridgeEndpoint, Spare, serve_until_cancelled
-from mcpframe.kit.edges.http.metrics import BridgeMetrics
+from mcpframe.kit.edges.http.endpoint import BridgeEndpoint, EdgeOptions, Spare, serve_until_cancelled
 from mcpframe.kit.edges.http.running import alongside
 from mcpframe.kit.edges.http.sessions import Sessions
 from mcpframe.kit.edges.http.stateless import StatelessRequests
-from mcpframe.kit.edges.link.early_answers import EarlyAnswers
 from mcpframe.kit.edges.link.messages import ServerMessage
-from mcpframe.kit.edges.link.reopening_link import OpenPage, ReopeningLink
+from mcpframe.kit.edges.link.reopening_link import ReopeningLink
 from mcpframe.kit.web.serve import bind
 
 JSON = dict[str, Any]
+PATIENCE = 30.0
 
 
 def make_server() -> MCPServer[Any]:
@@ -184,27 +183,22 @@ class HttpBridge:
 
 @contextlib.asynccontextmanager
 async def http_bridge(
-    open_page: OpenPage,
+    open_page: Callable[[ReopeningLink], Awaitable[Any]],
     access: Access = Access(),  # noqa: B008  frozen
-    ready: Callable[[], bool] = lambda: True,
-    drain_seconds: float = 0,
-    name: str = "",
-    most_sessions: int | None = None,
-    metrics: BridgeMetrics | None = None,
-    early: Callable[[], EarlyAnswers | None] = lambda: None,
-    most_of_user: int | None = None,
+    **options: Any,
 ) -> AsyncIterator[HttpBridge]:
-    """Run a bridge for as long as the block lasts."""
+    """Run a bridge for as long as the block lasts; `options` are those of `EdgeOptions`."""
+    edge = EdgeOptions(**options)
     with bind(access.host, 0) as listener:
         port = listener.getsockname()[1]
-        spare = Spare(open_page, metrics, early)
-        served = BridgeEndpoint(spare, port, access, most_sessions, ready, name, most_of_user=most_of_user)
+        spare = Spare(open_page, edge.metrics, edge.early)
+        served = BridgeEndpoint(spare, port, access, edge)
         try:
             if not spare.answers_early:
                 await spare.open()
             async with served.running(), alongside(spare.open()) if spare.answers_early else contextlib.nullcontext():
-                draining = partial(served.drain, drain_seconds)
-                app = served.app if metrics is None else metrics.counted(served.app)
+                draining = partial(served.drain, edge.drain_seconds)
+                app = served.app if edge.metrics is None else edge.metrics.counted(served.app)
                 serving = asyncio.create_task(serve_until_cancelled(app, listener, None, served.end, draining))
                 bridge = HttpBridge(access.address(port), served.sessions, served.requests, serving)
                 try:

@@ -129,7 +129,7 @@ def bridge_http(options: BridgeOptions, port: int, access: Access, metrics: tupl
         ConfigError: the card is none.
         McpFrameError: the server could not be opened, or as by `Access.check`.
     """
-    from mcpframe.kit.edges.http.endpoint import serve_http
+    from mcpframe.kit.edges.http.endpoint import EdgeOptions, serve_http
     from mcpframe.kit.edges.http.metrics import BridgeMetrics
     from mcpframe.kit.edges.http.server_card import read_card
 
@@ -142,19 +142,17 @@ def bridge_http(options: BridgeOptions, port: int, access: Access, metrics: tupl
     async def serve(pages: Pages) -> None:
         ready = partial(getattr, pages.browsers, "is_ready")
         counts = BridgeMetrics(*metrics, lambda: pages.browsers.states) if metrics is not None else None
-        await serve_http(
-            pages.open,
-            port,
-            access,
+        edge = EdgeOptions(
             most_sessions=most,
+            most_of_user=options.sessions_per_user,
             ready=ready,
+            early=pages.early,
             drain_seconds=options.drain,
             name=options.name,
             card=card,
             metrics=counts,
-            early=pages.early,
-            most_of_user=options.sessions_per_user,
         )
+        await serve_http(pages.open, port, access, edge)
 
     run_bridge(options, serve)
 

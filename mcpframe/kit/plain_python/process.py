@@ -10,9 +10,6 @@ from dataclasses import replace
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from starlette.requests import Request
-from starlette.responses import PlainTextResponse
-from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcpframe.frame.core.errors import EntryError, McpFrameError
@@ -21,7 +18,7 @@ from mcpframe.frame.serving.held_calls import HeldCalls
 from mcpframe.frame.serving.server import equip
 from mcpframe.frame.session.printing import captured
 from mcpframe.kit.edges.http.authorization import guarded
-from mcpframe.kit.edges.http.endpoint import ALIVE, mcp_app
+from mcpframe.kit.edges.http.endpoint import mcp_app
 from mcpframe.kit.edges.http.posts import CheckedPosts
 from mcpframe.kit.edges.http.request_checks import without_events
 from mcpframe.kit.edges.stdio.lines import LIMITS
@@ -87,19 +84,11 @@ async def running(options: PlainOptions) -> AsyncIterator[ASGIApp]:
             checked = worker
         stack.enter_context(captured())
         await stack.enter_async_context(sessions.run())
-        app = mcp_app(checked, options.access, settings, HEALTH)
+        app = mcp_app(checked, options.access, settings)
         if options.meeting is not None:
             passed_on = replace(options.access, rate=None, proxies=())  # another process has counted it
             await stack.enter_async_context(worker.listening(guarded(worker, passed_on)))
         yield app
-
-
-async def _healthy(_: Request) -> PlainTextResponse:
-    return PlainTextResponse("ok")
-
-
-HEALTH = (Route(ALIVE, _healthy),)
-"""The routes of a server in plain Python beside MCP's endpoint."""
 
 
 class ServingProcess:

@@ -37,7 +37,6 @@ from mcpframe.kit.edges.link.messages import ServerMessage
 from mcpframe.kit.edges.link.reopening_link import ReopeningLink
 from mcpframe.kit.edges.stdio.lines import LIMITS, Line
 from mcpframe.kit.plain_python.own_environment import OwnEnvironment, install
-from mcpframe.kit.plain_python.process import HEALTH
 from mcpframe.kit.plain_python.running_program import Program, RunningProgram
 from mcpframe.kit.project.project import Project
 
@@ -187,7 +186,7 @@ async def _running(program: Program, access: Access) -> AsyncIterator[tuple[ASGI
         sessions.end()
         requests.end()
 
-    app = mcp_app(RequestBodyLimitMiddleware(by_era, LIMITS.max_message_bytes), access, settings, HEALTH)
+    app = mcp_app(RequestBodyLimitMiddleware(by_era, LIMITS.max_message_bytes), access, settings)
     try:
         async with sessions.run():
             yield app, end

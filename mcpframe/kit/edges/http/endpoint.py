@@ -14,7 +14,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import anyio
 from mcp.server.transport_security import RequestBodyLimitMiddleware, TransportSecuritySettings
@@ -108,6 +108,34 @@ class Spare:
         return ReopeningLink(self._open_page, early=self._early(), meter=self._meter)
 
 
+@dataclass(frozen=True, kw_only=True)
+class EdgeOptions:
+    """How a bridge serves over HTTP.
+
+    Attributes:
+        most_sessions: the largest number of sessions; None for the usual one.
+        most_of_user: the largest number of sessions of one user; None for any.
+        ready: whether there is a browser for a new client.
+        early: returns answers for a new client until its page is open; None if there are none.
+        drain_seconds: how long clients may go on after the cancellation; a second one ends that.
+        name: the bridge's name, for balancers (`names`); empty for none.
+        card: the server's card, to be served; None for none.
+        metrics: what is counted, and served beside it.
+    """
+
+    most_sessions: int | None = None
+    most_of_user: int | None = None
+    ready: Callable[[], bool] = lambda: True
+    early: Callable[[], EarlyAnswers | None] = lambda: None
+    drain_seconds: float = 0
+    name: str = ""
+    card: Mapping[str, Any] | None = None
+    metrics: BridgeMetrics | None = None
+
+
+USUAL: Final = EdgeOptions()
+
+
 class BridgeEndpoint:
     """The bridge as an ASGI application, `app`.
 
@@ -118,33 +146,19 @@ class BridgeEndpoint:
     Args:
         port: The port at which it is reached on this machine.
         access: Who is answered.
-        ready: Whether there is a browser for a new client.
-        name: The bridge's name, for balancers (`names`); empty for none.
-        card: The server's card, to be served; None for none.
-        most_of_user: The largest number of sessions of one user; None for any.
     """
 
-    def __init__(
-        self,
-        spare: Spare,
-        port: int,
-        access: Access,
-        most_sessions: int | None = None,
-        ready: Callable[[], bool] = lambda: True,
-        name: str = "",
-        card: Mapping[str, Any] | None = None,
-        most_of_user: int | None = None,
-    ) -> None:
+    def __init__(self, spare: Spare, port: int, access: Access, options: EdgeOptions = USUAL) -> None:
         settings = access.security(port)
         self._spare = spare
-        self._ready = ready
+        self._ready = options.ready
         self._is_draining = False
         self._changed = asyncio.Event()
-        self.sessions = Sessions(spare.take, settings, most_sessions, name, most_of_user)
-        self.requests = StatelessRequests(spare.take, settings, name)
+        self.sessions = Sessions(spare.take, settings, options.most_sessions, options.name, options.most_of_user)
+        self.requests = StatelessRequests(spare.take, settings, options.name)
         limited = RequestBodyLimitMiddleware(self._by_era, LIMITS.max_message_bytes)
-        routes = [Route(ALIVE, _alive), Route(READY, self._report_ready)]
-        routes += card_routes(card, PATH) if card is not None else []
+        routes = [Route(READY, self._report_ready)]
+        routes += card_routes(options.card, PATH) if options.card is not None else []
         self.app = mcp_app(limited, access, settings, routes)
 
     async def _by_era(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -203,10 +217,10 @@ def mcp_app(
     Args:
         app: Answers the requests of MCP.
         settings: The hosts and origins that are answered.
-        further: Routes beside the endpoint.
+        further: Routes beside the endpoint and `/healthz`.
     """
     endpoint = Endpoint(guarded(Screened(app, settings), access))
-    routes = [Route(PATH, endpoint), *metadata_routes(access), *further]
+    routes = [Route(PATH, endpoint), Route(ALIVE, _alive), *metadata_routes(access), *further]
     return Starlette(routes=routes, middleware=with_cors(access.allowed_origins))
 
 
@@ -220,32 +234,12 @@ class Endpoint:
         await self._app(scope, receive, send)
 
 
-async def serve_http(
-    open_page: OpenPage,
-    port: int,
-    access: Access,
-    most_sessions: int | None = None,
-    ready: Callable[[], bool] = lambda: True,
-    drain_seconds: float = 0,
-    name: str = "",
-    card: Mapping[str, Any] | None = None,
-    metrics: BridgeMetrics | None = None,
-    early: Callable[[], EarlyAnswers | None] = lambda: None,
-    most_of_user: int | None = None,
-) -> None:
+async def serve_http(open_page: OpenPage, port: int, access: Access, options: EdgeOptions = USUAL) -> None:
     """Serve until cancelled: from the start if clients are answered early, else once the first page is open.
 
     Args:
         port: the port; 0 takes a free one.
         access: where it listens, and who is answered.
-        most_sessions: the largest number of sessions; None for the usual one.
-        ready: whether there is a browser for a new client.
-        drain_seconds: how long clients may go on after the cancellation; a second one ends that.
-        name: the bridge's name, for balancers; empty for none.
-        card: the server's card, to be served; None for none.
-        metrics: what is counted, and served beside it.
-        early: returns answers for a new client until its page is open; None if there are none.
-        most_of_user: the largest number of sessions of one user; None for any.
 
     Raises:
         KitError: the server cannot be opened, and no client has come.
@@ -253,11 +247,12 @@ async def serve_http(
         McpFrameError: as by `Access.check`.
     """
     access.check()
+    metrics = options.metrics
     with listen(access.host, port) as listener:
         port = listener.getsockname()[1]
         # Without a browser no early answer: a client would begin where no call of it can succeed.
-        spare = Spare(complete(open_page), metrics, lambda: early() if ready() else None)
-        bridge = BridgeEndpoint(spare, port, access, most_sessions, ready, name, card, most_of_user)
+        spare = Spare(complete(open_page), metrics, lambda: options.early() if options.ready() else None)
+        bridge = BridgeEndpoint(spare, port, access, options)
         try:
             async with contextlib.AsyncExitStack() as stack:
                 if spare.answers_early:
@@ -269,7 +264,7 @@ async def serve_http(
                 if metrics is not None:
                     app = metrics.counted(app)
                     await stack.enter_async_context(metrics.served(bridge.sessions, bridge.is_ready))
-                draining = partial(bridge.drain, drain_seconds) if drain_seconds else None
+                draining = partial(bridge.drain, options.drain_seconds) if options.drain_seconds else None
                 serving = Announced("mcpframe bridge", access.address(port))
                 await serve_until_cancelled(app, listener, serving, bridge.end, draining)
         finally:

@@ -21,7 +21,7 @@ from mcpframe.hub.serving.native_clients import Frame
 from mcpframe.kit.base.errors import PortTaken
 from mcpframe.kit.base.signals import ended_by_signals
 from mcpframe.kit.edges.http.access import HOST, Access
-from mcpframe.kit.edges.http.endpoint import BridgeEndpoint, Spare, serve_until_cancelled
+from mcpframe.kit.edges.http.endpoint import BridgeEndpoint, EdgeOptions, Spare, serve_until_cancelled
 from mcpframe.kit.edges.link.messages import MOST_UNREAD, ServerMessage
 from mcpframe.kit.edges.stdio.lines import Broken, messages_of
 from mcpframe.kit.edges.stdio.streams import standard_input, standard_output
@@ -138,7 +138,9 @@ class _Host:
         with listener:
             port = listener.getsockname()[1]
             access = Access(allowed_origins=self._settings.allowed_origins)
-            bridge = BridgeEndpoint(Spare(self._sessions.open_page), port, access, _MOST_SESSIONS)
+            bridge = BridgeEndpoint(
+                Spare(self._sessions.open_page), port, access, EdgeOptions(most_sessions=_MOST_SESSIONS)
+            )
             async with bridge.running():
                 self._say(serves=True, http=access.address(port))
                 await serve_until_cancelled(bridge.app, listener, None, bridge.end)

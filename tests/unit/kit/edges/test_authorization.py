@@ -47,7 +47,7 @@ def bearer(token: str) -> dict[str, str]:
 async def bridged(access: Access) -> AsyncIterator[tuple[HttpBridge, httpx2.AsyncClient]]:
     async with (
         asyncio.timeout(PATIENCE),
-        http_bridge(Place().open_page, access) as bridge,  # type: ignore[arg-type]
+        http_bridge(Place().open_page, access) as bridge,
         httpx2.AsyncClient(timeout=PATIENCE, trust_env=False) as http,
     ):
         yield bridge, http
@@ -64,7 +64,7 @@ async def test_a_client_with_a_token_is_answered(era: str) -> None:
 async def test_no_other_request_reaches_a_page(caplog: Any, capsys: Any) -> None:
     place = Place()
     with caplog.at_level(logging.DEBUG):
-        async with http_bridge(place.open_page, Access(tokens=TOKENS)) as bridge, httpx2.AsyncClient() as http:  # type: ignore[arg-type]
+        async with http_bridge(place.open_page, Access(tokens=TOKENS)) as bridge, httpx2.AsyncClient() as http:
             for given in (
                 "",
                 "Bearer",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx2
@@ -12,12 +11,12 @@ import pytest
 
 from mcpframe.kit.base.errors import PageFailed
 from mcpframe.kit.edges.http.access import Access
-from mcpframe.kit.edges.http.endpoint import serve_http
+from mcpframe.kit.edges.http.endpoint import EdgeOptions, serve_http
 from mcpframe.kit.edges.link.early_answers import EarlyAnswers, recorded_answers
 from mcpframe.kit.edges.link.reopening_link import ReopeningLink
-from tests.support.bridged import HttpBridge, Place, ServerPage, http_bridge, until
+from tests.support.bridged import PATIENCE, HttpBridge, Place, ServerPage, until
 from tests.unit.kit.edges.test_early_answers import MANIFEST, TOOLS
-from tests.unit.kit.edges.test_http import INITIALIZE, PATIENCE, Legacy, events, stateless
+from tests.unit.kit.edges.test_http import INITIALIZE, Legacy, events, stateless
 
 
 class SlowPlace(Place):
@@ -40,21 +39,13 @@ def answers() -> EarlyAnswers:
 
 
 @pytest.fixture
-async def place() -> SlowPlace:
+def place() -> SlowPlace:
     return SlowPlace()
 
 
 @pytest.fixture
-async def bridge(place: SlowPlace) -> AsyncIterator[HttpBridge]:
-    running = http_bridge(place.open_page, most_sessions=2, early=answers)  # type: ignore[arg-type]
-    async with asyncio.timeout(PATIENCE * 3), running as bridge:
-        yield bridge
-
-
-@pytest.fixture
-async def http() -> AsyncIterator[httpx2.AsyncClient]:
-    async with httpx2.AsyncClient(timeout=PATIENCE) as client:
-        yield client
+def edge() -> dict[str, Any]:
+    return {"most_sessions": 2, "early": answers}
 
 
 async def test_both_eras_begin_before_there_is_a_page(
@@ -128,7 +119,7 @@ async def test_a_bridge_whose_page_fails_before_a_client_comes_ends_with_the_rea
     place: SlowPlace, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place.failure = "It is not there."
-    serving = asyncio.create_task(serve_http(place.open_page, 0, Access(), early=answers))  # type: ignore[arg-type]
+    serving = asyncio.create_task(serve_http(place.open_page, 0, Access(), EdgeOptions(early=answers)))  # type: ignore[arg-type]
     printed = ""
     while "http://" not in printed:  # at once, as it answers
         await asyncio.sleep(0)
@@ -143,7 +134,7 @@ async def test_without_a_browser_nobody_is_answered_early(
     place: SlowPlace, capsys: pytest.CaptureFixture[str], has_browser: bool
 ) -> None:
     serving = asyncio.create_task(
-        serve_http(place.open_page, 0, Access(), ready=lambda: has_browser, early=answers)  # type: ignore[arg-type]
+        serve_http(place.open_page, 0, Access(), EdgeOptions(ready=lambda: has_browser, early=answers))  # type: ignore[arg-type]
     )
     for _ in range(100):
         await asyncio.sleep(0)

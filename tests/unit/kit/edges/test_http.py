@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx2
@@ -13,31 +12,13 @@ import pytest
 from mcpframe.kit.edges.http import sessions as http_sessions
 from mcpframe.kit.edges.http import stateless as http_requests
 from mcpframe.kit.edges.link.messages import Unread
-from tests.support.bridged import HttpBridge, Place, http_bridge, until
+from tests.support.bridged import PATIENCE, HttpBridge, Place, http_bridge, until
 from tests.support.foreign_requests import refused_before_their_bodies
 
 JSON = dict[str, Any]
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 BOTH = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
 INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
-PATIENCE = 30.0
-
-
-@pytest.fixture
-def place() -> Place:
-    return Place()
-
-
-@pytest.fixture
-async def bridge(place: Place) -> AsyncIterator[HttpBridge]:
-    async with asyncio.timeout(PATIENCE * 3), http_bridge(place.open_page) as running:  # type: ignore[arg-type]
-        yield running
-
-
-@pytest.fixture
-async def http() -> AsyncIterator[httpx2.AsyncClient]:
-    async with httpx2.AsyncClient(timeout=PATIENCE) as client:
-        yield client
 
 
 async def test_a_foreign_request_is_refused_before_its_body(bridge: HttpBridge) -> None:
@@ -392,7 +373,7 @@ async def test_a_bridge_that_ends_answers_the_open_requests(
     place: Place, http: httpx2.AsyncClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with asyncio.timeout(PATIENCE * 3):
-        async with http_bridge(place.open_page) as bridge:  # type: ignore[arg-type]
+        async with http_bridge(place.open_page) as bridge:
             client = await Legacy(bridge, http).begin()
             of_legacy = asyncio.create_task(client.call(1, "wait", name="legacy"))
             call: JSON = {"name": "wait", "arguments": {"name": "modern"}}
@@ -415,7 +396,7 @@ async def test_a_bridge_that_drains_serves_its_sessions_and_takes_no_others(
     browsers = [True]
     async with asyncio.timeout(PATIENCE * 3):
         running = http_bridge(
-            place.open_page,  # type: ignore[arg-type]
+            place.open_page,
             ready=lambda: all(browsers),
             drain_seconds=PATIENCE * 3,
         )

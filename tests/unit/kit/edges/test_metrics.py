@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
 
 import httpx2
 import pytest
@@ -13,20 +12,14 @@ from prometheus_client.parser import text_string_to_metric_families
 from mcpframe.kit.base.errors import PortTaken
 from mcpframe.kit.browser.devtools.browsers import BrowserState
 from mcpframe.kit.edges.http.access import Access
-from mcpframe.kit.edges.http.endpoint import serve_http
+from mcpframe.kit.edges.http.endpoint import EdgeOptions, serve_http
 from mcpframe.kit.edges.http.metrics import BridgeMetrics, parse_address
 from mcpframe.kit.web.serve import bind
 from tests.support.bridged import HttpBridge, Place, http_bridge, until
-from tests.unit.kit.edges.test_http import PATIENCE, Legacy, stateless
+from tests.unit.kit.edges.test_http import Legacy, stateless
 
 SECRET = "s3cret"
 Samples = dict[tuple[str, *tuple[str, ...]], float]
-
-
-@pytest.fixture
-async def http() -> AsyncIterator[httpx2.AsyncClient]:
-    async with asyncio.timeout(PATIENCE * 3), httpx2.AsyncClient(timeout=PATIENCE) as client:
-        yield client
 
 
 async def read(http: httpx2.AsyncClient, url: str) -> Samples:
@@ -49,7 +42,7 @@ async def test_what_a_bridge_does_is_counted_without_what_clients_say(
     place = Place()
     browsers = [BrowserState(None, 0, 3), BrowserState(None, 5, 1)]
     metrics = BridgeMetrics("127.0.0.1", 0, lambda: browsers)
-    running = http_bridge(place.open_page, most_sessions=5, metrics=metrics)  # type: ignore[arg-type]
+    running = http_bridge(place.open_page, most_sessions=5, metrics=metrics)
     async with running as bridge, metrics.served(bridge.sessions, lambda: False):
         await _use(bridge, place, http)
         now = await read(http, shown_at(capsys.readouterr().err))
@@ -77,7 +70,7 @@ async def test_a_port_that_is_taken_is_the_error_of_the_bridge_and_leaves_nothin
     with bind("127.0.0.1", 0) as taken:
         metrics = BridgeMetrics("127.0.0.1", taken.getsockname()[1], list)
         with pytest.raises(PortTaken):
-            await serve_http(place.open_page, 0, Access(), metrics=metrics)  # type: ignore[arg-type]
+            await serve_http(place.open_page, 0, Access(), EdgeOptions(metrics=metrics))  # type: ignore[arg-type]
     assert [page.closed for page in place.pages] == [True]
 
 
@@ -109,7 +102,7 @@ async def test_a_web_page_does_not_reach_metrics_of_this_machine(
     address: str, host: str, status: int, http: httpx2.AsyncClient, capsys: pytest.CaptureFixture[str]
 ) -> None:
     metrics = BridgeMetrics(address, 0, tuple)
-    async with http_bridge(Place().open_page) as bridge, metrics.served(bridge.sessions, lambda: True):  # type: ignore[arg-type]
+    async with http_bridge(Place().open_page) as bridge, metrics.served(bridge.sessions, lambda: True):
         port = shown_at(capsys.readouterr().err).rpartition(":")[2].partition("/")[0]
         url = f"http://127.0.0.1:{port}/metrics"
         response = await http.get(url, headers={"host": f"{host}:{port}"})

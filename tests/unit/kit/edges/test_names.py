@@ -11,8 +11,8 @@ import httpx2
 import pytest
 
 from mcpframe.kit.edges.http.names import NAME, named_session, named_state, split_session, split_state
-from tests.support.bridged import HttpBridge, Place, http_bridge, until
-from tests.unit.kit.edges.test_http import INITIALIZE, PATIENCE, Legacy, stateless
+from tests.support.bridged import PATIENCE, HttpBridge, Place, http_bridge, until
+from tests.unit.kit.edges.test_http import INITIALIZE, Legacy, stateless
 
 JSON = dict[str, Any]
 STATE = "secret/with-a-slash"
@@ -43,12 +43,6 @@ def test_what_balancers_cannot_match_is_no_name(name: str) -> None:
 
 
 @pytest.fixture
-async def http() -> AsyncIterator[httpx2.AsyncClient]:
-    async with httpx2.AsyncClient(timeout=PATIENCE) as client:
-        yield client
-
-
-@pytest.fixture
 def place() -> Place:
     return Place(lies={"tools/call": [{"result": QUESTION}]})
 
@@ -58,8 +52,7 @@ async def bridges(place: Place) -> AsyncIterator[dict[str, HttpBridge]]:
     """Three, of which one has no name."""
     async with asyncio.timeout(PATIENCE * 3), AsyncExitStack() as stack:
         yield {
-            name: await stack.enter_async_context(http_bridge(place.open_page, name=name))  # type: ignore[arg-type]
-            for name in ("b1", "b2", "")
+            name: await stack.enter_async_context(http_bridge(place.open_page, name=name)) for name in ("b1", "b2", "")
         }
 
 
@@ -106,7 +99,7 @@ async def test_the_answer_to_a_question_reaches_only_the_frame_that_has_asked(
 async def test_a_bridge_that_drains_still_takes_the_answers_to_its_questions(
     place: Place, http: httpx2.AsyncClient
 ) -> None:
-    running = http_bridge(place.open_page, drain_seconds=PATIENCE * 3, name="b1")  # type: ignore[arg-type]
+    running = http_bridge(place.open_page, drain_seconds=PATIENCE * 3, name="b1")
     async with asyncio.timeout(PATIENCE * 3), running as bridge:
         client = await Legacy(bridge, http).begin()
         assert "result" in await call(bridge, http)

@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from typing import Any
 
 import httpx2
 import pytest
 
 from mcpframe.kit.edges.http.access import Access
-from tests.support.bridged import HttpBridge, Place, http_bridge, until
-from tests.unit.kit.edges.test_http import INITIALIZE, PATIENCE, Legacy
+from tests.support.bridged import PATIENCE, HttpBridge, Place, http_bridge, until
+from tests.unit.kit.edges.test_http import INITIALIZE, Legacy
 
 
 @pytest.fixture
-def place() -> Place:
-    return Place()
-
-
-@pytest.fixture
-async def bridge(place: Place) -> AsyncIterator[HttpBridge]:
-    async with asyncio.timeout(PATIENCE * 3), http_bridge(place.open_page, most_sessions=2) as running:  # type: ignore[arg-type]
-        yield running
-
-
-@pytest.fixture
-async def http() -> AsyncIterator[httpx2.AsyncClient]:
-    async with httpx2.AsyncClient(timeout=PATIENCE) as client:
-        yield client
+def edge() -> dict[str, Any]:
+    return {"most_sessions": 2}
 
 
 async def test_a_session_that_begins_loses_its_room_to_no_other(
@@ -68,7 +56,7 @@ async def test_a_user_has_so_many_sessions_and_loses_only_idle_ones_for_a_new_on
     place: Place, http: httpx2.AsyncClient
 ) -> None:
     access = Access(tokens={"a" * 32: "ada", "b" * 32: "bob"})
-    running = http_bridge(place.open_page, access, most_sessions=3, most_of_user=2)  # type: ignore[arg-type]
+    running = http_bridge(place.open_page, access, most_sessions=3, most_of_user=2)
     async with asyncio.timeout(PATIENCE * 3), running as bridge:
 
         def client(token: str) -> Legacy:

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from mcpframe.kit.base.errors import ConfigError
 from mcpframe.kit.edges.http.access import PATH, Access
-from mcpframe.kit.edges.http.endpoint import BridgeEndpoint, Spare
+from mcpframe.kit.edges.http.endpoint import BridgeEndpoint, EdgeOptions, Spare
 from mcpframe.kit.edges.http.server_card import CATALOG, read_card
 
 CARD: dict[str, Any] = {
@@ -26,7 +26,9 @@ def client(card: dict[str, Any] | None) -> TestClient:
     async def open_page(_: object) -> Any:
         raise AssertionError("no page is opened for a card")
 
-    endpoint = BridgeEndpoint(Spare(open_page), 8717, Access(allowed_origins=["https://chat.example"]), card=card)
+    endpoint = BridgeEndpoint(
+        Spare(open_page), 8717, Access(allowed_origins=["https://chat.example"]), EdgeOptions(card=card)
+    )
     return TestClient(endpoint.app, base_url="https://anything.example")
 
 

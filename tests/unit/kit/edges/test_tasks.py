@@ -18,9 +18,9 @@ from mcpframe import FrameServer, Tasks
 from mcpframe.frame.core.callers import CALLER_KEY
 from mcpframe.kit.edges.http.access import Access
 from mcpframe.kit.edges.link.reopening_link import ReopeningLink
-from tests.support.bridged import HttpBridge, ServerPage, http_bridge, until
+from tests.support.bridged import PATIENCE, HttpBridge, ServerPage, http_bridge, until
 from tests.support.takes_tasks import TakesTasks, TaskClient, completed
-from tests.unit.kit.edges.test_http import BOTH, META, PATIENCE
+from tests.unit.kit.edges.test_http import BOTH, META
 
 ADA, BOB = "a" * 32, "b" * 32
 ACCESS = Access(tokens={ADA: "ada", BOB: "bob"})
@@ -42,7 +42,7 @@ async def bridged(
         pages.append(ServerPage(link, server))
         return pages[-1]
 
-    running = http_bridge(open_page, access, name="b1", drain_seconds=drain_seconds)  # type: ignore[arg-type]
+    running = http_bridge(open_page, access, name="b1", drain_seconds=drain_seconds)
     async with asyncio.timeout(PATIENCE * 3), running as bridge:
         yield bridge, gate, pages
 

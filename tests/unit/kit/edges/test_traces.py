@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from typing import Literal
 
 import httpx2
@@ -19,8 +19,8 @@ from opentelemetry.trace import format_span_id, format_trace_id
 
 from mcpframe.kit.edges.http.trace_context import with_trace_context
 from mcpframe.kit.edges.link.reopening_link import ReopeningLink
-from tests.support.bridged import HttpBridge, Place, ServerPage, http_bridge
-from tests.unit.kit.edges.test_http import PATIENCE, Legacy, stateless
+from tests.support.bridged import PATIENCE, HttpBridge, ServerPage, http_bridge
+from tests.unit.kit.edges.test_http import Legacy, stateless
 
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 HEADERS = {"traceparent": f"00-{TRACE}-{SPAN}-01", "tracestate": "vendor=value"}
@@ -36,12 +36,6 @@ def spans(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
     monkeypatch.setattr("mcp.shared._otel._tracer", provider.get_tracer("mcp-python-sdk"))
     yield exporter
     provider.shutdown()
-
-
-@pytest.fixture
-async def bridge() -> AsyncIterator[HttpBridge]:
-    async with asyncio.timeout(PATIENCE * 3), http_bridge(Place().open_page) as running:  # type: ignore[arg-type]
-        yield running
 
 
 def one(spans: InMemorySpanExporter, name: str) -> ReadableSpan:
@@ -85,7 +79,7 @@ async def test_a_tool_finds_the_trace_in_its_context_and_a_client_that_of_a_serv
 
     async with (
         asyncio.timeout(PATIENCE * 3),
-        http_bridge(open_page) as running,  # type: ignore[arg-type]
+        http_bridge(open_page) as running,
         Client(running.url, mode=era, list_roots_callback=roots) as client,
     ):
         answer = await client.call_tool("trace", {})
