@@ -246,23 +246,6 @@ def _show_text(place: Element, text: str) -> None:
     place.add("pre", text if more <= 0 else f"{text[:_MOST_SHOWN]}\n… and {more:,} more characters.")
 
 
-async def _add(tools: OwnTools, page: Page, name: str, into: str, *, autosubmit: bool) -> Element:
-    tool = await tools.tool(name)
-    target = page.element(into)
-    target.clear()  # another form for the tool there no longer declares it
-    take_back = await tools.offered.leave_to_form(name) if tools.offered else None
-    try:
-        form = ToolForm(page, tools, tool, take_back, autosubmit=autosubmit)
-        target.js.replaceChildren(form.box.js)
-        page.forget_removed()
-        form.begin()
-    except BaseException:
-        if take_back:
-            take_back()
-        raise
-    return form.box
-
-
 class PageForms:
     """The forms of a page for its server's tools: see `Dialect.form_module`."""
 
@@ -273,4 +256,18 @@ class PageForms:
 
     async def add(self, page: Page, tool: str, into: str, *, autosubmit: bool) -> Element:
         """Put a form into a page; see `Page.tool_form`."""
-        return await _add(self._tools, page, tool, into, autosubmit=autosubmit)
+        own = await self._tools.tool(tool)
+        target = page.element(into)
+        target.clear()  # another form for the tool there no longer declares it
+        offered = self._tools.offered
+        take_back = await offered.leave_to_form(tool) if offered else None
+        try:
+            form = ToolForm(page, self._tools, own, take_back, autosubmit=autosubmit)
+            target.js.replaceChildren(form.box.js)
+            page.forget_removed()
+            form.begin()
+        except BaseException:
+            if take_back:
+                take_back()
+            raise
+        return form.box
