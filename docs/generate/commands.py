@@ -7,8 +7,8 @@ from typing import Any
 import typer.main
 
 from docs.generate.docstrings import table as as_table
-from mcpframe.kit.cli.examples import commands_in
 from mcpframe.kit.cli.main import app
+from mcpframe.kit.cli.shared.examples import commands_in
 
 
 def reference(names: str) -> str:

@@ -18,7 +18,7 @@ from mcpframe.kit.base.user_folders import UserFolders
 from mcpframe.kit.bridge.install.config_files import plan
 from mcpframe.kit.bridge.install.known_clients import BY_NAME
 from mcpframe.kit.browser.chromium import ensure_chromium
-from mcpframe.kit.cli.install import _bridge_command
+from mcpframe.kit.cli.connecting.install import _bridge_command
 from mcpframe.kit.servers.named_server import named_server
 from tests.bridge.programs import PATIENCE, over_http
 from tests.support.built import built

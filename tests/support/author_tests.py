@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcpframe.kit.cli.testing import plugin_arguments
+from mcpframe.kit.cli.building.testing import plugin_arguments
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 300

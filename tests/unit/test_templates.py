@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.bundle.packages.lock import read_lock
-from mcpframe.kit.cli.testing import plugin_arguments
+from mcpframe.kit.cli.building.testing import plugin_arguments
 from tests.support.author_tests import run_projects
 
 ROOT = Path(__file__).parents[2]

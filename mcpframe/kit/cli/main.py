@@ -1,4 +1,4 @@
-"""The command line: `mcpframe`. Its commands have their own modules."""
+"""The command line: `mcpframe`. Its commands have modules of their own, in rooms by what they are for."""
 
 from __future__ import annotations
 
@@ -14,27 +14,14 @@ from mcpframe.frame.core.errors import McpFrameError
 from mcpframe.kit.base.errors import WriteError
 from mcpframe.kit.base.processes import end_on_signals
 from mcpframe.kit.base.terminal import log_visibly, print_any_text
-from mcpframe.kit.cli import (
-    announce,
-    build,
-    call,
-    check,
-    dev,
-    inspect,
-    install,
-    listing,
-    new,
-    packages_fetch,
-    proxy,
-    publish,
-    run,
-    serve,
-    testing,
-)
-from mcpframe.kit.cli import bridge as commands_bridge
-from mcpframe.kit.cli import hub as commands_hub
-from mcpframe.kit.cli.output import err as _err
-from mcpframe.kit.cli.output import escape, print_error
+from mcpframe.kit.cli.building import announce, build, check, dev, new, packages_fetch, publish, testing
+from mcpframe.kit.cli.calling import call, listing
+from mcpframe.kit.cli.connecting import bridge as commands_bridge
+from mcpframe.kit.cli.connecting import hub as commands_hub
+from mcpframe.kit.cli.connecting import install
+from mcpframe.kit.cli.serving import inspect, proxy, run, serve
+from mcpframe.kit.cli.shared.output import err as _err
+from mcpframe.kit.cli.shared.output import escape, print_error
 
 app = typer.Typer(
     no_args_is_help=True,

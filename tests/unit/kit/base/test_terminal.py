@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.terminal import visible
-from mcpframe.kit.cli import output
+from mcpframe.kit.cli.shared import output
 
 KIT = Path(output.__file__).parents[1]
 

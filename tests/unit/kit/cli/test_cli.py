@@ -26,9 +26,10 @@ from mcpframe.kit.bridge.chromium.bridge_page import HOST_ORIGIN
 from mcpframe.kit.browser import chromium
 from mcpframe.kit.bundle import pipeline
 from mcpframe.kit.bundle.output_root import BuildResult
-from mcpframe.kit.cli import common_options, native_messaging, output
-from mcpframe.kit.cli.examples import commands_in, examples
+from mcpframe.kit.cli.connecting import native_messaging
 from mcpframe.kit.cli.main import app, main
+from mcpframe.kit.cli.shared import common_options, output
+from mcpframe.kit.cli.shared.examples import commands_in, examples
 from mcpframe.kit.dev.server import check_path
 from mcpframe.kit.project.template_files import template_names
 from tests.support.bundles import write_bundle
@@ -368,7 +369,7 @@ def test_serve_prints_what_templates_allow(
     def stop(_: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mcpframe.kit.cli.serve.time.sleep", stop)
+    monkeypatch.setattr("mcpframe.kit.cli.serving.serve.time.sleep", stop)
     assert run(monkeypatch, "serve", str(tmp_path), "--port", "0", "--port", "0") == 130
     addresses = [line for line in capsys.readouterr().out.splitlines() if line.startswith("http")]
     assert all(re.fullmatch(r"http://localhost:\d+/pi/", address) for address in addresses)
@@ -395,7 +396,7 @@ def test_test_is_pytest_with_the_plugin(
         calls.append((command, cwd))
         return 5
 
-    monkeypatch.setattr("mcpframe.kit.cli.testing.subprocess.call", call)
+    monkeypatch.setattr("mcpframe.kit.cli.building.testing.subprocess.call", call)
     assert run(monkeypatch, "test", *arguments) == 5
     [(command, cwd)] = calls
     assert command[:3] == [sys.executable, "-m", "pytest"]

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from mcpframe.kit.base.errors import ConfigError
 from mcpframe.kit.base.progress import silent
 from mcpframe.kit.bridge.target import open_target
-from mcpframe.kit.cli.served_target import served as served_bundles
+from mcpframe.kit.cli.shared.served_target import served as served_bundles
 from mcpframe.kit.servers.bundle_site import BundleSite
 from mcpframe.kit.servers.published import fetch
 

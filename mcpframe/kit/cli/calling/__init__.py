@@ -1,0 +1,1 @@
+"""The commands `call` and `list`: arguments, questions and results."""

@@ -1,0 +1,1 @@
+"""Commands that serve bundles on this machine, and open them."""

@@ -1,0 +1,1 @@
+"""Options, output, examples and targets that several commands share."""
