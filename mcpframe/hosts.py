@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from mcpframe.frame.core.places import POPUP as POPUP
     from mcpframe.frame.core.places import SANDBOX as SANDBOX
     from mcpframe.frame.core.places import parse_address as parse_address
+    from mcpframe.frame.core.references import resolve_reference as resolve_reference
     from mcpframe.frame.core.roles import Options as Options
     from mcpframe.frame.core.visible import visible as visible
     from mcpframe.frame.dialects.complete import outer_dialects as outer_dialects

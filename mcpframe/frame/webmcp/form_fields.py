@@ -15,6 +15,7 @@ from typing import Any, Final, Literal
 
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
+from mcpframe.frame.core.references import resolve_reference
 from mcpframe.frame.dialects.webmcp.tools import LIMITS
 
 BUNDLED_WITH = ("tool_forms",)
@@ -38,7 +39,7 @@ _HINTS: Final[Mapping[str, str]] = {"lines": "One per line.", "json": "As JSON."
 
 
 class WrongEntryError(Exception):
-    """What was entered is not an argument. The text is for the user, without the field's name."""
+    """An entry that is no valid argument. The text is for the user, without the field's name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,7 +176,7 @@ def _resolved(schema: Any, root: Mapping[str, Any]) -> tuple[Mapping[str, Any], 
         inner: Any = None
         options = found.get("anyOf", found.get("oneOf"))
         if "$ref" in found:
-            inner = _referred(found["$ref"], root)
+            inner = resolve_reference(found["$ref"], root)
         elif isinstance(found.get("allOf"), list) and len(found["allOf"]) == 1:
             inner = found["allOf"][0]
         elif isinstance(options, list) and not _constants(found):
@@ -189,16 +190,6 @@ def _resolved(schema: Any, root: Mapping[str, Any]) -> tuple[Mapping[str, Any], 
     if isinstance(kinds, list) and "null" in kinds and len(kinds) == 2:
         found, nullable = {**found, "type": next(each for each in kinds if each != "null")}, True
     return found, nullable or (isinstance(found.get("enum"), list) and None in found["enum"])
-
-
-def _referred(reference: Any, root: Mapping[str, Any]) -> Any:
-    """Return the part of a document that a reference leads to; None for none, or one elsewhere."""
-    if not isinstance(reference, str) or not reference.startswith("#/"):
-        return None
-    found: Any = root
-    for part in reference[2:].split("/"):
-        found = found.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(found, Mapping) else None
-    return found
 
 
 def _constants(schema: Mapping[str, Any]) -> list[tuple[Any, str]]:

@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from mcpframe.frame.core.references import resolve_reference
 from mcpframe.kit.base.errors import CallError
 
 _JSON_TYPES = {
@@ -188,7 +189,7 @@ def _parts_of(schema: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], bo
             continue
         seen.add((id(part), always))
         yield part, always
-        left += [(target, always) for target in _referred(part, schema)]
+        left.append((resolve_reference(part.get("$ref"), schema), always))
         left += [(option, always) for option in items_of(part, "allOf")]
         left += [(option, False) for key in ("anyOf", "oneOf") for option in items_of(part, key)]
         left += [(part.get(key), False) for key in ("if", "then", "else")]
@@ -198,18 +199,6 @@ def _parts_of(schema: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], bo
 
 def _has_patterns(schema: Mapping[str, Any]) -> bool:
     return any(part.get("patternProperties") for part, _ in _parts_of(schema))
-
-
-def _referred(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[Any]:
-    """Return the schema that a reference within the document points to; empty if there is none."""
-    reference = schema.get("$ref")
-    if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
-        return []
-    target: Any = root
-    for part in reference.split("/")[1:]:
-        key = part.replace("~1", "/").replace("~0", "~")
-        target = target.get(key) if isinstance(target, dict) else None
-    return [target]
 
 
 def _allowed(schema: Any, root: Mapping[str, Any]) -> set[str] | None:
@@ -222,7 +211,7 @@ def _allowed(schema: Any, root: Mapping[str, Any]) -> set[str] | None:
         if id(part) not in known:
             known[id(part)] = None  # a part within itself restricts nothing further
             alternatives = [list(map(read, options)) for key in ("anyOf", "oneOf") if (options := items_of(part, key))]
-            always = [*_referred(part, root), *items_of(part, "allOf")]
+            always = [resolve_reference(part.get("$ref"), root), *items_of(part, "allOf")]
             known[id(part)] = _both([_types(part), *map(read, always), *map(_either, alternatives)])
         return known[id(part)]
 

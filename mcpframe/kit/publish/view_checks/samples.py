@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from mcpframe.frame.core.references import resolve_reference
 from mcpframe.kit.base.json_schema import Budget, error_of
 
 Json = Mapping[str, Any]
@@ -103,11 +104,9 @@ def _number(schema: Json, *, whole: bool) -> float:
     return int(value) if whole else value
 
 
-def _referred(reference: str, root: Json) -> Json:
-    found: Any = root
-    for part in reference.removeprefix("#").split("/")[1:]:
-        found = found.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(found, Mapping) else None
-    return found if reference.startswith("#") and isinstance(found, Mapping) else {}
+def _referred(reference: object, root: Json) -> Json:
+    found = resolve_reference(reference, root)
+    return found if isinstance(found, Mapping) else {}
 
 
 def _is_object(schema: object) -> bool:

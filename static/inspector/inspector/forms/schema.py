@@ -13,12 +13,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
-from urllib.parse import unquote
 
 from inspector.forms.checks import fits
 from inspector.forms.fields import Choice, Field, Kind
 from inspector.forms.json_values import MISSING, identity
 from inspector.forms.merging import Unfit, merge
+from mcpframe.hosts import resolve_reference
 
 __all__ = ["fields_of"]
 
@@ -92,7 +92,7 @@ class _Builder:
             target = schema["$ref"]
             if target in refs or not isinstance(target, str):
                 raise Unfit
-            found, refs = self._flatten(self._lookup(target), (*refs, target))
+            found, refs = self._flatten(resolve_reference(target, self._root), (*refs, target))
             flat = merge({"title": target.rsplit("/", 1)[-1]} | found, flat)
         every = schema.get("allOf", [])
         if not isinstance(every, list):
@@ -101,22 +101,6 @@ class _Builder:
             found, refs = self._flatten(part, refs)
             flat = merge(found, flat)
         return flat, refs
-
-    def _lookup(self, ref: str) -> Any:
-        found = self._root
-        if ref == "#":
-            return found
-        if not ref.startswith("#/"):
-            raise Unfit
-        for part in unquote(ref[2:]).split("/"):
-            key = part.replace("~1", "/").replace("~0", "~")
-            if isinstance(found, list) and key.isdecimal() and int(key) < len(found):
-                found = found[int(key)]
-            elif isinstance(found, Mapping) and key in found:
-                found = found[key]
-            else:
-                raise Unfit
-        return found
 
     # One schema without references
 
