@@ -22,7 +22,7 @@ class Registrar(Protocol):
     """The interface for registering views at a server."""
 
     def add_resource(self, view: View) -> None:
-        """Have the server list and read a view's resource."""
+        """Register the resource of a view."""
 
     def add_tool(self, function: Callable[..., Any], meta: dict[str, Any], options: Mapping[str, Any]) -> None:
         """Register a function as a tool with this `_meta`."""

@@ -38,7 +38,6 @@ class DocumentSession:
     id = ""
 
     def __init__(self, spoken: Dialect, origin: str) -> None:
-        """Create the session of a page of this origin."""
         self.origin = origin
         self.started = _Start(spoken.name)
         self._title = spoken.title

@@ -27,7 +27,6 @@ class DomBrowser:
 
     @property
     def document(self) -> Any:
-        """The document."""
         return js.document
 
     def listen(self, target: Any, kind: str, callback: Callable[[Any], None]) -> Callable[[], None]:

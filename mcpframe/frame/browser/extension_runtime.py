@@ -14,8 +14,6 @@ from mcpframe.frame.browser.window import fetch_bytes
 
 
 class ExtensionRuntime:
-    """The runtime."""
-
     def listen(self, deliver: Callable[[str, int, str], None]) -> None:
         js.mcpframePorts.take(create_proxy(deliver))  # for the lifetime of the document
 

@@ -114,7 +114,6 @@ class PageLoop(asyncio.AbstractEventLoop):
         return self._running > 0
 
     def is_closed(self) -> bool:
-        """Return whether it was closed."""
         return self._is_closed
 
     def close(self) -> None:

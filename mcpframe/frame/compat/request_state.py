@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def hand_out_handles() -> None:
-    """Have servers that choose no security of their request state use `HandleCodec`."""
+    """Set `HandleCodec` as the default security of request state."""
     from mcp.server.request_state import RequestStateSecurity
 
     def ephemeral(

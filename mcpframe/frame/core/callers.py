@@ -16,7 +16,7 @@ _MOST_CHARACTERS: Final = 128
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What a request says of its caller.
+    """The caller that a request names.
 
     Attributes:
         user: A text that differs between users; empty if there is one only.

@@ -116,7 +116,6 @@ class OriginEntries:
         return tuple(dict.fromkeys((*self.common, *(entry for entries in self.own.values() for entry in entries))))
 
     def of(self, dialect: str) -> tuple[str, ...]:
-        """Return the entries of a dialect."""
         return self.own.get(dialect, self.common)
 
     def and_also(self, origin: str) -> OriginEntries:

@@ -14,7 +14,7 @@ SHOWN_ROWS = 100
 """The most rows that are shown at a time: a browser lays out some thousand cells without a pause."""
 
 Shown = tuple[str, "Callable[[Element], None] | None"]
-"""What is shown of an object: HTML, and a function that is called with the element around it, to listen there."""
+"""The display of an object: HTML, and a function that gets the element around it, to listen there."""
 Read = Callable[[int, int], tuple[Iterable[str], Iterable[Iterable[Any]]]]
 
 

@@ -170,8 +170,6 @@ class PagedArray(Paged):
 
 
 class PagedText(Paged):
-    """A text."""
-
     kind, media_type = "text", "text/plain"
 
     def __init__(self, value: str) -> None:

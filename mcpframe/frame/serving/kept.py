@@ -128,7 +128,6 @@ class Kept(Generic[T]):
         return self._pages.excerpt(offset, limit, self._address)
 
     def page_meta(self, offset: int, end: int | None) -> dict[str, Any]:
-        """Return the `_meta` of a page."""
         following = {} if end is None else {"mcpframe/next": self._address(end)}
         return {"mcpframe/offset": offset, "mcpframe/total": self._pages.length, **following}
 

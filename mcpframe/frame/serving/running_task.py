@@ -172,7 +172,7 @@ class RunningTask:
             self._change()
 
     async def ask(self, request: Mapping[str, Any]) -> object:
-        """Have the client's next poll ask for an answer, and wait for it."""
+        """Ask at the client's next poll, and return its answer."""
         key = str(next(self._numbers))
         answer: asyncio.Future[object] = asyncio.get_running_loop().create_future()
         self._questions[key] = request, answer
@@ -184,7 +184,7 @@ class RunningTask:
             self._change()
 
     def give(self, answers: Mapping[str, object]) -> None:
-        """Give answers to the questions that wait. Others are ignored, as the source wants it."""
+        """Answer pending questions. Answers to others are ignored, as the source requires."""
         for key, value in answers.items():
             _, answer = self._questions.get(key, (None, None))
             if answer is not None and not answer.done():

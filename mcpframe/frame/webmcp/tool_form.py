@@ -196,7 +196,6 @@ class ToolForm:
         return arguments, wrong
 
     def _show(self, result: Mapping[str, Any]) -> None:
-        """Show a result of the tool."""
         place = self._problem if result.get("isError") else self._status
         self._status.clear()
         blocks = result.get("content")

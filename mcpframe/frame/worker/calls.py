@@ -43,7 +43,6 @@ class OpenCall:
 
     @property
     def method(self) -> str:
-        """Its method."""
         return str(self.message["method"])
 
     @property
@@ -57,7 +56,7 @@ class OpenCall:
         return self.client.delivery({"jsonrpc": "2.0", "id": self.message["id"], "result": {"resultType": "complete"}})
 
     def waits(self, why: str) -> list[Output]:
-        """Tell its client once why it waits, as progress, if the client has asked for that."""
+        """Return one progress notification with the reason for the wait, if the client asked for progress."""
         token = jsonrpc.progress_token(self.message)
         if self.taken or self.told or token is None:
             return []

@@ -21,7 +21,6 @@ class RemoteTraceback(Exception):
     """The cause of an exception that was raised in a worker: its text is the traceback there."""
 
     def __str__(self) -> str:
-        """Return the traceback."""
         return f'\n"""\n{self.args[0]}"""'
 
 

@@ -45,7 +45,7 @@ def replace() -> None:
 
 
 def submit(self: Any, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-    """Have a thread call a function, or call it immediately where none can run, and return its future."""
+    """Call a function in a thread, or immediately where no thread can run; return its future."""
     if threads.can_run():
         return _submit(self, copy_context().run, fn, *args, **kwargs)  # type: ignore[no-any-return]
     if self._broken:
@@ -90,7 +90,7 @@ def call_in_worker(func: Callable[..., Any], *args: Any) -> Any:
 def run_in_executor(
     self: asyncio.AbstractEventLoop, executor: Any, func: Callable[..., Any], *args: Any
 ) -> asyncio.Future[Any]:
-    """Have a thread of a pool call a function, in place of `loop.run_in_executor`, and return its future."""
+    """Call a function in a thread of a pool and return its future; replaces `loop.run_in_executor`."""
     if executor is None:
         if not _of_the_loop:
             _of_the_loop.append(ThreadPoolExecutor(_MOST_THREADS, "asyncio"))

@@ -143,8 +143,6 @@ class IMapIterator:
 
 
 class ThreadPool:
-    """A pool of threads."""
-
     def __init__(
         self,
         processes: int | None = None,
@@ -175,7 +173,7 @@ class ThreadPool:
         callback: Callable[[Any], object] | None = None,
         error_callback: Callable[[BaseException], object] | None = None,
     ) -> AsyncResult:
-        """Have a thread call a function."""
+        """Call a function in a thread."""
         return AsyncResult(self._submit(func, [(args, kwds or {})]), lambda each: each[0], callback, error_callback)
 
     def map(self, func: Callable[..., Any], iterable: Iterable[Any], chunksize: int | None = None) -> list[Any]:
@@ -190,7 +188,7 @@ class ThreadPool:
         callback: Callable[[Any], object] | None = None,
         error_callback: Callable[[BaseException], object] | None = None,
     ) -> AsyncResult:
-        """Have threads call a function with each item."""
+        """Call a function with each item, in threads."""
         return AsyncResult(self._submit(func, (((item,), {}) for item in iterable)), list, callback, error_callback)
 
     def starmap(self, func: Callable[..., Any], iterable: Iterable[Any], chunksize: int | None = None) -> list[Any]:
@@ -205,7 +203,7 @@ class ThreadPool:
         callback: Callable[[Any], object] | None = None,
         error_callback: Callable[[BaseException], object] | None = None,
     ) -> AsyncResult:
-        """Have threads call a function with the arguments in each item."""
+        """Call a function with the arguments in each item, in threads."""
         return AsyncResult(self._submit(func, ((item, {}) for item in iterable)), list, callback, error_callback)
 
     def imap(self, func: Callable[..., Any], iterable: Iterable[Any], chunksize: int = 1) -> IMapIterator:

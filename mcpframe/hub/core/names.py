@@ -43,7 +43,7 @@ class ToolKey(NamedTuple):
 
     @property
     def asked(self) -> dict[str, str]:
-        """What is asked of the page, for the data of errors."""
+        """The requested tool, for the data of errors."""
         return {"tool": self.tool}
 
 
@@ -61,7 +61,7 @@ class ResourceKey(NamedTuple):
 
     @property
     def asked(self) -> dict[str, str]:
-        """What is asked of the page, for the data of errors."""
+        """The requested resource, for the data of errors."""
         return {"uri": self.uri}
 
 

@@ -64,8 +64,6 @@ class FrameJoiner:
 
 
 class _SessionPort:
-    """The port of one session."""
-
     def __init__(self, session: str, post: Callable[[Frame], None], forget: Callable[[str], None]) -> None:
         self._session = session
         self._post = post

@@ -39,7 +39,6 @@ class DevChannel:
     """
 
     def __init__(self, on_said: Callable[[str], None] = lambda _: None) -> None:
-        """Start with no build and a new token."""
         self._on_said = on_said
         self._token = secrets.token_urlsafe(16)
         self.query = f"token={self._token}&"

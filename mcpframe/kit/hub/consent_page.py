@@ -33,9 +33,7 @@ class AskTabs(Protocol):
         """Open an empty page."""
         ...
 
-    def close(self, page: Any) -> None:
-        """Close a page."""
-        ...
+    def close(self, page: Any) -> None: ...
 
 
 class BrowserAsks:

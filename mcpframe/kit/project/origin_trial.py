@@ -27,7 +27,7 @@ _LONGEST = 4096
 
 @dataclass(frozen=True)
 class TrialToken:
-    """What a token says.
+    """The content of a token.
 
     Attributes:
         text: The token.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from mcpframe.kit.static_hosts.rules import Pages
 
 TEXTS = frozenset({"html", "js", "mjs", "json", "css", "svg", "txt", "wasm"})
-"""What hosts compress by the types of files: texts and WebAssembly, and neither archives nor unknown types."""
+"""Types of files that hosts compress: texts and WebAssembly, but no archives or unknown types."""
 
 
 def _empty(_: Pages) -> str:

@@ -34,7 +34,7 @@ _DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+psycopg"}
 _START_SECONDS = 10.0
 _READS = {"mcpframe_reads": True}
 _UNSTORABLE = re.compile("[%\0\ud800-\udfff]")
-"""What a text of PostgreSQL cannot have, and the sign that stands for it."""
+"""Characters that a text of PostgreSQL cannot hold, and the escape character."""
 _FULL = ("53100", "53200")
 """PostgreSQL's codes of a full disk and of memory that is used up."""
 

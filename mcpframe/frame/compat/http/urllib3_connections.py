@@ -119,7 +119,7 @@ def fit(module: ModuleType, network: Network) -> None:
 
 
 def fill_fetch(module: ModuleType) -> None:
-    """Give a module the names that the connections import from `urllib3.contrib.emscripten.fetch`, unused here.
+    """Define the names that the connections import from `urllib3.contrib.emscripten.fetch`, and never use here.
 
     The module uses the browser's workers at import, so that no snapshot could be taken with it.
 

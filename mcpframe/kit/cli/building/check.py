@@ -44,7 +44,7 @@ Server = Annotated[
     ),
 ]
 _ELSEWHERE = ("tools", "findings")
-"""What a report has in another place."""
+"""Members of the manifest that a report has elsewhere."""
 _SHOWN = 50_000  # bytes: less is not worth a word
 _COLOURS = {"error": "red", "warning": "yellow"}
 

@@ -146,7 +146,6 @@ class BrowserTabs:
             raise
 
     def close(self, page: HubPage) -> None:
-        """Close a page."""
         page.devtools.post("Target.closeTarget", targetId=page.target)
 
     def _close_opened(self, devtools: DevTools, opening: asyncio.Future[dict[str, Any]]) -> None:

@@ -24,13 +24,13 @@ _SAID = {
     "no-acceptable-icon": "no icon is large enough",
     "not-from-secure-origin": "its address is not https",
 }
-"""What Chromium's reasons mean, for those that a web server can cause."""
+"""The meanings of Chromium's reasons that a web server can cause."""
 _NO_MATTER = frozenset({"in-incognito"})
 
 
 @dataclass(frozen=True)
 class OfflineFiles:
-    """What an installed page has without a network.
+    """The files of an installed page that work offline.
 
     Attributes:
         files: The number of files.
@@ -45,7 +45,7 @@ class OfflineFiles:
 
 
 def offline_files(manifest: Mapping[str, Any]) -> OfflineFiles | None:
-    """Return what a bundle's page has without a network; None if it is not to be installed."""
+    """Return the files that work offline in a bundle's page; None if it is not installable."""
     if not (installable := manifest.get("installable")):
         return None
     kept = set(installable["kept"])

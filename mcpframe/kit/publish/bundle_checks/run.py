@@ -27,7 +27,7 @@ from mcpframe.kit.static_hosts.static_host import StaticHost
 from mcpframe.views.html import url_origin
 
 _NEEDED = ("allowed_origins", "files", "name", "sizes", "tools")
-"""What a manifest has in every version."""
+"""The members of a manifest of any version."""
 _SESSION = "Opening a session in headless Chromium"
 
 

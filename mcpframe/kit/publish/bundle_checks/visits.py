@@ -47,7 +47,7 @@ class Visit:
 
 @dataclass(frozen=True)
 class Visits:
-    """What two visits have shown.
+    """The results of two visits.
 
     Attributes:
         first: The first one.

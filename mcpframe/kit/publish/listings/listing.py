@@ -1,4 +1,4 @@
-"""What a listing says about a published server, from its manifest and its author, with the rules of all formats.
+"""The facts in a listing of a published server, from its manifest and its author, by the rules of all formats.
 
 The MCP Registry's `server.json` (schema of 2025-12-11) and server cards (SEP-2127) have the same fields, with the same
 limits. A format that is stricter checks more in its own module.
@@ -26,12 +26,12 @@ LONGEST_TEXT = 100
 """The characters of a title or a description."""
 _LONGEST_VERSION = 255
 _RANGE = re.compile(r"latest$|[\^~<>=*]|\s|\|\||(^|\.)[xX](\.|$)")
-"""What registries take for a range of versions, or for no version at all."""
+"""Texts that registries read as a range of versions, or as no version."""
 
 
 @dataclass(frozen=True)
 class Listing:
-    """What a listing says about a server.
+    """The facts in a listing of a server.
 
     Attributes:
         name: The name under which it is registered, such as `io.github.someone/pi-calculator`.

@@ -1,4 +1,4 @@
-"""What a static host costs visitors, in bytes and time, from the sizes in a bundle's manifest."""
+"""The cost of a static host for visitors, in bytes and time, from the sizes in a bundle's manifest."""
 
 from __future__ import annotations
 

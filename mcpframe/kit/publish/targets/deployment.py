@@ -1,4 +1,4 @@
-"""What is published, and a target: the files to write for a static host, and what is left to its author."""
+"""A publication and its target: the files to write for a static host, and the steps left to the author."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ NOT_SERVED = CONFIGURATION | {RECORD}
 FRAMED_BY_ANY = (
     "no header says who may frame it: any page may, though messages of pages that are not allowed are dropped"
 )
-"""What a site has not without headers of its own."""
+"""The loss of a site that cannot set headers."""
 
 
 def _kit(extras: Sequence[str], of: str) -> str:

@@ -11,7 +11,7 @@ from mcpframe import Page
 from mcpframe.hosts import parse_address
 
 RUN = "#kept="
-"""What the address of a run has that the playground keeps, before its id."""
+"""The prefix of the id in the address of a run that the playground keeps."""
 
 
 @dataclass(frozen=True)

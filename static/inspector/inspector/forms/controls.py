@@ -29,13 +29,11 @@ class JsonText(Control):
     """JSON as text, for values without another control."""
 
     def __init__(self, maker: Maker, field: Field, place: Element, title: str, value: Any) -> None:
-        """Add the control to the page."""
         super().__init__(maker, field, place, title)
         self.input = self.add_area(class_="json")
         self.input.value = "" if value is MISSING else write_json(value)
 
     def hint(self) -> str:
-        """Return the hint that it is JSON."""
         return "JSON" if not super().hint() else f"JSON. {super().hint()}"
 
     def draft(self) -> Any:
@@ -64,7 +62,6 @@ class Text(Control):
     """Text, or a number as text."""
 
     def __init__(self, maker: Maker, field: Field, place: Element, title: str, value: Any) -> None:
-        """Add the control to the page."""
         super().__init__(maker, field, place, title)
         form = field.schema.get("format")
         form = form if isinstance(form, str) else ""
@@ -134,7 +131,6 @@ class Select(Control):
     """One of several values, in a list; with `MISSING` and null if they are allowed."""
 
     def __init__(self, maker: Maker, field: Field, place: Element, title: str, value: Any) -> None:
-        """Add the control to the page."""
         super().__init__(maker, field, place, title)
         self._values: dict[str, Any] = {}
         self.input = self.body.add("select", **self.attributes())
@@ -159,17 +155,13 @@ class Select(Control):
 
 
 class Check(Control):
-    """True or false."""
-
     def __init__(self, maker: Maker, field: Field, place: Element, title: str, value: Any) -> None:
-        """Add the control to the page."""
         super().__init__(maker, field, place, title)
         self.box.classes.add("field-check")
         self.input = self.body.add("input", **(self.attributes() | {"aria_required": None}), type="checkbox")
         self.input.checked = value is True
 
     def draft(self) -> Any:
-        """Return whether it is checked."""
         return self.input.checked
 
 
@@ -177,7 +169,6 @@ class FileText(Control):
     """A file as base64: chosen, or pasted as text."""
 
     def __init__(self, maker: Maker, field: Field, place: Element, title: str, value: Any) -> None:
-        """Add the control to the page."""
         super().__init__(maker, field, place, title)
         self.input = self.add_area(class_="json")
         self.null = _add_null(self, value) if field.nullable else None

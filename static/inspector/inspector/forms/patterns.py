@@ -60,7 +60,6 @@ class BrowserWorker:
     """A Web Worker of the inspector's page, which runs `SCRIPT`."""
 
     def __init__(self, page: Any) -> None:
-        """Start it."""
         window = page.js.defaultView
         url = window.URL.createObjectURL(window.Blob.new(window.Array.of(SCRIPT)))
         self._worker = window.Worker.new(url)

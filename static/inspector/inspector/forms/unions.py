@@ -70,7 +70,6 @@ class Union(Widget):
     """One of several kinds of value: a list to choose the kind, and the widget of that kind."""
 
     def __init__(self, maker: Maker, field: Field, place: Element, title: str, value: Any) -> None:
-        """Add the widget to the page."""
         super().__init__(maker, field, title)
         head = Field(kind="choice", schema={}, description=field.description, required=field.required)
         self.box = place.add("div", class_="union")

@@ -26,7 +26,6 @@ class About:
     """The panel about the server."""
 
     def __init__(self, page: Page, place: Element, connection: Connection) -> None:
-        """Build the panel; see `Tools` for the parameters."""
         self._page = page
         self._connection = connection
         self._facts = place.add("dl", class_="insp-facts")

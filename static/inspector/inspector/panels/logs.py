@@ -36,7 +36,6 @@ class Logs:
     """The panel of logs and notifications."""
 
     def __init__(self, page: Page, place: Element, connection: Connection) -> None:
-        """Build the panel; see `Tools` for the parameters."""
         self._connection = connection
         bar = place.add("div", class_="insp-row insp-bar")
         self._ask = self._select(bar, "Level to ask for", {"": "None asked for"})

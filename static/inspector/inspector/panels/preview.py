@@ -23,7 +23,6 @@ class Preview:
     """The panel."""
 
     def __init__(self, page: Page, place: Element, connection: Connection, hosting: Hosting) -> None:
-        """Build the panel; see `Tools` for the parameters."""
         place.add("h3", "As a view")
         place.add(
             "p",

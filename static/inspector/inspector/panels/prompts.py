@@ -20,7 +20,6 @@ class Prompts:
     """The panel of prompts."""
 
     def __init__(self, page: Page, place: Element, connection: Connection, read: Read, hosting: Hosting) -> None:
-        """Build the panel; see `Tools` for the parameters."""
         self._page = page
         self._connection = connection
         self._read = read

@@ -22,7 +22,6 @@ class Resources:
     """The panel of resources and resource templates."""
 
     def __init__(self, page: Page, place: Element, connection: Connection, hosting: Hosting) -> None:
-        """Build the panel; see `Tools` for the parameters."""
         self._page = page
         self._connection = connection
         self._hosting = hosting

@@ -128,7 +128,6 @@ class Servers:
         return len(self._all)
 
     def add(self, server: Server) -> Server:
-        """Add a server."""
         self._all[server.session_id] = server
         return server
 

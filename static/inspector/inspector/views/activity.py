@@ -28,7 +28,6 @@ class Activity:
     """The list of one view."""
 
     def __init__(self, page: Page, place: Element, *, name: str = "Activity of the view") -> None:
-        """Build an empty list, hidden until it has an entry."""
         self._page = page
         self._tokens = TokenBucket(BURST, PER_SECOND, time.monotonic)
         self._missed = 0

@@ -85,7 +85,6 @@ class ViewControls(Controls):
     """
 
     def __init__(self, page: Page, place: Element, changed: Callable[[], None], reload: Reload) -> None:
-        """Build the row; see `UiControls` for the parameters."""
         super().__init__(page, place, changed, "Surroundings of the view")
         self.granted: tuple[str, ...] = ()
         self._reload = reload

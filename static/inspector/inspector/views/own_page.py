@@ -40,7 +40,6 @@ class OwnPage:
         return getattr(self._client, name)
 
     async def read_resource(self, uri: str, **more: Any) -> types.ReadResourceResult:
-        """Read a resource."""
         if uri == PAGE_URI:
             return self._page(uri)
         result: types.ReadResourceResult = await self._client.read_resource(uri, **more)

@@ -49,7 +49,6 @@ class Selection:
     """
 
     def __init__(self, log: WireLog, chosen: Filter | None = None) -> None:
-        """Select from this log."""
         self.filter = chosen or Filter()
         self.entries: deque[Entry] = deque()
         self._log = log

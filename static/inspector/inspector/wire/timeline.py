@@ -66,7 +66,6 @@ class Timeline:
     """
 
     def __init__(self, log: WireLog) -> None:
-        """Read the steps from this log."""
         self.how = ""
         self._log = log
         self._begun: float | None = None
