@@ -1,4 +1,4 @@
-"""What every suite needs."""
+"""Options and fixtures of every suite."""
 
 from __future__ import annotations
 

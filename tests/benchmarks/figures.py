@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Goal:
-    """What a figure has to be; all parts that are given count.
+    """The requirement on a figure; all given parts count.
 
     Attributes:
         ratio: At most so many times the peer's.

@@ -58,7 +58,7 @@ class Row:
 
 @dataclass
 class Kept:
-    """What runs have kept.
+    """The kept results of runs.
 
     Attributes:
         path: The file.

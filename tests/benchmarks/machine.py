@@ -73,7 +73,7 @@ class Process:
 
 
 class OtherPrograms:
-    """What other programs use of the machine: all but this process and those that it has started."""
+    """CPU use of other programs: all but this process and its children."""
 
     def __init__(self) -> None:
         self._used: float | None = None

@@ -40,7 +40,7 @@ def measure_memory(browser: BenchmarkBrowser, sites: Sites, step: int) -> list[F
 
 
 def _series(context: BrowserContext, host: HostPage, peer: str, framed: Framed, step: int) -> list[dict[str, float]]:
-    """What is in use after each of ten times `step` calls; bytes are in KB."""
+    """Memory in use after each of ten times `step` calls; bytes are in KB."""
     series = []
     for _ in range(10):
         host.bench("calls", peer, step, SHORT, IN_FLIGHT)

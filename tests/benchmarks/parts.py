@@ -35,7 +35,7 @@ from tests.benchmarks.workers import measure_workers
 
 @dataclass(frozen=True)
 class Run:
-    """What a run measures with.
+    """The means of a run.
 
     Attributes:
         browser: The browser.

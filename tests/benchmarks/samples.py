@@ -26,7 +26,7 @@ class NotCounted(BenchmarkError):
 
 @dataclass(frozen=True)
 class Summary:
-    """What is said about samples.
+    """The statistics of samples.
 
     Attributes:
         count: How many there are.

@@ -1,4 +1,4 @@
-"""What is served: the bundles, their peers, and the host page, each on a site of its own."""
+"""The served sites: the bundles, their peers, and the host page, each on one of its own."""
 
 from __future__ import annotations
 

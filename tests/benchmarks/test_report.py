@@ -1,4 +1,4 @@
-"""What the benchmark says about samples, and how it prints it. Nothing here takes any time."""
+"""The statistics of samples, and their printed form. Nothing here takes any time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the bridge's tests need: bridges of servers with one of everything as programs of their own, and clients."""
+"""Fixtures of the bridge's tests: bridges of servers with one of everything, as programs of their own, and clients."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def anyio_backend() -> tuple[str, dict[str, Any]]:
 
 @pytest.fixture(scope="session")
 def server() -> str:
-    """What is bridged. The first bridge builds it into the cache."""
+    """The bridged bundle. The first bridge builds it into the cache."""
     return str(SERVERS / "everything")
 
 

@@ -21,7 +21,7 @@ from tests.support.fake_hub import HubWorld, hub_world
 
 HUB = [sys.executable, "-m", "mcpframe", "hub"]
 MOST = 1024 * 1024
-"""What a browser accepts in a frame."""
+"""The largest message that a browser accepts in a frame."""
 
 
 def at(folder: Path) -> dict[str, str]:

@@ -118,7 +118,7 @@ async def clients(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
 
 
 async def drains(bridge: HttpBridge) -> None:
-    """Have a bridge drain, as a signal does."""
+    """Drain a bridge, as a signal does."""
     bridge.serving.cancel()
     async with asyncio.timeout(PATIENCE):
         await until(lambda: bridge.requests.is_draining)

@@ -64,7 +64,7 @@ class Bridge:
             self._process.communicate()
 
     def drain(self) -> None:
-        """Have it end once its clients have."""
+        """End it once its clients have."""
         assert self._process
         self._process.terminate()
 
@@ -128,7 +128,7 @@ class Session:
         await self._task
 
     async def call(self) -> str:
-        """Have the page keep a text in a global.
+        """Keep a text in a global of the page.
 
         Returns:
             `same page` if it has all texts of this session and no other, `new page` if it has only this one.

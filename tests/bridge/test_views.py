@@ -28,7 +28,7 @@ UI = {
 
 
 class Apps(ClientExtension):
-    """What a host that shows views says of itself."""
+    """The capabilities of a host that shows views."""
 
     identifier = EXTENSION_ID
 

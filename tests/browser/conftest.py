@@ -246,7 +246,7 @@ async def profile_with_third_party_storage(folder: Path) -> AsyncIterator[Browse
 
 
 class Troubles:
-    """What the pages of a context complain about: each is a failure of the test, unless it was expected."""
+    """The complaints of a context's pages: each fails the test, unless it was expected."""
 
     def __init__(self, context: BrowserContext) -> None:
         """Collect from every page of a context."""
@@ -341,7 +341,7 @@ async def profile(browser: Browser) -> AsyncIterator[BrowserContext]:
 
 @pytest.fixture
 async def troubles(context: BrowserContext) -> AsyncIterator[Troubles]:
-    """What the pages of `context` complain about."""
+    """The complaints of `context`'s pages."""
     async with watched(context) as troubles:
         yield troubles
 

@@ -18,7 +18,7 @@ async def asked(frame: FrameLocator, method: str, **arguments: Any) -> dict[str,
 
 
 async def say(frame: FrameLocator, method: str, arguments: Any) -> None:
-    """Have the page call a method."""
+    """Call a method of the page."""
     call = frame.locator("#call")
     await call.fill(json.dumps([method, arguments]))
     await call.dispatch_event("change")

@@ -36,7 +36,7 @@ LISTS = ("resources", "prompts")
 
 @dataclass(frozen=True)
 class Stage:
-    """What hosts are made of.
+    """The parts of hosts.
 
     Attributes:
         context: the profile.

@@ -1,4 +1,4 @@
-"""What other engines are asked to do: a table of scenarios, each with real bundles and a host page.
+"""Scenarios for other engines, each with real bundles and a host page.
 
 A scenario returns its outcome, in words: `WORKS`, or what the engine does instead. `tests/browser/test_engines.py`
 compares it with the documentation. Chromium is the reference, and has the whole suite.

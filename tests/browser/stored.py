@@ -1,4 +1,4 @@
-"""What the pages of an origin have stored, read and damaged as the browser's developer tools would."""
+"""The storage of an origin's pages, read and damaged as the browser's developer tools would."""
 
 _READ = """async () => {
     const opening = indexedDB.open("mcpframe", 1);

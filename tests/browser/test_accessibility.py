@@ -1,4 +1,4 @@
-"""What axe-core finds in everything that a person looks at: nothing, light and dark."""
+"""axe-core finds nothing in any page for people, light or dark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an author's setup and UI can do, in a real page, as its user sees it: `servers/authored` in Chromium.
+"""An author's setup and UI in a real page, as its user sees it: `servers/authored` in Chromium.
 
 The bundle is of the host's site, as Playwright's profiles are private ones, in which frames of other sites have no
 storage. Two tests are about those.

@@ -105,7 +105,7 @@ def context(profile: BrowserContext, troubles: Troubles) -> BrowserContext:
 
 @pytest.fixture
 async def troubles(profile: BrowserContext) -> AsyncIterator[Troubles]:
-    """What its pages complain about in this test."""
+    """The complaints of its pages in this test."""
     async with watched(profile) as troubles:
         yield troubles
 

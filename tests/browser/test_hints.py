@@ -1,4 +1,4 @@
-"""What a host sees of a page that never calls, and what a framed page sees of its host's colours."""
+"""A host's view of a page that never calls, and a framed page's view of its host's colours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `FrameTransport` promises to a host page, beyond the contract that both outer frames keep."""
+"""The promises of `FrameTransport` to a host page, beyond the contract of both outer frames."""
 
 from collections.abc import AsyncIterator
 

@@ -1,4 +1,4 @@
-"""What the page of a bundle does before Python runs: it calls, and keeps what it hears until Python takes over.
+"""The page of a bundle before Python runs: it calls its host, and queues messages until Python takes over.
 
 The page's own script is held back until a test releases it: whatever comes before that comes before Python.
 """

@@ -1,4 +1,4 @@
-"""What a person takes into the playground: a folder, a zip, files beside a server, and a public address."""
+"""Imports into the playground: a folder, a zip, files beside a server, and a public address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `PlaywrightWindow` promises beyond the contract: it hides nothing in the page, and it leaves with it."""
+"""The promises of `PlaywrightWindow` beyond the contract: it hides nothing in the page, and ends with it."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What all tests of a run share: what a page has compiled is there for the next one, and nothing else of it."""
+"""The browser that all tests of a run share: it keeps compiled code between pages, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of a bundle's pages share: a Chromium, folders being served, and a host page that calls one tool."""
+"""Shared parts of the tests of bundles' pages: a Chromium, served folders, and a host page that calls one tool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes wrong with `mcpframe build`, as a program: one sentence, status 1, and nothing lost or half-written."""
+"""Failures of `mcpframe build`, as a program: one sentence, status 1, and nothing lost or half-written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What other people's servers find around them in a page: built from wheels, called in Chromium."""
+"""The world of other people's servers in a page: built from wheels, called in Chromium."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ has among the experimental capabilities, are no integers."""
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a run.
+    """The outcome of a run.
 
     Attributes:
         suite: which.

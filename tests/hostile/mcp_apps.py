@@ -1,4 +1,4 @@
-"""What hostile views, hosts, proxies and servers of MCP Apps send."""
+"""Messages of hostile views, hosts, proxies and servers of MCP Apps."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What only real Pyodide can prove."""
+"""Proofs that need real Pyodide."""

@@ -1,4 +1,4 @@
-"""What a server's boot imports is known: every module costs start time and bytes."""
+"""The imports of a server's boot: every module costs start time and bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a handler prints, and the traceback of one that fails, are in the page's console."""
+"""A handler's prints, and the traceback of one that fails, are in the page's console."""
 
 from __future__ import annotations
 

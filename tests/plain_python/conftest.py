@@ -1,4 +1,4 @@
-"""What the tests of `mcpframe serve --python` share: real processes, and a real PostgreSQL."""
+"""Fixtures of the tests of `mcpframe serve --python`: real processes, and a real PostgreSQL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the wheel costs a user of servers: disk, download, and the time until a bridge answers its client.
+"""The cost of the wheel for a user of servers: disk, download, and the time until a bridge answers its client.
 
 It fails above a number of MB. Times are printed only: they are those of this machine.
 """

@@ -1,4 +1,4 @@
-"""What a release decides before it builds: its version, its section in the changelog, and whether git has it all."""
+"""Decisions of a release before it builds: its version, its section in the changelog, and whether git has it all."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class WarmUp:
 
 @dataclass
 class Tally:
-    """What happened, and what was left behind.
+    """The outcomes, and the leaks.
 
     Attributes:
         done: how many calls of each kind were made.

@@ -1,1 +1,1 @@
-"""What several test suites share."""
+"""Parts that several test suites share."""

@@ -1,4 +1,4 @@
-"""What the functions and tools of an author find in a frame, whatever SDK the server is of.
+"""The contract of an author's functions and tools in a frame, for servers of any SDK.
 
 The suites that import this have the fixture `kind`: see `tests.support.server_kinds`.
 """

@@ -176,7 +176,7 @@ class HttpBridge:
     serving: asyncio.Task[None]
 
     async def end(self) -> None:
-        """Have it end, as a signal does."""
+        """End it, as a signal does."""
         self.serving.cancel()
         await asyncio.wait([self.serving])
 

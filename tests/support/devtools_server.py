@@ -38,7 +38,7 @@ async def listening(handler: Handler, secure: ssl.SSLContext | None = None, port
 
 
 class Browser:
-    """What answers as the DevTools of a browser do.
+    """A server that answers as the DevTools of a browser do.
 
     Attributes:
         results: the result of a command by its name; an exception is its error. By default it is the parameters.

@@ -1,4 +1,4 @@
-"""What can happen to a connection of any dialect besides a message of its peer, and JSON-RPC for it to carry."""
+"""Events of a connection of any dialect besides its peer's messages, and JSON-RPC for it to carry."""
 
 from __future__ import annotations
 

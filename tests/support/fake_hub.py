@@ -26,7 +26,7 @@ ENVELOPE: dict[str, Any] = {
         "io.modelcontextprotocol/clientCapabilities": {},
     }
 }
-"""What a request of the protocol era without a handshake carries."""
+"""The `_meta` of a request in the protocol era without a handshake."""
 
 
 def tool(name: str, *, description: str | None = None, **annotations: Any) -> dict[str, Any]:
@@ -65,7 +65,7 @@ class FakeClock:
         return sum(number not in self._stopped for _, number, _ in self._timers)
 
     async def pass_(self, seconds: float) -> None:
-        """Have time pass: each timer is called at its time, and what it causes happens then."""
+        """Advance the time: each timer, and its effects, run at their time."""
         await settled()
         end = self.seconds + seconds
         while self.next_timer(end):

@@ -128,7 +128,7 @@ class FakeTab:
         return self.may_open
 
     def look(self, *, seen: bool) -> None:
-        """Have the user look at this tab, or away from it."""
+        """Show this tab to the user, or hide it."""
         self.seen = seen
         for notice, _, _ in self.watchers:
             notice()
@@ -237,7 +237,7 @@ class FakeBrowser:
             return
 
     def pass_time(self, seconds: float) -> None:
-        """Have time pass, outside of an event loop."""
+        """Advance the time, outside of an event loop."""
         self.settle()
         end = self.clock.now() + seconds
         while self.clock.next_timer(end):

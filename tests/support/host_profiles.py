@@ -1,4 +1,4 @@
-"""What the policies of a host's profile allow, as a browser reads them: of several policies, all have to."""
+"""The permissions of a host profile's policies, as a browser reads them: all policies have to allow a thing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the formats of listings require of the members that mcpframe writes, as schemas of our own.
+"""Our own schemas of the members of listings that mcpframe writes.
 
 They follow the published schemas, which no package carries. They are stricter than these: they know no member that is
 not written. The published `server.schema.json` of 2025-12-11 and the card's `schema.json` of `v1` were read line by

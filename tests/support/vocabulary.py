@@ -1,4 +1,4 @@
-"""What each dialect's peer can post, for tests over any candidates: of dialects made for tests, and of real ones."""
+"""Messages of each dialect's peer, for tests over any candidates: of dialects made for tests, and of real ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of a package: whether its tool answered, else at which stage it failed and why."""
+"""The outcome of a package: whether its tool answered, else at which stage it failed and why."""
 
 from __future__ import annotations
 

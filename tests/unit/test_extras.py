@@ -1,4 +1,4 @@
-"""What an installation without extras can do, and what commands say that need one: as if nothing else was installed."""
+"""An installation without extras, and the errors of commands that need one: as if nothing else was installed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ OF_AUTHORS = (
 OF_USERS = ("base", "bridge", "browser/devtools", "client", "edges", "hub", "servers", "web")
 """The rooms of the kit that work without extras; a module of them may import more in its functions."""
 LATER = ("mcpframe.kit.hub.extension.build", "mcpframe.kit.publish.view_checks", "mcpframe.kit.servers.imported")
-"""What needs a further extra: `hub --extension` and `serve --python` that of authors, `check --views` that of tests."""
+"""Modules that need a further extra: `hub --extension`, `serve --python` (of authors), `check --views` (of tests)."""
 IN_PYODIDE = "mcpframe.kit.bundle.in_pyodide"
 
 _HIDE = "import json, sys; sys.modules.update(dict.fromkeys(json.loads(sys.argv[1]))); "

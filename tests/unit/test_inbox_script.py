@@ -1,4 +1,4 @@
-"""What the page does before Python runs: the script in the page, with what the build computed for it."""
+"""The page before Python runs: its script, with the data that the build computed for it."""
 
 from __future__ import annotations
 

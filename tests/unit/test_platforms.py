@@ -1,4 +1,4 @@
-"""What macOS and Windows need: modules that import there, no call that they lack, and the same bytes in every clone."""
+"""macOS and Windows: modules import there, no call is missing there, and every clone has the same bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the playground imports, in Node: archives, folders and addresses. Whole: tests/browser."""
+"""Imports of the playground, in Node: archives, folders and addresses. Whole: tests/browser."""
 
 from __future__ import annotations
 

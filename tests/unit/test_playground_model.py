@@ -1,4 +1,4 @@
-"""What the playground sends to models and reads of them, in Node. Whole: tests/browser/test_playground_model.py."""
+"""The playground's talk with models, in Node. Whole: tests/browser/test_playground_model.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the playground finds in a project by its own means: as the build does, on tables of sources and settings."""
+"""The playground's own analysis of a project agrees with the build's, on tables of sources and settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests have to know of a dialect: one object each, in the dialect's folder, found by its name."""
+"""The facts about a dialect that tests need: one object each, in the dialect's folder, found by its name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a host does with a server: everything that servers are asked for, also in vain."""
+"""A host's use of a server: every request that servers get, also in vain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `sdk.prepare` does, in the Python it does it for."""
+"""The effects of `sdk.prepare`, in the Python that it prepares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the suites in other environments need."""
+"""Fixtures of the suites in other environments."""
 
 from __future__ import annotations
 

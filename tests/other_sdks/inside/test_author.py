@@ -1,4 +1,4 @@
-"""What an author's functions find in a frame: the contract's tests, with wrapped servers of the SDK that is here."""
+"""The contract of an author's functions in a frame, with wrapped servers of the installed SDK."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the contract of `tests/plain_python/contract.py` calls, in a page and in plain Python."""
+"""The server of the contract of `tests/plain_python/contract.py`, in a page and in plain Python."""
 
 import asyncio
 import subprocess

@@ -23,7 +23,7 @@ HOST = "http://host.localhost:1"
 
 
 class FakeFrame:
-    """What `pages/page.js` is in a browser: it remembers what it hears, and says what it is told to."""
+    """The counterpart of `pages/page.js` in a browser: it records messages, and posts on request."""
 
     def __init__(self, window: FakeWindow, url: str) -> None:
         self._window = window

@@ -1,4 +1,4 @@
-"""What an author's functions find in a frame: the contract's tests, with server objects of mcp 2.x."""
+"""The contract of an author's functions in a frame, with server objects of mcp 2.x."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every dialect keeps, whatever its messages are: each of mcpframe's, and a toy that a folder alone adds."""
+"""The rules of every dialect: each of mcpframe's, and a toy that a folder alone adds."""
 
 from __future__ import annotations
 

@@ -1,3 +1,3 @@
-"""What is told of the wire: the contract's tests, over fake windows."""
+"""The record of the wire: the contract's tests, over fake windows."""
 
 from tests.contract.wire import *  # noqa: F403

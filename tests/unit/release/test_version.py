@@ -1,4 +1,4 @@
-"""What a release decides before it builds anything."""
+"""Decisions of a release before it builds anything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the Chrome Web Store takes: the manifest, its icons, a sentence about each permission."""
+"""Rules of the Chrome Web Store: the manifest, its icons, a sentence about each permission."""
 
 from __future__ import annotations
 

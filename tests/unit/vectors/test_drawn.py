@@ -1,4 +1,4 @@
-"""What no vector has: messages that Hypothesis draws, of which the Python roles and host.js have to think alike."""
+"""Messages that Hypothesis draws, on which the Python roles and host.js have to agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What passes the gate of host.js is what JSON would carry, and its cost is bounded by what was posted."""
+"""The gate of host.js passes what JSON would carry, at a cost bounded by the posted message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What no message may be, in every state of every role: too large, too deep, a way to a prototype, ill-formed text."""
+"""Messages that every role refuses in every state: too large, too deep, a way to a prototype, ill-formed text."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Any
 Table = dict[str, Any]
 Effect = tuple[list[dict[str, Any]], str]
 Given = Iterator[tuple[str, dict[str, Any], Effect]]
-"""What happens to a role: its name, the members of the case, and its outcome with the next state."""
+"""An event of a role: its name, the members of the case, and its outcome with the next state."""
 
 DEAF = ("idle", "closed")
 STRANGERS = {"another window": None, "another origin": "UnexpectedOrigin", "opaque origin": "UnexpectedOrigin"}

@@ -1,4 +1,4 @@
-"""What the server hands to processes."""
+"""The functions that the server runs in processes."""
 
 
 def square(number: int) -> int:

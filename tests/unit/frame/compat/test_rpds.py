@@ -41,7 +41,7 @@ def take(target: Any, name: str, arguments: list[Any]) -> Any:
 
 
 def outcome(function: Callable[..., Any], *arguments: Any) -> tuple[str, Any]:
-    """What a call gave, or what it raised."""
+    """Return the result of a call, or its exception."""
     try:
         return "gave", function(*arguments)
     except (KeyError, IndexError, TypeError) as error:

@@ -1,4 +1,4 @@
-"""What a request says of its caller, and what an edge puts in its place."""
+"""The caller that a request names, and its replacement at an edge."""
 
 from __future__ import annotations
 

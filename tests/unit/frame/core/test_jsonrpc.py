@@ -1,4 +1,4 @@
-"""What is a request, what answers it, and which ids come back as they were."""
+"""Requests, their answers, and the ids that come back unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What receivers that know objects only do not get: other output schemas, and other structured content."""
+"""Output schemas and structured content other than objects, withheld from receivers that know only objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is refused before anything is loaded: addresses, sandboxes, permissions; and the hash that says the phase."""
+"""Refusals before anything is loaded: addresses, sandboxes, permissions; and the hash that names the phase."""
 
 from __future__ import annotations
 

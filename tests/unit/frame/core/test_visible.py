@@ -1,4 +1,4 @@
-"""What people and models are shown of untrusted text."""
+"""Untrusted text, as people and models see it."""
 
 from __future__ import annotations
 

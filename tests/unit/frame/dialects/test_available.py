@@ -1,4 +1,4 @@
-"""What the composition asks of the dialects that are there."""
+"""Queries of the composition to the available dialects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is offered, where a page boots."""
+"""The dialects that a page offers at boot."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from tests.support.fake_window import FakePort, handing_over
 
 HOST = "https://chat.example"
 UNKNOWN = {"jsonrpc": "2.0", "id": "mcpframe/initialize", "error": {"code": -32601, "message": "Method not found"}}
-"""What the official SDK answers to `ui/initialize`."""
+"""The official SDK's answer to `ui/initialize`."""
 INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {}}
 DISCOVER = {"jsonrpc": "2.0", "id": 0, "method": "server/discover", "params": {}}
 PING = {"jsonrpc": "2.0", "id": 5, "method": "ping"}

@@ -1,4 +1,4 @@
-"""What a view may do: its policy, its permissions and its links, from what its server declares."""
+"""The policy, permissions and links of a view, from its server's declaration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an author is told to do about errors that only a page has, each raised as it is there."""
+"""Advice to the author on errors that only a page has, each raised as it is there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a client in Python makes of what MCP-B adds to MCP."""
+"""MCP-B's additions to MCP, in a client in Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a handler asks of its client: `ctx.elicit`, `create_message` and `list_roots`, in both eras."""
+"""A handler's requests to its client: `ctx.elicit`, `create_message` and `list_roots`, in both eras."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What serving in a frame adds to a server: prints as logs, and the messages and tracebacks of exceptions."""
+"""Additions of serving in a frame: prints as logs, and the messages and tracebacks of exceptions."""
 
 from __future__ import annotations
 

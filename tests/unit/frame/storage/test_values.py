@@ -1,4 +1,4 @@
-"""What a session keeps: its format, its isolation, and what happens where there is no room."""
+"""Stored values of a session: format, isolation, and a full storage."""
 
 from __future__ import annotations
 

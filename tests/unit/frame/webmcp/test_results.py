@@ -1,4 +1,4 @@
-"""What tools of a document return, in the form of MCP."""
+"""Results of a document's tools, as results of MCP."""
 
 from __future__ import annotations
 

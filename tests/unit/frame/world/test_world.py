@@ -1,4 +1,4 @@
-"""What code written for a process finds around it, as far as it needs no page; see tests/in_pyodide/test_world.py."""
+"""The world of code written for a process, as far as it needs no page; see tests/in_pyodide/test_world.py."""
 
 from __future__ import annotations
 

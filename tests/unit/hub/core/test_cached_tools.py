@@ -1,4 +1,4 @@
-"""What outlives a tab, and a restart."""
+"""Cached tools outlive a tab, and a restart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a stranger's content is shown, and how: the parts that need no browser."""
+"""The display of a stranger's content: the parts that need no browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the inspector hears of builds: each once, through restarts and answers that are none."""
+"""Notices of builds in the inspector: each once, through restarts and invalid answers."""
 
 from __future__ import annotations
 

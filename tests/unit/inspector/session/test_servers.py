@@ -1,4 +1,4 @@
-"""What the inspector remembers: as JSON and back, whatever has become of it meanwhile."""
+"""The inspector's memory, as JSON and back, also from damaged JSON."""
 
 from __future__ import annotations
 

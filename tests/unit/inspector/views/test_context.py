@@ -1,4 +1,4 @@
-"""What a view is told of its surroundings, and which tools have one."""
+"""The host context of a view, and the tools that have one."""
 
 from __future__ import annotations
 

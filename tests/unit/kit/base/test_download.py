@@ -1,4 +1,4 @@
-"""What programs print of a certificate that they do not trust becomes one error with its remedy."""
+"""A program's complaint about an untrusted certificate becomes one error with its remedy."""
 
 from __future__ import annotations
 

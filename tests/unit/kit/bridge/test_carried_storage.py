@@ -1,4 +1,4 @@
-"""What a page stores for its session's next page: data, whatever the page returns."""
+"""The storage that a page leaves to its session's next page: data, whatever the page returns."""
 
 from __future__ import annotations
 

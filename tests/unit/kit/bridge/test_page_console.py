@@ -1,4 +1,4 @@
-"""What a page writes to its console is the bridge's standard error, within limits."""
+"""A page's console is the bridge's standard error, within limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is bridged, and where it is kept: addresses, folders, profiles."""
+"""The target of a bridge, and its profile: addresses, folders, profiles."""
 
 from __future__ import annotations
 

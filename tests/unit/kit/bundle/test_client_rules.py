@@ -1,4 +1,4 @@
-"""What clients are known to fail on: each rule, and the warnings."""
+"""Known failures of clients: each rule, and the warnings."""
 
 from __future__ import annotations
 

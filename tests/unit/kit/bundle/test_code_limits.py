@@ -1,4 +1,4 @@
-"""What can be seen in a package's code: what will not work in a page, hosts, variables."""
+"""Static facts about a package's code: limits in a page, hosts, variables."""
 
 from __future__ import annotations
 

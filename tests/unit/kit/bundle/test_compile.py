@@ -1,4 +1,4 @@
-"""What is compiled of mcpframe's own modules and of libraries, without docstrings."""
+"""Compilation of mcpframe's own modules and of libraries, without docstrings."""
 
 from __future__ import annotations
 

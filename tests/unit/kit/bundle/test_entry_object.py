@@ -1,4 +1,4 @@
-"""What a file says about its server before anything is run: only what is beyond doubt."""
+"""Certain facts about a server from its file, before anything is run."""
 
 from __future__ import annotations
 

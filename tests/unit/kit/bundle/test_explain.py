@@ -1,4 +1,4 @@
-"""What stops or limits a server: the chain of requirements, and the place in the code."""
+"""The reasons that stop or limit a server: the chain of requirements, and the place in the code."""
 
 from __future__ import annotations
 

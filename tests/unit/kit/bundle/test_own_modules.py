@@ -29,7 +29,7 @@ SERVER = frozenset({"mcp2", "document"})
 
 
 class Bundle(NamedTuple):
-    """What decides on a bundle's modules."""
+    """The inputs that decide on a bundle's modules."""
 
     code: Mapping[str, bytes]
     features: frozenset[str]

@@ -1,4 +1,4 @@
-"""What a page refuses to make a bundle of. Whole: tests/browser/test_playground_bundle.py."""
+"""Projects that a page refuses to bundle. Whole: tests/browser/test_playground_bundle.py."""
 
 from __future__ import annotations
 

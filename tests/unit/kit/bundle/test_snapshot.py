@@ -1,4 +1,4 @@
-"""What a build says about its snapshot, and what it notices while the author's module is imported."""
+"""A build's report on its snapshot, and its checks while the author's module is imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page of a snapshot says is checked before it is used or published."""
+"""The report of a snapshot's page is checked before it is used or published."""
 
 from __future__ import annotations
 

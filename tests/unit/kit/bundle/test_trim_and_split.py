@@ -1,4 +1,4 @@
-"""What of wheels is left out, and what is put aside until it is imported."""
+"""Files of wheels that are left out, or put aside until they are imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `--enter` enters in the setup of a server."""
+"""The entries of `--enter` in the setup of a server."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ PI = "https://tools.example/pi/"
 
 @pytest.fixture
 def built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[str, Path, Any]]:
-    """What was built: the project, where to, and for whom."""
+    """The builds: the project, its target, and its hosts."""
     calls: list[tuple[str, Path, Any]] = []
 
     def build(path: Path, out: Path, *, allowed_origins: Any = None, **_: object) -> BuildResult:

@@ -1,4 +1,4 @@
-"""What an HTTP request of 2026-07-28 must be, as a table: status and JSON-RPC code of everything that is refused."""
+"""Rules for HTTP requests of 2026-07-28, as a table: status and JSON-RPC code of each refusal."""
 
 from __future__ import annotations
 

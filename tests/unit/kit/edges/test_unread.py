@@ -1,4 +1,4 @@
-"""What waits for a client that does not read is bounded."""
+"""Messages to a client that does not read are bounded."""
 
 from __future__ import annotations
 

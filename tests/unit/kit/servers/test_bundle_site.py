@@ -1,4 +1,4 @@
-"""What of the folders around a bundle is served with it: the files that its manifest lists, whatever that says."""
+"""The served files around a bundle: those that its manifest lists, whatever it says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What names a server, the same for every command: an address, built folders, a project, a Python file, a package."""
+"""Names of a server, the same for every command: an address, built folders, a project, a Python file, a package."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def test_a_run_that_does_not_use_it_imports_nothing_but_the_plugin() -> None:
 
 
 class Terminal:
-    """What pytest shows on the terminal, and its capture."""
+    """A fake of pytest's terminal, and of its capture."""
 
     def __init__(self) -> None:
         self.text = "test_server.py "

@@ -1,4 +1,4 @@
-"""What is seen of this dialect on the wire, for those who only look on: the inspector."""
+"""This dialect on the wire, for the inspector."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a view asks of an `AppHost`: what is passed on, refused, bounded and cancelled."""
+"""Requests of a view to an `AppHost`: passed on, refused, bounded and cancelled."""
 
 from __future__ import annotations
 

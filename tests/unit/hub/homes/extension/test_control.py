@@ -1,4 +1,4 @@
-"""What the user of the extension sees and decides: clients from outside, consent, pages, the program, and the log."""
+"""Decisions of the extension's user: clients from outside, consent, pages, the program, and the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What static/page/linking.js makes of JavaScript functions: WebAssembly functions that a table takes."""
+"""static/page/linking.js makes JavaScript functions WebAssembly functions, which a table takes."""
 
 from __future__ import annotations
 

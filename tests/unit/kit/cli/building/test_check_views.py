@@ -1,4 +1,4 @@
-"""What `mcpframe check --views` prints, and how it exits."""
+"""The output and the exit status of `mcpframe check --views`."""
 
 from __future__ import annotations
 

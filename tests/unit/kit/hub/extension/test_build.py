@@ -1,4 +1,4 @@
-"""What the build of the extension accepts."""
+"""Input that the build of the extension accepts."""
 
 from __future__ import annotations
 

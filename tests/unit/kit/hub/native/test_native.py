@@ -1,4 +1,4 @@
-"""What surrounds the hub of the extension: frames of native messaging, and the registration with browsers."""
+"""Around the extension's hub: frames of native messaging, and the registration with browsers."""
 
 from __future__ import annotations
 

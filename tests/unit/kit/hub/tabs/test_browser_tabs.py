@@ -52,7 +52,7 @@ class World:
         return [each["name"] for each in self.hub.definitions]
 
     def page(self, url: str = SHOP, *tools: Any) -> FakePage:
-        """Have the user open a page with a server."""
+        """Open a page with a server, as the user does."""
         page = self.chromium.opens(url)
         page.tools = list(tools) if tools else None
         return page

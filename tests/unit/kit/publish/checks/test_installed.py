@@ -1,4 +1,4 @@
-"""What a web server may do to a page that can be installed; a real browser has `test_installed_page.py`."""
+"""Faults of a web server for an installable page; a real browser has `test_installed_page.py`."""
 
 from __future__ import annotations
 

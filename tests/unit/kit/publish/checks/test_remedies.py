@@ -1,4 +1,4 @@
-"""What to change at a static host, which is recognized by its address or its headers."""
+"""Remedies at a static host, which is recognized by its address or its headers."""
 
 from __future__ import annotations
 

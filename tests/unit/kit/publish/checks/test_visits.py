@@ -1,4 +1,4 @@
-"""What two visits say, without a browser; `tests/browser/test_check_hosts.py` has real ones."""
+"""Findings of two visits, without a browser; `tests/browser/test_check_hosts.py` has real ones."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def test_texts_give_the_command_back(listing: Listing) -> None:
 
 
 class Page(HTMLParser):
-    """What a browser finds in a page."""
+    """The links of a page, as a browser reads them."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What a listing says, and what registries refuse."""
+"""The facts in a listing, and refusals of registries."""
 
 from __future__ import annotations
 
