@@ -15,7 +15,8 @@ import pytest
 from mcpframe.kit.edges.http.access import Access
 from mcpframe.kit.edges.http.names import split_session, split_state
 from tests.support.balancers import HAPROXY, KINDS, NGINX, Balancer, Kind, balancer
-from tests.support.bridged import HttpBridge, Place, http_bridge, until
+from tests.support.bridged import HttpBridge, Place, http_bridge
+from tests.support.polling import until
 from tests.support.suites import except_for
 from tests.unit.kit.edges.test_http import BOTH, INITIALIZE, META
 

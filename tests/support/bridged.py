@@ -153,12 +153,6 @@ class Place:
         return page
 
 
-async def until(condition: Callable[[], object]) -> None:
-    """Poll until a condition holds in this process, if nothing reports it. The test's own timeout ends it."""
-    while not condition():  # noqa: ASYNC110
-        await asyncio.sleep(0.01)
-
-
 @dataclass
 class HttpBridge:
     """A bridge that runs.

@@ -21,7 +21,7 @@ from mcpframe import FrameServer, Tasks
 from mcpframe.frame.core.callers import CALLER_KEY
 from mcpframe.frame.serving import kept_tasks
 from mcpframe.frame.serving.server import equip, serve
-from tests.support.bridged import until
+from tests.support.polling import until
 from tests.support.takes_tasks import Handle, TakesTasks, TaskClient, asks, cancelled, completed, failed
 
 pytestmark = pytest.mark.anyio

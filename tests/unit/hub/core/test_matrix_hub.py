@@ -33,8 +33,9 @@ from mcpframe.hub.core.messages import CallCancelled, ToolCall
 from mcpframe.hub.core.options import HubOptions
 from tests.hostile.values import ODD, Record
 from tests.support.fake_hub import FakePort, HubWorld, hub_world, text_result, tool
+from tests.support.polling import until
 from tests.support.settling import settled
-from tests.unit.hub.serving.test_server import happens, served
+from tests.unit.hub.serving.test_server import served
 
 Json = dict[str, Any]
 
@@ -362,7 +363,7 @@ async def test_answers_of_others_double_late_and_of_any_shape(record_property: R
                     # The same answer for the other's call, for its own, and again.
                     theirs = world.calling(PAY)
                     calling = asyncio.create_task(client.call_tool("website_tool_evil_example_tab1_x", {}))
-                    await happens(lambda: evil.calls and port.calls)
+                    await until(lambda: evil.calls and port.calls)
                     for id_ in (port.calls[-1].id, evil.calls[-1].id, evil.calls[-1].id):
                         evil.says({"type": "tool-result", "requestId": id_, "data": result})
                         evil.says({"jsonrpc": "2.0", "id": id_, "result": result})

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-import anyio
 import pytest
 from mcp.server.mcpserver import Context, MCPServer
 
@@ -23,6 +22,7 @@ from tests.support.fake_half import FakeHalf, pages_world
 from tests.support.fake_hub import hub_world, tool
 from tests.support.fake_window import FakeWindow
 from tests.support.page_rig import Rig, rig
+from tests.support.polling import until
 from tests.support.settling import settled
 
 __all__ = ["rig"]
@@ -56,12 +56,6 @@ def _is_change(message: Any) -> bool:
     return isinstance(message["payload"], dict) and message["payload"].get("method", "").endswith("/list_changed")
 
 
-async def happens(condition: Callable[[], Any]) -> None:
-    with anyio.fail_after(120):
-        while not condition():  # noqa: ASYNC110
-            await asyncio.sleep(0)
-
-
 async def test_a_page_server_is_waited_for_called_updated_and_left(rig: Rig) -> None:
     server = MCPServer("an author's")
 
@@ -80,20 +74,20 @@ async def test_a_page_server_is_waited_for_called_updated_and_left(rig: Rig) -> 
         relaying = asyncio.create_task(half.relay.serve())  # the relay is there first
         await settled()
         serving = asyncio.create_task(page_server(server))
-        await happens(lambda: world.names == [NAME, GROW])
+        await until(lambda: world.names == [NAME, GROW])
         result = await world.hub.call(NAME, {"a": 2, "b": 3})
         assert result["structuredContent"] == {"result": 5}
         failed = await world.hub.call(NAME, {"a": "x"})
         assert failed["isError"]
         changed = len(rig.own.posted)
         await world.hub.call(GROW, {})
-        await happens(lambda: any(_is_change(message) for message, _ in rig.own.posted[changed:]))
+        await until(lambda: any(_is_change(message) for message, _ in rig.own.posted[changed:]))
         await settled()
         await world.clock.pass_(0.5)
-        await happens(lambda: world.names == [GROW])
+        await until(lambda: world.names == [GROW])
         serving.cancel()
         await asyncio.wait([serving])
-        await happens(lambda: not world.names)
+        await until(lambda: not world.names)
         relaying.cancel()
         await asyncio.wait([relaying])
 

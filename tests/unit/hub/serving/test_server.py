@@ -24,6 +24,7 @@ from mcpframe.hub.serving.calls import client_origin
 from mcpframe.hub.serving.server import HubServer
 from mcpframe.hub.serving.tasks import HubTasks
 from tests.support.fake_hub import FakePort, HubWorld, hub_world, text_result, tool
+from tests.support.polling import until
 from tests.support.settling import settled
 from tests.support.takes_tasks import TakesTasks, TaskClient, cancelled, completed, failed
 
@@ -71,12 +72,6 @@ async def served(options: HubOptions | None = None) -> AsyncIterator[Served]:
             yield Served(world, server)
 
 
-async def happens(condition: Any) -> None:
-    with anyio.fail_after(60):
-        while not condition():  # noqa: ASYNC110
-            await asyncio.sleep(0)
-
-
 MODES = ["legacy", "auto"]
 
 
@@ -92,7 +87,7 @@ async def test_a_client_lists_and_calls_the_tools_of_pages_as_they_have_them(mod
         assert listed.annotations is not None
         assert listed.annotations.idempotent_hint
         calling = asyncio.create_task(client.call_tool(NAME, {"a": 2}))
-        await happens(lambda: port.calls)
+        await until(lambda: port.calls)
         assert port.calls[0].arguments == {"a": 2}
         port.answers(result)
         called = await calling
@@ -181,7 +176,7 @@ async def test_nothing_of_a_page_is_lost_on_the_wire(first: str) -> None:
         listed = (await wire.ask(streams, "tools/list", more))["result"]["tools"]
         assert listed == [{**FULL, "name": NAME, "title": "[shop.example] Add", "description": "[shop.example] Adds."}]
         calling = asyncio.create_task(wire.ask(streams, "tools/call", {"name": NAME, "arguments": {}, **more}))
-        await happens(lambda: port.calls)
+        await until(lambda: port.calls)
         port.answers(result)
         called = (await calling)["result"]
         assert {key: called[key] for key in result} == result
@@ -195,7 +190,7 @@ async def test_failures_are_results_and_errors_of_tabs_carry_their_reason(mode: 
         async def outcome(act: Any) -> Any:
             calls = len(port.calls)
             calling = asyncio.create_task(client.call_tool(NAME, {}))
-            await happens(lambda: len(port.calls) > calls)
+            await until(lambda: len(port.calls) > calls)
             await act()
             try:
                 return await calling
@@ -233,7 +228,7 @@ async def test_each_of_many_clients_is_notified_and_only_when_something_has_chan
         subscription = await stack.enter_async_context(modern.listen(tools_list_changed=True))
         port = hub.world.page(1, SHOP, tool("add"))
         everyone = {"0": 1, "1": 1, "2": 1}
-        await happens(lambda: {key: hub.changes.get(key) for key in everyone} == everyone)
+        await until(lambda: {key: hub.changes.get(key) for key in everyone} == everyone)
         with anyio.fail_after(60):
             assert await anext(aiter(subscription)) == ToolsListChanged()
         port.registers(tool("add"))
@@ -241,7 +236,7 @@ async def test_each_of_many_clients_is_notified_and_only_when_something_has_chan
         assert {key: hub.changes.get(key) for key in everyone} == everyone
         for number in range(5):
             port.registers(tool(f"t{number}"))
-        await happens(lambda: all(hub.changes[key] > 1 for key in everyone))
+        await until(lambda: all(hub.changes[key] > 1 for key in everyone))
         await settled()
         assert all(hub.changes[key] <= 3 for key in everyone)  # several changes at once are one, or two
 
@@ -256,19 +251,19 @@ async def test_progress_and_cancellation_go_through_to_the_page(mode: str) -> No
             heard.append((value, total, message))
 
         calling = asyncio.create_task(client.call_tool(NAME, {}, progress_callback=progress))
-        await happens(lambda: port.calls)
+        await until(lambda: port.calls)
         assert port.calls[0].progress
         port.says(ToolProgress(port.calls[0].id, 1, 2, "half"))
         port.answers(text_result("done"))
         await calling
-        await happens(lambda: heard)
+        await until(lambda: heard)
         assert heard == [(1, 2, "half")]
         calling = asyncio.create_task(client.call_tool(NAME, {}))
-        await happens(lambda: len(port.calls) == 2)
+        await until(lambda: len(port.calls) == 2)
         assert not port.calls[1].progress
         calling.cancel()
         await asyncio.wait({calling})
-        await happens(lambda: isinstance(port.heard[-1], CallCancelled))
+        await until(lambda: isinstance(port.heard[-1], CallCancelled))
         assert port.heard[-1].id == port.calls[1].id
 
 
@@ -341,7 +336,7 @@ async def test_a_client_lists_and_reads_the_resources_of_pages(mode: str) -> Non
 
         async def read(uri: str, answer: Any) -> Any:
             reading = asyncio.create_task(client.read_resource(uri))
-            await happens(lambda: port.reads)
+            await until(lambda: port.reads)
             port.answers_read(answer)
             port.posted.clear()
             return await reading
@@ -369,7 +364,7 @@ async def test_nothing_of_a_resource_is_lost_on_the_wire(first: str) -> None:
         uri = "website://shop.example/tab1/notes://one"
         assert listed == {**NOTE, "uri": uri, "name": "[shop.example] one", "description": "[shop.example]"}
         reading = asyncio.create_task(wire.ask(streams, "resources/read", {"uri": uri, **more}))
-        await happens(lambda: port.reads)
+        await until(lambda: port.reads)
         port.answers_read(READ)
         found = (await reading)["result"]
         assert found["contents"] == [{"uri": uri, "text": "hello", "own": 1}]
@@ -388,15 +383,15 @@ async def test_clients_are_notified_of_resources_only_where_there_are_any() -> N
         modern = await stack.enter_async_context(hub.client("auto", "modern"))
         subscription = await stack.enter_async_context(modern.listen(resources_list_changed=True))
         port = hub.world.page(1, SHOP, tool("add"))
-        await happens(lambda: heard == [tools])
+        await until(lambda: heard == [tools])
         port.registers(tool("add"), resources=[NOTE])
-        await happens(lambda: heard.count(resources) == 1)
+        await until(lambda: heard.count(resources) == 1)
         with anyio.fail_after(60):
             assert await anext(aiter(subscription)) == ResourcesListChanged()
         port.registers(tool("add"))
-        await happens(lambda: heard.count(resources) == 2)
+        await until(lambda: heard.count(resources) == 2)
         port.registers(tool("add"), tool("more"))
-        await happens(lambda: heard.count(tools) == 4)
+        await until(lambda: heard.count(tools) == 4)
         await settled()
         assert heard.count(resources) == 2
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
 from typing import Any, cast
 
 import anyio
@@ -19,6 +18,7 @@ from inspector.forms.json_values import same
 from mcpframe.frame.page.session_page import Element, Page
 from mcpframe.frame.storage.values import Storage
 from tests.support.fake_page import FakeBrowser, FakeElement, FakeEvent, FakeFile
+from tests.support.polling import until
 from tests.unit.inspector.forms.schemas import JSON, any_schemas, sound_schemas
 
 SLOW = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
@@ -396,12 +396,6 @@ async def test_a_file_that_cannot_be_read_is_no_longer_waited_for(monkeypatch: p
     person.happen(picker, "change")
     await until(lambda: person.troubles != [])
     assert person.form.value() == {}
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    with anyio.fail_after(60):
-        while not holds():
-            await anyio.lowlevel.checkpoint()
 
 
 async def test_completions_of_what_is_no_longer_typed_are_left_aside() -> None:

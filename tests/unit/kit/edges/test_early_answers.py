@@ -12,6 +12,7 @@ import pytest
 from mcpframe.kit.base.errors import PageFailed
 from mcpframe.kit.edges.link.early_answers import EarlyAnswers, recorded_answers
 from mcpframe.kit.edges.link.reopening_link import ReopeningLink
+from tests.support.polling import until
 from tests.unit.kit.edges.test_link import FakePage, Rig, methods
 
 OFFERED = {"tools": {"listChanged": True}, "prompts": {}}
@@ -126,8 +127,7 @@ async def test_what_a_client_says_while_the_page_is_told_of_it_is_not_missing(ea
     initialize = early.answers.pop("initialize")
     early.may_open.set()
     early.initialize(then=False)
-    while not (early.pages and early.pages[0].heard):  # noqa: ASYNC110  a few turns of the loop
-        await asyncio.sleep(0)
+    await until(lambda: early.pages and early.pages[0].heard)
     early.send(method="notifications/initialized")
     early.send(id=2, method="tools/list")
     [asked] = early.pages[0].heard

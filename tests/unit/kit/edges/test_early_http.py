@@ -14,7 +14,8 @@ from mcpframe.kit.edges.http.access import Access
 from mcpframe.kit.edges.http.endpoint import EdgeOptions, serve_http
 from mcpframe.kit.edges.link.early_answers import EarlyAnswers, recorded_answers
 from mcpframe.kit.edges.link.reopening_link import ReopeningLink
-from tests.support.bridged import PATIENCE, HttpBridge, Place, ServerPage, until
+from tests.support.bridged import PATIENCE, HttpBridge, Place, ServerPage
+from tests.support.polling import until
 from tests.unit.kit.edges.test_early_answers import MANIFEST, TOOLS
 from tests.unit.kit.edges.test_http import INITIALIZE, Legacy, events, stateless
 

@@ -12,8 +12,9 @@ import pytest
 from mcpframe.kit.edges.http import sessions as http_sessions
 from mcpframe.kit.edges.http import stateless as http_requests
 from mcpframe.kit.edges.link.messages import Unread
-from tests.support.bridged import PATIENCE, HttpBridge, Place, http_bridge, until
+from tests.support.bridged import PATIENCE, HttpBridge, Place, http_bridge
 from tests.support.foreign_requests import refused_before_their_bodies
+from tests.support.polling import until
 
 JSON = dict[str, Any]
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}

@@ -13,6 +13,7 @@ from mcpframe.kit.base.errors import BuildError, KitError, PageFailed
 from mcpframe.kit.edges.link.messages import ServerMessage
 from mcpframe.kit.edges.link.reopening_link import ReopeningLink
 from mcpframe.kit.edges.stdio.edge import _LinkEdge
+from tests.support.polling import until
 
 JSON = dict[str, Any]
 
@@ -170,8 +171,7 @@ async def test_a_page_that_ends_before_it_has_begun_again_is_replaced(rig: Rig, 
 
     rig.link._open_page = open_and_lose_once  # type: ignore[assignment]
     rig.link.on_gone("It has crashed.")
-    while not (len(rig.pages) == 2 and rig.pages[1].heard):  # noqa: ASYNC110  a few turns of the loop
-        await asyncio.sleep(0)
+    await until(lambda: len(rig.pages) == 2 and rig.pages[1].heard)
     rig.send(id=1, method="ping")
     if is_answered:  # and lost before whoever waits for the answer gets a turn
         rig.pages[1].say({"jsonrpc": "2.0", "id": rig.pages[1].heard[0]["id"], "result": {}})

@@ -15,7 +15,8 @@ from mcpframe.kit.edges.http.access import Access
 from mcpframe.kit.edges.http.endpoint import EdgeOptions, serve_http
 from mcpframe.kit.edges.http.metrics import BridgeMetrics, parse_address
 from mcpframe.kit.web.serve import bind
-from tests.support.bridged import HttpBridge, Place, http_bridge, until
+from tests.support.bridged import HttpBridge, Place, http_bridge
+from tests.support.polling import until
 from tests.unit.kit.edges.test_http import Legacy, stateless
 
 SECRET = "s3cret"

@@ -11,7 +11,8 @@ import httpx2
 import pytest
 
 from mcpframe.kit.edges.http.names import NAME, named_session, named_state, split_session, split_state
-from tests.support.bridged import PATIENCE, HttpBridge, Place, http_bridge, until
+from tests.support.bridged import PATIENCE, HttpBridge, Place, http_bridge
+from tests.support.polling import until
 from tests.unit.kit.edges.test_http import INITIALIZE, Legacy, stateless
 
 JSON = dict[str, Any]

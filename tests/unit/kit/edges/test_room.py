@@ -9,7 +9,8 @@ import httpx2
 import pytest
 
 from mcpframe.kit.edges.http.access import Access
-from tests.support.bridged import PATIENCE, HttpBridge, Place, http_bridge, until
+from tests.support.bridged import PATIENCE, HttpBridge, Place, http_bridge
+from tests.support.polling import until
 from tests.unit.kit.edges.test_http import INITIALIZE, Legacy
 
 

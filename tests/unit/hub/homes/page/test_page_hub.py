@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from typing import Any
 
@@ -28,6 +28,7 @@ from mcpframe.hub.homes.page.page_hub import PageHub
 from mcpframe.hub.homes.page.wire import ChannelNames
 from tests.support.fake_hub import ENVELOPE, text_result, tool
 from tests.support.fake_tabs import FakeBrowser, FakeTab
+from tests.support.polling import until
 from tests.support.settling import settled
 
 ADD = "website_tool_app_example_tab{}_add"
@@ -115,12 +116,6 @@ async def names(client: Client) -> list[str]:
     return sorted(tool.name for tool in (await client.list_tools()).tools)
 
 
-async def happens(condition: Callable[[], Any]) -> None:
-    with anyio.fail_after(60):
-        while not condition():  # noqa: ASYNC110
-            await asyncio.sleep(0)
-
-
 async def has(client: Client, count: int) -> list[str]:
     with anyio.fail_after(60):
         while len(found := await names(client)) != count:  # noqa: ASYNC110
@@ -173,7 +168,7 @@ async def test_a_tab_that_ends_takes_its_tools_and_calls_along() -> None:
         async with Client(one.hub.client(), cache=None) as client:
             await has(client, 4)
             calling = asyncio.create_task(client.call_tool(WAIT.format(2), {}))
-            await happens(lambda: two.waiting)
+            await until(lambda: two.waiting)
             await two.close()
             await asyncio.wait({calling})
             assert (failing(calling)["reason"], failing(calling)["mayHaveRun"]) == ("TabClosed", True)
@@ -192,7 +187,7 @@ async def test_when_the_leading_tab_ends_the_next_one_leads_and_clients_go_on(ho
         async with Client(three.hub.client(), mode="legacy", message_handler=heard, cache=None) as client:
             await has(client, 6)
             calling = asyncio.create_task(client.call_tool(WAIT.format(2), {}))
-            await happens(lambda: two.waiting)
+            await until(lambda: two.waiting)
             changes.clear()
             if how == "close":
                 await one.close()
@@ -205,10 +200,10 @@ async def test_when_the_leading_tab_ends_the_next_one_leads_and_clients_go_on(ho
                 await world.browser.clock.pass_(11)
             await asyncio.wait({calling})
             assert failing(calling) == {"reason": "HubChanged", "mayHaveRun": True}
-            await happens(lambda: two.cancelled)  # nobody waits for it any more
+            await until(lambda: two.cancelled)  # nobody waits for it any more
             # The numbers of tabs are what they were.
             assert await has(client, 4) == sorted(name.format(tab) for tab in (2, 3) for name in (ADD, WAIT))
-            await happens(lambda: "notifications/tools/list_changed" in changes)
+            await until(lambda: "notifications/tools/list_changed" in changes)
             result = await client.call_tool(ADD.format(2), {"a": 5, "b": 1})
             assert result.structured_content == {"result": 6}
             assert len(world.leading()) == (2 if how == "hang" else 1)  # one of them cannot know yet
@@ -287,10 +282,10 @@ async def test_progress_and_cancellation_cross_the_tabs() -> None:
         async with Client(two.hub.client(), cache=None) as client:
             await has(client, 4)
             calling = asyncio.create_task(client.call_tool(WAIT.format(1), {}, progress_callback=progressed))
-            await happens(lambda: seen)
+            await until(lambda: seen)
             assert seen == [(1, 2, "half")]
             calling.cancel()
-            await happens(lambda: one.cancelled)
+            await until(lambda: one.cancelled)
 
 
 async def test_without_a_tab_that_leads_a_call_says_so() -> None:

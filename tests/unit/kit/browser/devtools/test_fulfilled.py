@@ -16,6 +16,7 @@ from mcpframe.kit.base.errors import BrowserGone
 from mcpframe.kit.browser.devtools import fulfilled
 from mcpframe.kit.browser.devtools.fulfilled import FulfilledSites
 from mcpframe.kit.web.serve import serve_app, serve_folder
+from tests.support.polling import until
 
 NAME = "a.localhost"
 
@@ -44,12 +45,6 @@ class Browser:
     def ask(self, url: str, method: str = "GET", **headers: str) -> None:
         request = {"url": url, "method": method, "headers": headers}
         self.on_event("Fetch.requestPaused", {"requestId": str(len(url)), "request": request})
-
-
-async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
-        while not true():  # noqa: ASYNC110  the site is in another thread
-            await asyncio.sleep(0.001)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 
 import pytest
@@ -12,6 +12,7 @@ from mcpframe.kit.base.errors import BrowserGone
 from mcpframe.kit.browser.devtools import remote
 from mcpframe.kit.browser.devtools.remote import RemoteBrowsers
 from tests.support.devtools_server import Browser, listening
+from tests.support.polling import until
 
 CONTEXT, TAB = "Target.createBrowserContext", "Target.createTarget"
 
@@ -38,12 +39,6 @@ def using(stack: AsyncExitStack, *places: str, most: int = 10) -> RemoteBrowsers
     browsers = RemoteBrowsers([f"http://{place}?token=s3cret" for place in places], {"a.localhost": 1}, most)
     stack.push_async_callback(browsers.close)
     return browsers
-
-
-async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
-        while not true():  # noqa: ASYNC110  what changes is in another connection's task
-            await asyncio.sleep(0.001)
 
 
 async def test_tabs_go_to_the_browser_with_the_fewest_up_to_the_limit(stack: AsyncExitStack) -> None:
