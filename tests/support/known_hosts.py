@@ -42,14 +42,27 @@ class Host:
     cancels: bool = True
     notified: bool = True
     setup: bool = False
-    values: str = ""
+    values: str = "host's origin"
     page: bool = True
     conversation: str = ""
-    configured: str = ""
+    configured: str = ORIGIN
     evidence: Mapping[str, str] = field(default_factory=dict)
 
 
-_SWITCHED = f"{BROWSER}/test_switching_hosts.py::test_one_page_under_one_host_after_the_other"
+def _shown(**tests: str) -> dict[str, str]:
+    """Return evidence: tests of `tests/browser`, and by default the one for values."""
+    switched = "test_switching_hosts.py::test_one_page_under_one_host_after_the_other"
+    return {name: f"{BROWSER}/{test}" for name, test in {"values": switched, **tests}.items()}
+
+
+_PLAIN = _shown(
+    notified="test_plain_mcp.py::test_changed_lists_are_announced",
+    values="test_plain_mcp.py::test_values_belong_to_the_host_s_origin",
+)
+_MCP_B = _shown(notified="test_mcpb_page_server.py::test_a_tool_that_is_added_is_announced")
+_ANNOUNCED = "test_features.py::test_changed_lists_are_announced"
+_SETUP_REMEMBERED = "tests/bridge/test_setup.py::test_a_setup_is_remembered"
+_INSPECTED = "test_inspector_session.py::test_progress_is_shown_and_a_call_is_cancelled"
 
 HOSTS = (
     Host(
@@ -58,12 +71,7 @@ HOSTS = (
         "sep",
         setup=True,
         values="session id",
-        configured=ORIGIN,
-        evidence={
-            "notified": f"{BROWSER}/test_features.py::test_changed_lists_are_announced",
-            "setup": f"{BROWSER}/test_template_pi_calculator.py::test_from_setup_to_answers",
-            "values": _SWITCHED,
-        },
+        evidence=_shown(notified=_ANNOUNCED, setup="test_template_pi_calculator.py::test_from_setup_to_answers"),
     ),
     Host(
         "OuterFrame",
@@ -71,22 +79,19 @@ HOSTS = (
         "sep",
         setup=True,
         values="session id",
-        configured=ORIGIN,
-        evidence={
-            "notified": f"{BROWSER}/test_features.py::test_changed_lists_are_announced",
-            "setup": f"{BROWSER}/test_outer_in_pyodide.py::test_both_phases",
-            "values": f"{BROWSER}/test_author.py::test_values_outlive_the_page_and_belong_to_one_session",
-        },
+        evidence=_shown(
+            notified=_ANNOUNCED,
+            setup="test_outer_in_pyodide.py::test_both_phases",
+            values="test_author.py::test_values_outlive_the_page_and_belong_to_one_session",
+        ),
     ),
     Host(
         "AppBridge",
         "`AppBridge` of `@modelcontextprotocol/ext-apps`",
         "mcp_apps",
         lists=False,
-        values="host's origin",
         conversation="`ui/message`",
-        configured=ORIGIN,
-        evidence={"notified": f"{BROWSER}/test_apps_rows_view.py::test_the_app_s_tools_change", "values": _SWITCHED},
+        evidence=_shown(notified="test_apps_rows_view.py::test_the_app_s_tools_change"),
     ),
     Host(
         "@mcp-ui/client",
@@ -97,53 +102,29 @@ HOSTS = (
         progress=False,
         cancels=False,
         notified=False,
-        values="host's origin",
         conversation="`prompt`",
-        configured=ORIGIN,
-        evidence={"values": _SWITCHED},
+        evidence=_shown(),
     ),
     Host(
         "PostMessageTransport",
         "the official `Client` over `PostMessageTransport` of `@modelcontextprotocol/ext-apps`",
         "plain_mcp",
-        values="host's origin",
-        configured=ORIGIN,
-        evidence={
-            "notified": f"{BROWSER}/test_plain_mcp.py::test_changed_lists_are_announced",
-            "values": f"{BROWSER}/test_plain_mcp.py::test_values_belong_to_the_host_s_origin",
-        },
+        evidence=_PLAIN,
     ),
     Host(
         "mcp-browser-transport",
         "the official `Client` over a port of npm's `mcp-browser-transport`",
         "plain_mcp",
-        values="host's origin",
-        configured=ORIGIN,
-        evidence={
-            "notified": f"{BROWSER}/test_plain_mcp.py::test_changed_lists_are_announced",
-            "values": f"{BROWSER}/test_plain_mcp.py::test_values_belong_to_the_host_s_origin",
-        },
+        evidence=_PLAIN,
     ),
-    Host(
-        "@mcp-b, iframe",
-        "`@mcp-b/transports`, around the frame",
-        "mcp_b",
-        values="host's origin",
-        configured=ORIGIN,
-        evidence={
-            "notified": f"{BROWSER}/test_mcpb_page_server.py::test_a_tool_that_is_added_is_announced",
-            "values": _SWITCHED,
-        },
-    ),
+    Host("@mcp-b, iframe", "`@mcp-b/transports`, around the frame", "mcp_b", evidence=_MCP_B),
     Host(
         "@mcp-b, tab",
         "`@mcp-b/transports`, in the page's own tab",
         "mcp_b",
         values="page's origin",
-        evidence={
-            "notified": f"{BROWSER}/test_mcpb_page_server.py::test_a_tool_that_is_added_is_announced",
-            "values": _SWITCHED,
-        },
+        configured="",
+        evidence=_MCP_B,
     ),
     Host(
         "WebMCP",
@@ -153,11 +134,12 @@ HOSTS = (
         progress=False,
         values="page's origin",
         page=False,
-        evidence={
-            "cancels": f"{BROWSER}/test_webmcp.py::test_a_bundle_in_a_tab",
-            "notified": f"{BROWSER}/test_webmcp.py::test_a_bundle_in_a_tab",
-            "values": f"{BROWSER}/test_switching_hosts.py::test_a_tab_whose_tools_webmcp_calls",
-        },
+        configured="",
+        evidence=_shown(
+            cancels="test_webmcp.py::test_a_bundle_in_a_tab",
+            notified="test_webmcp.py::test_a_bundle_in_a_tab",
+            values="test_switching_hosts.py::test_a_tab_whose_tools_webmcp_calls",
+        ),
     ),
     Host(
         "mcpframe bridge",
@@ -169,8 +151,8 @@ HOSTS = (
         configured="`http://mcpframe-bridge.localhost`",
         evidence={
             "notified": "tests/bridge/test_features.py::test_lists_change",
-            "setup": "tests/bridge/test_setup.py::test_a_setup_is_remembered",
-            "values": "tests/bridge/test_setup.py::test_a_setup_is_remembered",
+            "setup": _SETUP_REMEMBERED,
+            "values": _SETUP_REMEMBERED,
         },
     ),
     Host(
@@ -180,13 +162,12 @@ HOSTS = (
         setup=True,
         values="session id",
         configured="the inspector's origin",
-        evidence={
-            "progress": f"{BROWSER}/test_inspector_session.py::test_progress_is_shown_and_a_call_is_cancelled",
-            "cancels": f"{BROWSER}/test_inspector_session.py::test_progress_is_shown_and_a_call_is_cancelled",
-            "notified": f"{BROWSER}/test_inspector_session.py::test_lists_that_change_are_shown_anew",
-            "setup": f"{BROWSER}/test_inspector_servers.py::test_a_visible_setup_is_in_a_dialog",
-            "values": f"{BROWSER}/test_inspector_servers.py::"
-            "test_servers_are_remembered_with_their_sessions_until_they_are_removed",
-        },
+        evidence=_shown(
+            progress=_INSPECTED,
+            cancels=_INSPECTED,
+            notified="test_inspector_session.py::test_lists_that_change_are_shown_anew",
+            setup="test_inspector_servers.py::test_a_visible_setup_is_in_a_dialog",
+            values="test_inspector_servers.py::test_servers_are_remembered_with_their_sessions_until_they_are_removed",
+        ),
     ),
 )
