@@ -180,16 +180,9 @@ class ThreadPool:
         """Call a function with each item, and return the list of results."""
         return self.map_async(func, iterable).get()  # type: ignore[no-any-return]
 
-    def map_async(
-        self,
-        func: Callable[..., Any],
-        iterable: Iterable[Any],
-        chunksize: int | None = None,
-        callback: Callable[[Any], object] | None = None,
-        error_callback: Callable[[BaseException], object] | None = None,
-    ) -> AsyncResult:
-        """Call a function with each item, in threads."""
-        return AsyncResult(self._submit(func, (((item,), {}) for item in iterable)), list, callback, error_callback)
+    def map_async(self, func: Callable[..., Any], iterable: Iterable[Any], *args: Any, **kwds: Any) -> AsyncResult:
+        """Call a function with each item, in threads; see `starmap_async`."""
+        return self.starmap_async(func, ((item,) for item in iterable), *args, **kwds)
 
     def starmap(self, func: Callable[..., Any], iterable: Iterable[Any], chunksize: int | None = None) -> list[Any]:
         """Call a function with the arguments in each item, and return the list of results."""
