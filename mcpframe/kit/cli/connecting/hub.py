@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mcpframe.kit.cli.connecting import native_messaging as natives
 from mcpframe.kit.cli.shared import common_options as opts
 from mcpframe.kit.cli.shared.examples import examples
+
+if TYPE_CHECKING:
+    from mcpframe.kit.hub.run import HubSettings
 
 _SHORTEST_NAME, USUAL_NAME = 40, 128
 
@@ -71,18 +75,53 @@ LogFile = Annotated[
 ]
 
 
-def check_choice(sites: list[str], ask: bool, attach: str | None, profile: Path | None, headless: bool | None) -> None:
-    """Raise `typer.BadParameter` if options exclude each other."""
-    if attach is not None:
-        if profile is not None or headless is not None:
-            raise typer.BadParameter("a browser that runs already has its own.", param_hint="--profile, --headless")
-        if not sites and not ask:
-            raise typer.BadParameter(
-                "it may have pages that you are logged in to: say which ones with --site ('*' for all), or use --ask.",
-                param_hint="--attach",
-            )
-    elif ask and headless:
-        raise typer.BadParameter("it needs a browser window.", param_hint="--ask")
+@dataclass(frozen=True)
+class Choice:
+    """The options for a hub's browser, and for its pages whose tools are offered; see `HubSettings`."""
+
+    sites: list[str]
+    ask: bool
+    attach: str | None
+    profile: Path | None
+    headless: bool | None
+
+    def check(self) -> None:
+        """Raise `typer.BadParameter` if options exclude each other."""
+        if self.attach is not None:
+            if self.profile is not None or self.headless is not None:
+                raise typer.BadParameter("a browser that runs already has its own.", param_hint="--profile, --headless")
+            if not self.sites and not self.ask:
+                raise typer.BadParameter(
+                    "it may have pages that you are logged in to: say which ones with --site ('*' for all), or use "
+                    "--ask.",
+                    param_hint="--attach",
+                )
+        elif self.ask and self.headless:
+            raise typer.BadParameter("it needs a browser window.", param_hint="--ask")
+
+    def settings(self, pages: list[str], **more: Any) -> HubSettings:
+        """Return the settings of the hub. Raises as `check`."""
+        from mcpframe.kit.browser.chromium import has_display
+
+        usual = not has_display() if self.attach is None and self.headless is None else self.headless
+        choice = replace(self, headless=usual)
+        choice.check()
+        from mcpframe.kit.hub.run import HubSettings
+
+        return HubSettings(pages=pages, **{**vars(choice), "headless": bool(usual)}, **more)
+
+    def command(self, pages: list[str], longest_name: int, log: Path | None) -> list[str]:
+        """Return the command for a client, independent of the working directory."""
+        from mcpframe.kit.base.own_command import own_command
+
+        options = [f"--site={each}" for each in self.sites]
+        options += ["--ask"] if self.ask else []
+        options += [f"--attach={self.attach}"] if self.attach else []
+        options += [f"--profile={self.profile.expanduser().absolute()}"] if self.profile else []
+        options += [] if self.headless is None else ["--headless" if self.headless else "--window"]
+        options += [] if longest_name == USUAL_NAME else [f"--longest-name={longest_name}"]
+        options += [f"--log={log.expanduser().absolute()}"] if log else []
+        return own_command("hub", *pages, *options)
 
 
 def hub(
@@ -141,52 +180,16 @@ def hub(
         natives.check(native, connect, bool(pages or site or ask or attach or profile or log or headless is not None))
         natives.run(native, port if http else None, allow_origin or [])
         return
-    from mcpframe.kit.browser.chromium import has_display
-
-    sites = site or []
-    if attach is None and headless is None:
-        headless = not has_display()
-    check_choice(sites, ask, attach, profile, headless)
-    from mcpframe.kit.hub.run import HubSettings, hub_http, hub_stdio
-
-    settings = HubSettings(
-        pages=pages or [],
-        sites=sites,
-        ask=ask,
-        attach=attach,
-        profile=profile,
-        headless=bool(headless),
-        longest_name=longest_name,
-        log=log,
+    settings = Choice(site or [], ask, attach, profile, headless).settings(
+        pages or [], longest_name=longest_name, log=log
     )
+    from mcpframe.kit.hub.run import hub_http, hub_stdio
+
     if http:
         who = opts.access_of(host, public_host, allow_origin, tokens, oauth, rate_limit, trusted_proxy)
         hub_http(settings, port, who)
     else:
         hub_stdio(settings)
-
-
-def hub_command(
-    pages: list[str],
-    sites: list[str],
-    ask: bool,
-    attach: str | None,
-    profile: Path | None,
-    headless: bool | None,
-    longest_name: int,
-    log: Path | None,
-) -> list[str]:
-    """Return the command for a client, independent of the working directory."""
-    from mcpframe.kit.base.own_command import own_command
-
-    options = [f"--site={each}" for each in sites]
-    options += ["--ask"] if ask else []
-    options += [f"--attach={attach}"] if attach else []
-    options += [f"--profile={profile.expanduser().absolute()}"] if profile else []
-    options += [] if headless is None else ["--headless" if headless else "--window"]
-    options += [] if longest_name == USUAL_NAME else [f"--longest-name={longest_name}"]
-    options += [f"--log={log.expanduser().absolute()}"] if log else []
-    return own_command("hub", *pages, *options)
 
 
 def register(app: typer.Typer) -> None:

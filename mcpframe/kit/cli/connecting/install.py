@@ -106,10 +106,11 @@ def install(
     elif hub:
         if session is not None:
             raise typer.BadParameter("the hub has no sessions.", param_hint="--session")
-        hubs.check_choice(site or [], ask, attach, profile, headless)
+        choice = hubs.Choice(site or [], ask, attach, profile, headless)
+        choice.check()
         pages = hubs.checked_pages([where] if where else [])
         usual = "mcpframe-hub"
-        command = hubs.hub_command(pages, site or [], ask, attach, profile, headless, longest_name, log)
+        command = choice.command(pages, longest_name, log)
     else:
         if where is None:
             raise typer.BadParameter("it is missing: give the server, or --hub.", param_hint=opts.SERVER)

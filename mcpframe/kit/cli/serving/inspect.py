@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
 import webbrowser
 from contextlib import ExitStack
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
@@ -14,12 +13,11 @@ from mcpframe.kit.cli.connecting import hub as hubs
 from mcpframe.kit.cli.shared import common_options as options
 from mcpframe.kit.cli.shared import package as packages
 from mcpframe.kit.cli.shared.examples import examples
-from mcpframe.kit.cli.shared.output import escape, out, step
+from mcpframe.kit.cli.shared.output import escape, keep_running, out, step
 from mcpframe.kit.cli.shared.served_target import addressed
 
 if TYPE_CHECKING:
     from mcpframe.kit.dev.inspector import Inspecting
-    from mcpframe.kit.hub.run import HubSettings
 
 EXAMPLES = examples(
     "mcpframe inspect my-server",
@@ -66,7 +64,8 @@ def inspect(
     if hub:
         if dialect:
             raise typer.BadParameter("the hub has no dialect: leave it out with --hub.", param_hint="--dialect")
-        _inspect_hub(targets or [], port, era, open_browser, site or [], ask, attach, headless, profile)
+        choice = hubs.Choice(site or [], ask, attach, profile, headless)
+        _inspect_hub(targets or [], port, era, open_browser, choice)
         return
     if site or ask or attach or profile or headless is not None:
         raise typer.BadParameter("options of the hub: use them with --hub.", param_hint="--site, --ask, \u2026")
@@ -107,66 +106,36 @@ def keep_inspecting(
     address = inspecting.url_with(server, era, dialect=dialect) if server else inspecting.url
     if server:
         out.print(f"server     {escape(server)}")
+    _show(address, open_browser)
+    keep_running()
+
+
+def _show(address: str, open_browser: bool) -> None:
     out.print(f"inspector  {escape(address)}")
-    out.print("Ctrl-C stops it.")
     if open_browser:
         webbrowser.open(address)
-    while True:
-        time.sleep(3600)
 
 
-def _inspect_hub(
-    targets: list[str],
-    port: int,
-    era: str,
-    open_browser: bool,
-    sites: list[str],
-    ask: bool,
-    attach: str | None,
-    headless: bool | None,
-    profile: Path | None,
-) -> None:
+def _inspect_hub(targets: list[str], port: int, era: str, open_browser: bool, choice: hubs.Choice) -> None:
+    """Inspect a hub; projects among its pages are built, and served meanwhile."""
     from mcpframe.kit.dev.inspector import serve_inspector
 
     with ExitStack() as stack:
-        settings = _settings(stack, targets, sites, ask, attach, headless, profile)
+        settings = choice.settings([])
+        served = {
+            target: stack.enter_context(addressed(target, port=_PAGES_PORT + index, pages=True, progress=step))
+            for index, target in enumerate(dict.fromkeys(targets))
+        }
+        settings = replace(settings, pages=hubs.checked_pages([served[target] for target in targets]))
         from mcpframe.kit.hub.inspected import serve_inspected
         from mcpframe.kit.hub.run import run_hub
 
         inspecting = stack.enter_context(serve_inspector(port=port, progress=step))
 
         def ready(server: str) -> None:
-            address = inspecting.url_with(server, era)
             for page in settings.pages:
                 out.print(f"page       {escape(page)}")
-            out.print(f"inspector  {escape(address)}")
+            _show(inspecting.url_with(server, era), open_browser)
             out.print("Ctrl-C stops it.")
-            if open_browser:
-                webbrowser.open(address)
 
         run_hub(settings, lambda server: serve_inspected(server, inspecting.origin, ready))
-
-
-def _settings(
-    stack: ExitStack,
-    targets: list[str],
-    sites: list[str],
-    ask: bool,
-    attach: str | None,
-    headless: bool | None,
-    profile: Path | None,
-) -> HubSettings:
-    """Return the hub's options; projects among its pages are built, and served until the stack is left."""
-    from mcpframe.kit.browser.chromium import has_display
-
-    if attach is None and headless is None:
-        headless = not has_display()
-    hubs.check_choice(sites, ask, attach, profile, headless)
-    from mcpframe.kit.hub.run import HubSettings
-
-    served = {
-        target: stack.enter_context(addressed(target, port=_PAGES_PORT + index, pages=True, progress=step))
-        for index, target in enumerate(dict.fromkeys(targets))
-    }
-    pages = hubs.checked_pages([served[target] for target in targets])
-    return HubSettings(pages=pages, sites=sites, ask=ask, attach=attach, profile=profile, headless=bool(headless))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import Annotated
 
 import typer
 
 from mcpframe.kit.cli.shared import common_options as options
 from mcpframe.kit.cli.shared.examples import examples
-from mcpframe.kit.cli.shared.output import escape, out
+from mcpframe.kit.cli.shared.output import escape, keep_running, out
 
 EXAMPLES = examples(
     "mcpframe proxy --allow-host api.example",
@@ -60,6 +59,4 @@ def proxy(
         out.print(f"serves     {escape(', '.join(allow_origin or ()) or 'pages of this machine')}")
         out.print(f'in use by  servers with env = {{ MCPFRAME_CORS_PROXY = "{served.origin}" }} in \\[tool.mcpframe],')
         out.print("           and that origin in csp.connect_src")
-        out.print("Ctrl-C stops it.")
-        while True:
-            time.sleep(3600)
+        keep_running()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +11,7 @@ import typer
 
 from mcpframe.kit.cli.shared import common_options as options
 from mcpframe.kit.cli.shared.examples import examples
-from mcpframe.kit.cli.shared.output import escape, out, step
+from mcpframe.kit.cli.shared.output import escape, keep_running, out, step
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -115,9 +114,7 @@ def serve(
                 out.print(f"{address}/{escape(page)}/")
             if not pages:
                 out.print(f"{address}/ (no bundle in it: build one with mcpframe build --out {escape(target)})")
-        out.print("Ctrl-C stops it.")
-        while True:
-            time.sleep(3600)
+        keep_running()
 
 
 def _site(target: str) -> tuple[ASGIApp, list[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import NoReturn
 
 from rich import markup
 from rich.console import Console, RenderableType
@@ -91,6 +92,13 @@ def print_error(error: Exception) -> None:
     err.print(f"[bold red]error:[/] {escape(message)}")
     if details:
         err.print(escape(details))
+
+
+def keep_running() -> NoReturn:
+    """Print how the command ends, and wait for that."""
+    out.print("Ctrl-C stops it.")
+    while True:
+        time.sleep(3600)
 
 
 class Meter:

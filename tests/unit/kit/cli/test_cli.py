@@ -369,7 +369,7 @@ def test_serve_prints_what_templates_allow(
     def stop(_: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mcpframe.kit.cli.serving.serve.time.sleep", stop)
+    monkeypatch.setattr("mcpframe.kit.cli.shared.output.time.sleep", stop)
     assert run(monkeypatch, "serve", str(tmp_path), "--port", "0", "--port", "0") == 130
     addresses = [line for line in capsys.readouterr().out.splitlines() if line.startswith("http")]
     assert all(re.fullmatch(r"http://localhost:\d+/pi/", address) for address in addresses)
