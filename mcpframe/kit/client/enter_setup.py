@@ -35,7 +35,7 @@ def parse_entries(entries: Sequence[str]) -> list[tuple[str, Any]]:
     for entry in entries:
         name, equals, text = entry.partition("=")
         if not name:
-            raise SetupNotDone(f"{entry!r} names no field and no button: write {HOW}.")
+            raise SetupNotDone(f"{entry!r} names neither a field nor a button: write {HOW}.")
         value: Any = text if equals else None
         if text.startswith("@"):
             value = Path(text[1:])

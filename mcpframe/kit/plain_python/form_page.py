@@ -64,7 +64,7 @@ class FormBrowser:
         raise PageError(f"{url} cannot be imported: there is no JavaScript outside of a page.")
 
     async def read(self, file: Any) -> bytes:
-        raise OSError("there are no files of the user outside of a page")
+        raise OSError("outside of a page there are no files of the user")
 
     def download(self, name: str, data: bytes, kind: str) -> None:
         raise PageError(f"{name} cannot be offered: there are no downloads outside of a page.")

@@ -107,7 +107,7 @@ def package_project(package: str, folder: Path | None = None, options: PackageOp
     if file.is_file():
         there = find_project(folder)
         if canonicalize_name(there.entry) != name and not any(_is(item, name) for item in there.requirements):
-            raise ScaffoldError(f"{folder} has a project of something else: name another folder.")
+            raise ScaffoldError(f"{folder} has another project: name another folder.")
         if options == PackageOptions() and str(requirement) in there.requirements:
             return folder
         earlier = _options_of(there)
@@ -118,7 +118,7 @@ def package_project(package: str, folder: Path | None = None, options: PackageOp
             )
         options = options.added_to(earlier)
     elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ScaffoldError(f"{folder} is there and is not empty: name another folder, or move it away.")
+        raise ScaffoldError(f"{folder} exists and is not empty: name another folder, or move it away.")
     folder.mkdir(parents=True, exist_ok=True)
     write_file(file, _text(requirement, options).encode(), public=True)
     return folder

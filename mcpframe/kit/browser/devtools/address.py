@@ -48,9 +48,9 @@ class DevToolsAddress:
             parts = urlsplit(text)
             host, port = parts.hostname, parts.port
         except ValueError:
-            raise ValueError(f"this is no address: {HOW}") from None
+            raise ValueError(f"this is not an address: {HOW}") from None
         if parts.scheme not in _SECURE or not host or port == 0:
-            raise ValueError(f"this is no address of a browser's DevTools: {HOW}")
+            raise ValueError(f"this is not the address of a browser's DevTools: {HOW}")
         if parts.username is not None or parts.fragment:
             raise ValueError("an address of DevTools has neither a user nor a fragment: write a token into its query")
         secure, asks = _SECURE[parts.scheme], parts.scheme.startswith("http")

@@ -147,7 +147,7 @@ def is_static_host(value: str | None) -> str | None:
     from mcpframe.kit.publish.targets.known import TARGETS
 
     if value is not None and value not in TARGETS:
-        raise typer.BadParameter(f"{value[:80]!r} is none of {', '.join(TARGETS)}.")
+        raise typer.BadParameter(f"{value[:80]!r} is not one of {', '.join(TARGETS)}.")
     return value
 
 
@@ -161,7 +161,7 @@ def is_folder(value: Path | None) -> Path | None:
         reason = getattr(error, "strerror", None) or error
         raise typer.BadParameter(f"{str(value)[:80]!r} cannot be a folder ({reason}).") from None
     if not above.is_dir():
-        raise typer.BadParameter(f"{above} is a file, and no folder.")
+        raise typer.BadParameter(f"{above} is a file, not a folder.")
     return value
 
 

@@ -67,7 +67,7 @@ def build_extension(
     """
     parse_allowed_origins(sites or [ANY])
     if clients and parse_allowed_origins(clients).anyone:
-        raise BuildError("Browsers let no web page connect that is not named: leave out --allow-origin '*'.")
+        raise BuildError("Browsers let only named web pages connect: leave out --allow-origin '*'.")
     out = out.absolute()
     if out.exists() and not (out / MANIFEST).is_file() and (not out.is_dir() or any(out.iterdir())):
         raise BuildError(f"{out} exists and is not an extension: move it, or choose another folder.")

@@ -149,7 +149,7 @@ class HubPage:
             )
         )
         if "exceptionDetails" in evaluated:
-            raise BrowserGone("The page of the hub's own has failed.")
+            raise BrowserGone("The hub's own page has failed.")
         return evaluated["result"].get("value")
 
     async def _unless_ended(self, future: asyncio.Future[Any]) -> Any:

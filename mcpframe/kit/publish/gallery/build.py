@@ -53,7 +53,7 @@ def projects_of(folder: Path) -> list[Project]:
     found = [find_project(each.parent) for each in sorted(folder.glob(f"*/{_PYPROJECT}"))]
     servers = {project.root: project for project in found if project.config.kind == "server"}
     if not servers:
-        raise BuildError(f"{folder} has no folder with the {_PYPROJECT} of a server: a gallery is of several projects.")
+        raise BuildError(f"{folder} has no folder with the {_PYPROJECT} of a server: a gallery shows several projects.")
     by_name: dict[str, Project] = {}
     for project in servers.values():
         if project.name in _TAKEN:

@@ -21,7 +21,7 @@ def test_fields_files_and_buttons_in_their_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("entry", "words"), [("=Ada", "no field and no button"), ("File=@nothing.txt", "nothing.txt is not a file")]
+    ("entry", "words"), [("=Ada", "neither a field nor a button"), ("File=@nothing.txt", "nothing.txt is not a file")]
 )
 def test_an_entry_without_a_name_or_a_file_is_an_error(entry: str, words: str) -> None:
     with pytest.raises(SetupNotDone, match=words):

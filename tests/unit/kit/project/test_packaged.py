@@ -64,7 +64,7 @@ def test_what_was_edited_stays(tmp_path: Path) -> None:
         package_project("weather", tmp_path / "w", options=PackageOptions(connect_src=["https://api.example"]))
     with pytest.raises(ScaffoldError, match="is there already"):
         package_project("weather==2", tmp_path / "w")
-    with pytest.raises(ScaffoldError, match="a project of something else"):
+    with pytest.raises(ScaffoldError, match="another project"):
         package_project("climate", tmp_path / "w")
 
 
@@ -77,7 +77,7 @@ def test_what_is_no_package(tmp_path: Path, package: str) -> None:
 
 def test_a_folder_with_something_else_in_it(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(ScaffoldError, match="is there and is not empty"):
+    with pytest.raises(ScaffoldError, match="exists and is not empty"):
         package_project("weather", tmp_path)
 
 
