@@ -165,7 +165,6 @@ def set_third_party_storage(profile: Path, *, allowed: bool) -> None:
 
     Args:
         profile: The folder of the profile, which need not exist.
-        allowed: Whether they have.
     """
     folder = profile / "Default"
     folder.mkdir(parents=True)

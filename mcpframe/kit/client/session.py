@@ -188,7 +188,6 @@ def session_errors(url: str, host: str, place: HostPage) -> Iterator[None]:
     Args:
         url: The address of the server's page.
         host: The origin of the page that frames it.
-        place: That page.
 
     Raises:
         NoFramedServer: The page does not answer as a framed server.

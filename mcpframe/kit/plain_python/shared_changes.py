@@ -51,7 +51,6 @@ class SharedChanges:
     """The changes of one process, and of all others.
 
     Args:
-        server: The server.
         storage: Where the record is, shared by the processes.
         process: The name of this process.
     """

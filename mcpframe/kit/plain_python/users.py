@@ -38,7 +38,6 @@ class RepeatableSession(FrameSession):
     """The author's session, whose setup is repeated before the next call.
 
     Args:
-        user: The user.
         storage: The user's values.
         setup: The storage of what is known of the user's setup.
     """

@@ -18,7 +18,6 @@ async def import_server(project: Project, *, instead: str) -> Any:
     """Import a project's server into this process, with its folder on the import path and its environment variables.
 
     Args:
-        project: The project.
         instead: What to do with a server that cannot be imported here, as the end of a sentence.
 
     Raises:

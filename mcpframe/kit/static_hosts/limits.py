@@ -16,7 +16,6 @@ def too_large(host: StaticHost, sizes: Mapping[str, int]) -> Iterator[str]:
     """Return a sentence on each file that a host does not take.
 
     Args:
-        host: The host.
         sizes: The size of each file in bytes, by path.
     """
     most = host.most_file_bytes

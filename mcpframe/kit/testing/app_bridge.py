@@ -376,7 +376,6 @@ async def app_bridge_host(
     The block may be entered and left in different tasks of one event loop, as fixtures are.
 
     Args:
-        options: The options of its frame.
         modules: The origin of the modules of `AppBridge`, from `serve_app_bridge`.
 
     Raises:

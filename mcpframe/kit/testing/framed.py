@@ -179,7 +179,6 @@ async def framed_server(
     The block may be entered and left in different tasks of one event loop, as fixtures are.
 
     Args:
-        options: The options of its frame.
         failed: Called if the session cannot be opened, before the page is closed.
 
     Raises:

@@ -60,7 +60,6 @@ class HubPage:
     Args:
         session: The id of the session with the page.
         target: The id of the page, and of its main frame.
-        owner: The owner of the pages.
 
     Attributes:
         visible: Whether the page can be seen.

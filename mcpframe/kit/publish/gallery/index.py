@@ -84,7 +84,6 @@ def entry_of(
     """Return the entry of a server.
 
     Args:
-        project: Its project.
         result: Its bundle.
         picture: The address of its picture; None for none.
         edit: Where its project can be edited; None for nowhere.

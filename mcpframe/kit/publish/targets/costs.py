@@ -40,7 +40,6 @@ def costs_of(host: StaticHost, manifest: Mapping[str, Any]) -> Iterator[Cost]:
     """Return what a host costs the visitors of a bundle.
 
     Args:
-        host: The host.
         manifest: The bundle's manifest; of an earlier version it does not say what a visit loads.
     """
     files = manifest["files"]

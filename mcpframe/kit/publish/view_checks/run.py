@@ -169,7 +169,6 @@ def read_view(url: str, manifest: Json) -> ViewText:
 
     Args:
         url: The address of its page.
-        manifest: Its manifest.
 
     Raises:
         ConfigError: It has none.
@@ -197,10 +196,7 @@ async def check_view(
     """Show a call in a view under each profile, twice: the second time, the browser has the bundle's files.
 
     Args:
-        view: The view.
-        call: The call.
         bundle: The folder of its bundle; None if it is published at its address.
-        profiles: The profiles.
         patience: Seconds that a view may take.
         progress: Called with a description of each step.
 

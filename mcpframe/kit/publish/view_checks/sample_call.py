@@ -58,7 +58,6 @@ async def call_to_show(url: str, manifest: Json, *, origin: str | None = None, p
 
     Args:
         url: The address at which the bundle can be framed.
-        manifest: Its manifest.
         origin: The origin of the page that frames it for the call; by default the first that it allows.
         patience: Seconds for the page's first message, and for the call.
     """

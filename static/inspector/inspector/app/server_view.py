@@ -73,7 +73,6 @@ class ServerView:
             sample: returns the tool call to show in the server's own page as a view; empty for none.
             changed: called when stored data, or the entry in the list of servers, has changed.
             toast: shows a message for a moment.
-            remove: removes the server.
             said: called with what the server logs, and with the errors of its tools.
         """
         self.server = server

@@ -146,7 +146,6 @@ def offer_completions(
 
     Args:
         calling: the request with the form.
-        reference: the prompt or the resource template.
         names: the names of the fields.
     """
     client, form = connection.client, calling.form
