@@ -55,6 +55,15 @@ def halves(
     return (make(outer_role, FRAME), outer_window), (make(inner_role, HOST), inner_window)
 
 
+def shaken() -> tuple[Session, Connection, FakeWindow]:
+    """Return a session of an inner frame after its handshake."""
+    _, (inner, window) = halves()
+    session = Session(inner, window)
+    session.start()
+    window.take(inbound(MESSAGES["MCP_TRANSPORT_HANDSHAKE_REPLY"], origin=HOST))
+    return session, inner, window
+
+
 def make_server() -> MCPServer:
     server = MCPServer("test")
     server_started = anyio.Event()
@@ -108,10 +117,7 @@ async def test_a_call_in_every_combination_of_roles(architecture: str, mode: Any
 
 
 async def test_what_arrives_before_the_server_reads_is_kept() -> None:
-    _, (inner, window) = halves()
-    session = Session(inner, window)
-    session.start()
-    window.take(inbound(MESSAGES["MCP_TRANSPORT_HANDSHAKE_REPLY"], origin=HOST))
+    session, _, window = shaken()
     for n in range(500):
         window.take(inbound({"type": "MCP_MESSAGE", "payload": REQUEST | {"id": n}}, origin=HOST))
     await session.begun()
@@ -260,10 +266,7 @@ async def test_closing_during_the_handshake_raises() -> None:
 
 
 async def test_a_server_that_stops_reading_loses_no_session() -> None:
-    _, (inner, window) = halves()
-    session = Session(inner, window)
-    session.start()
-    window.take(inbound(MESSAGES["MCP_TRANSPORT_HANDSHAKE_REPLY"], origin=HOST))
+    session, inner, window = shaken()
     session.streams[0].close()
     window.take(inbound({"type": "MCP_MESSAGE", "payload": NOTIFICATION}, origin=HOST))
     assert inner.dropped["unread"] == 1
@@ -271,10 +274,7 @@ async def test_a_server_that_stops_reading_loses_no_session() -> None:
 
 
 async def test_an_answer_without_an_id_is_an_exception_on_the_stream() -> None:
-    _, (inner, window) = halves()
-    session = Session(inner, window)
-    session.start()
-    window.take(inbound(MESSAGES["MCP_TRANSPORT_HANDSHAKE_REPLY"], origin=HOST))
+    session, _, window = shaken()
     bad = {"jsonrpc": "2.0", "error": {"code": 1, "message": "Whose?"}}  # nobody waits for it; the SDK wants an id
     window.take(inbound({"type": "MCP_MESSAGE", "payload": bad}, origin=HOST))
     assert isinstance(await session.streams[0].receive(), ValueError)
@@ -286,10 +286,7 @@ async def test_an_answer_without_an_id_is_an_exception_on_the_stream() -> None:
     "bad", [{"error": {"message": "no code"}}, {"error": "text"}, {"error": {}}, {"result": None}, {"result": 5}]
 )
 async def test_an_answer_that_is_none_is_an_error_for_who_waits_for_it(bad: dict[str, Any]) -> None:
-    _, (inner, window) = halves()
-    session = Session(inner, window)
-    session.start()
-    window.take(inbound(MESSAGES["MCP_TRANSPORT_HANDSHAKE_REPLY"], origin=HOST))
+    session, _, window = shaken()
     session.send(SessionMessage(jsonrpc_message_adapter.validate_python(REQUEST)))
     window.take(inbound({"type": "MCP_MESSAGE", "payload": {"jsonrpc": "2.0", "id": 1, **bad}}, origin=HOST))
     item = await session.streams[0].receive()
