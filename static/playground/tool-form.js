@@ -1,8 +1,8 @@
 // A tool as a form that is open at once, and keeps what was typed into it: its fields and its result are those of the element
 // `<mcp-server>`, whose own tools are closed at first and forget their texts with the run. All texts are a stranger's.
+import { callOnSubmit } from "../host/element-call.js";
 import { makeForm } from "../host/element-form.js";
 import { make } from "../host/element-parts.js";
-import { resultParts } from "../host/element-result.js";
 
 let made = 0; // forms, for ids
 
@@ -14,37 +14,22 @@ let made = 0; // forms, for ids
  */
 export function toolForm(tool, kept, call) {
   made += 1;
-  const { element: form, fields, read } = makeForm(tool.inputSchema, `tool-${made}`);
-  for (const { name, input } of fields) keep(input, `${tool.name}\n${name}`, kept);
+  const form = makeForm(tool.inputSchema, `tool-${made}`);
+  for (const { name, input } of form.fields) keep(input, `${tool.name}\n${name}`, kept);
   const button = make("button", { type: "submit" }, "Call");
   const output = make("output", { class: "result" });
-  const show = (parts, isBad) => {
-    output.classList.toggle("bad", isBad);
-    output.replaceChildren(...parts);
-  };
-  form.className = "tool";
-  form.prepend(
+  form.element.className = "tool";
+  form.element.prepend(
     make("h3", {}, make("code", {}, tool.name)),
     make("p", { class: "quiet", hidden: !tool.description }, tool.description ?? ""),
   );
-  form.append(make("div", { class: "row" }, button), output);
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    if (button.disabled) return;
-    const args = read();
-    if (!args) return;
-    button.disabled = true;
-    show([make("pre", {}, "Running …")], false);
-    try {
-      const result = await call(args);
-      show(resultParts(result), result.isError === true);
-    } catch (error) {
-      show([make("pre", {}, error.message)], true);
-    } finally {
-      button.disabled = false;
-    }
+  form.element.append(make("div", { class: "row" }, button), output);
+  callOnSubmit(form, call, (state, parts) => {
+    button.disabled = state === "calling";
+    output.classList.toggle("bad", state === "failed");
+    output.replaceChildren(...(button.disabled ? ["Running …"] : parts));
   });
-  return form;
+  return form.element;
 }
 
 /** Puts the kept text into a field, if the field takes it, and keeps what is chosen or typed. */
