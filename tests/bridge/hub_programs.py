@@ -9,7 +9,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.node import find_node, install_locked
 from mcpframe.kit.browser.chromium import devtools_address, ensure_chromium, launch_options
 from tests.bridge.programs import PATIENCE, ROOT, environment, processes_with
+from tests.support.polling import until
 
 COMMAND = [sys.executable, "-m", "mcpframe", "hub"]
 SHOP = [f"website_tool_shop_localhost_tab1_{name}" for name in ("add", "fail", "wait", "grow", "cart")]
@@ -31,13 +32,6 @@ BOARD = [f"website_tool_board_localhost_tab1_{name}" for name in ("note", "hang"
 def in_tab(number: int, names: Sequence[str]) -> list[str]:
     """Return the names of tools as they are in another tab than the first."""
     return [name.replace("tab1", f"tab{number}") for name in names]
-
-
-async def happens(condition: Callable[[], Awaitable[Any]]) -> None:
-    """Wait until an async function returns something true."""
-    with anyio.fail_after(PATIENCE):
-        while not await condition():  # noqa: ASYNC110
-            await anyio.sleep(0.05)  # other programs do not report it
 
 
 async def names(client: Client) -> set[str]:
@@ -51,7 +45,7 @@ async def has(client: Client, *wanted: str) -> None:
         return await names(client) == set(wanted)
 
     try:
-        await happens(offered)
+        await until(offered, PATIENCE, pause=0.05)
     except TimeoutError:
         raise AssertionError(f"{await names(client)} are offered, not {wanted}") from None
 
@@ -66,7 +60,7 @@ async def no_browser_left(profile: Path) -> None:
     async def gone() -> bool:
         return not processes_with(str(profile))
 
-    await happens(gone)
+    await until(gone, PATIENCE, pause=0.05)
 
 
 class HubProgram:

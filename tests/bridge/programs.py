@@ -14,6 +14,8 @@ from typing import Any
 
 import anyio
 
+from tests.support.polling import until
+
 JSON = dict[str, Any]
 
 ROOT = Path(__file__).parents[2]
@@ -148,6 +150,4 @@ def processes_with(text: str) -> list[int]:
 
 async def gone(program: Program) -> None:
     """Wait until no process of the bridge's Chromium is left."""
-    with anyio.fail_after(PATIENCE):
-        while program.browsers():  # noqa: ASYNC110
-            await anyio.sleep(0.05)  # the end of another program's process is not reported
+    await until(lambda: not program.browsers(), PATIENCE, pause=0.05)

@@ -23,7 +23,6 @@ from tests.bridge.hub_programs import (
     BOARD,
     COMMAND,
     SHOP,
-    happens,
     has,
     http_hub,
     in_tab,
@@ -32,6 +31,7 @@ from tests.bridge.hub_programs import (
     user_browser,
 )
 from tests.bridge.programs import INITIALIZE, PATIENCE, ROOT, environment, processes_with
+from tests.support.polling import until
 from tests.support.suites import extended
 from tests.support.takes_tasks import TakesTasks, TaskClient, cancelled, failed
 
@@ -80,7 +80,7 @@ async def test_a_browser_of_its_own_over_stdio(site: Site, tmp_path: Path, mode:
         more = ("website_tool_board_localhost_tab1_late", "website_tool_shop_localhost_tab1_more")
         await has(client, *SHOP, *BOARD, *more)
         calling = asyncio.ensure_future(client.call_tool(SHOP[2], {}))
-        await happens(lambda: _is_in(log, "'wait' is executed"))
+        await until(lambda: _is_in(log, "'wait' is executed"), PATIENCE, pause=0.05)
         [process, *_] = processes_with(str(tmp_path / "profile"))
         os.killpg(os.getpgid(process), signal.SIGKILL)
         with anyio.fail_after(PATIENCE), pytest.raises(MCPError) as caught:
@@ -117,12 +117,12 @@ async def test_a_hub_that_ends_in_mid_call_takes_its_browser_along(site: Site, t
     )
     assert process.stdin
     assert process.stdout
-    await happens(lambda: _is_in(log, "registers"))
+    await until(lambda: _is_in(log, "registers"), PATIENCE, pause=0.05)
     calls = {"initialize": INITIALIZE, "tools/call": {"name": SHOP[2], "arguments": {}}}
     for id_, (method, params) in enumerate(calls.items()):
         line = json.dumps({"jsonrpc": "2.0", "id": id_, "method": method, "params": params})
         process.stdin.write(line.encode() + b"\n")
-    await happens(lambda: _is_in(log, "'wait' is executed"))
+    await until(lambda: _is_in(log, "'wait' is executed"), PATIENCE, pause=0.05)
     if isinstance(end, signal.Signals):
         process.send_signal(end)
     elif end == "the client":

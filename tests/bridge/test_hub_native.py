@@ -15,6 +15,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from tests.bridge.native_hosts import HUB, at, extension
 from tests.bridge.programs import PATIENCE, ROOT
 from tests.support.fake_hub import FakePort, text_result, tool
+from tests.support.polling import until
 from tests.support.suites import extended
 
 SHOP = "https://shop.example/"
@@ -39,15 +40,14 @@ async def names(client: Client) -> list[str]:
 
 
 async def offers(client: Client, *wanted: str) -> None:
-    with anyio.fail_after(PATIENCE):
-        while await names(client) != list(wanted):  # noqa: ASYNC110
-            await anyio.sleep(0.05)  # other programs do not report it
+    async def listed() -> bool:
+        return await names(client) == list(wanted)
+
+    await until(listed, PATIENCE, pause=0.05)
 
 
 async def called(port: FakePort, count: int = 1) -> None:
-    with anyio.fail_after(PATIENCE):
-        while len(port.calls) < count:  # noqa: ASYNC110
-            await anyio.sleep(0.01)
+    await until(lambda: len(port.calls) >= count, PATIENCE, pause=0.01)
 
 
 async def answered(client: Client, port: FakePort, text: str, given: str = "") -> None:
@@ -109,13 +109,9 @@ async def test_clients_come_and_go_over_http_and_stdio_in_both_eras(tmp_path: Pa
                 before = len(port.posted)
                 await called(port, 5)
                 calling.cancel()
-                with anyio.fail_after(PATIENCE):
-                    while len(port.posted) < before + 2:  # noqa: ASYNC110
-                        await anyio.sleep(0.01)
+                await until(lambda: len(port.posted) >= before + 2, PATIENCE, pause=0.01)
                 assert "cancel" in json.dumps(port.posted[-1])
-            with anyio.fail_after(PATIENCE):
-                while len(browser.clients) > 2:  # noqa: ASYNC110
-                    await anyio.sleep(0.01)
+            await until(lambda: len(browser.clients) <= 2, PATIENCE, pause=0.01)
             await refuses_strangers(url)
             assert await names(old) == [ADD, ADD.replace("tab1", "tab2")]
 

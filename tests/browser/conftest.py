@@ -325,6 +325,13 @@ async def new_context(browser: Browser) -> AsyncIterator[tuple[BrowserContext, T
         yield context, troubles
 
 
+@pytest.fixture(scope="module")
+async def webmcp_browser() -> AsyncIterator[Browser]:
+    """A Chromium whose documents have a `modelContext`."""
+    async with chromium("--enable-features=WebMCP") as browser:
+        yield browser
+
+
 @pytest.fixture
 async def context(browser: Browser) -> AsyncIterator[BrowserContext]:
     """A profile of the test's own."""

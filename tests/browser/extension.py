@@ -8,7 +8,7 @@ import json
 import math
 import os
 import shutil
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ from mcpframe.frame.compat.sdk import SdkMessages
 from mcpframe.frame.core import payload
 from tests.browser.outers import PATIENCE
 from tests.support.origins import chromium_options
+from tests.support.polling import until
 
 _PROXY = """
 const port = chrome.runtime.connect({ name: "mcp-content-script-proxy" });
@@ -105,7 +106,7 @@ class Extended:
         async def is_gone() -> bool:
             return await self._target("background_page") != target
 
-        await happens(is_gone)
+        await until(is_gone, PATIENCE, pause=0.05)
 
     async def reload(self) -> None:
         """Load the extension again, as an update does; its pages are closed."""
@@ -202,10 +203,3 @@ async def chromium_with(
         await page.goto(f"chrome-extension://{id_}/client.html")
         yield Extended(context, loaded, id_, await context.browser.new_browser_cdp_session(), page)
         await context.close()
-
-
-async def happens(condition: Callable[[], Any]) -> None:
-    """Wait until an async function returns something true."""
-    with anyio.fail_after(PATIENCE):
-        while not await condition():  # noqa: ASYNC110
-            await anyio.sleep(0.05)  # the browser does not report it

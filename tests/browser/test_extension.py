@@ -21,8 +21,9 @@ from mcpframe.kit.hub.extension.build import build_extension, match_patterns
 from tests.bridge.hub_pages import Site, has_waits, hub_site
 from tests.bridge.test_hub_frames import ADD_FRAME
 from tests.browser.conftest import BundleOf
-from tests.browser.extension import Extended, chromium_with, happens
+from tests.browser.extension import Extended, chromium_with
 from tests.browser.outers import PATIENCE
+from tests.support.polling import until
 
 
 def shop(tab: int) -> list[str]:
@@ -91,7 +92,7 @@ async def has(client: Client, *wanted: str) -> None:
         return {tool.name for tool in (await client.list_tools()).tools} == set(wanted)
 
     try:
-        await happens(offered)
+        await until(offered, PATIENCE, pause=0.05)
     except TimeoutError:
         found = sorted(tool.name for tool in (await client.list_tools()).tools)
         raise AssertionError(f"{found} are offered, not {wanted}") from None
@@ -139,7 +140,7 @@ async def test_pages_come_and_go(extended: Extended, pages: Site, bundle: str) -
             progress.append((done, total, message))
 
         waiting = asyncio.ensure_future(other.call_tool(tools[7], {"tag": "x" * 5_000_000}, progress_callback=note))
-        await happens(lambda: asyncio.sleep(0, progress))
+        await until(lambda: asyncio.sleep(0, progress), PATIENCE, pause=0.05)
         assert progress == [(1, 2, "x" * 5_000_000)]
         await call(client, tools[3])  # in another session, while that one runs
         with anyio.fail_after(PATIENCE):
@@ -344,7 +345,7 @@ async def test_whatever_ends_comes_back(extended: Extended, pages: Site) -> None
     async def connects() -> bool:
         return not await fails_to_connect()
 
-    await happens(connects)
+    await until(connects, PATIENCE, pause=0.05)
     async with extended.client() as client:
         await has(client, *shop(1), *BOARD)
         for each in extended.context.pages:

@@ -21,9 +21,10 @@ from mcpframe.kit.hub.extension.build import build_extension
 from mcpframe.kit.hub.extension.identity import EXTENSION_ID
 from tests.bridge.hub_pages import Site, has_waits, hub_site
 from tests.bridge.programs import ROOT
-from tests.browser.extension import Extended, chromium_with, happens
+from tests.browser.extension import Extended, chromium_with
 from tests.browser.mcpb import Peer, bundle_peers
 from tests.browser.outers import PATIENCE
+from tests.support.polling import until
 
 ADD, WAIT = "website_tool_shop_localhost_tab1_add", "website_tool_shop_localhost_tab1_wait"
 HOSTILE = "<script>globalThis.pwned = 1</script><img src=x onerror='globalThis.pwned = 2'> \u202etxt.exe\u0007"
@@ -151,7 +152,7 @@ async def test_other_extensions_and_web_pages_are_clients(extended: Extended, pa
     await allow.press("Enter")
     peer = await connecting
     await expect(clients.get_by_role("button", name=re.compile("^Deny chrome-extension"))).to_be_focused()
-    await happens(lambda: has(peer, ADD))
+    await until(lambda: has(peer, ADD), PATIENCE, pause=0.05)
     assert (await peer.tool(ADD, a=2, b=3))["content"][0]["text"] == "5"
     await expect(popup.locator("#status")).to_contain_text("1 client")
 
@@ -186,7 +187,7 @@ async def test_other_extensions_and_web_pages_are_clients(extended: Extended, pa
 
     # Consent: denied, then allowed once.
     assert await popup.evaluate(CHOOSE)  # also where the hub has said something just before
-    await happens(lambda: asks(extended))
+    await until(lambda: asks(extended), PATIENCE, pause=0.05)
     await expect(popup.get_by_label("Ask before each call")).to_be_checked()
     for answer in ("Deny", "Allow once"):
         async with extended.context.expect_page() as asking:
@@ -214,7 +215,7 @@ async def test_other_extensions_and_web_pages_are_clients(extended: Extended, pa
     await extended.stop_worker()
     assert await peer.heard("closed")
     again = await Peer.at_extension(page, EXTENSION_ID)
-    await happens(lambda: has(again, ADD))
+    await until(lambda: has(again, ADD), PATIENCE, pause=0.05)
 
     # A page that the user excludes, and a client that may not connect any more.
     await shop.bring_to_front()
@@ -266,7 +267,7 @@ async def test_programs_of_this_machine_are_clients(
 
         async with chromium_with(extension, tmp_path) as extended:
             shop = await opened(extended, pages.shop())
-            await happens(lambda: offers(ADD))
+            await until(lambda: offers(ADD), PATIENCE, pause=0.05)
             long = "½" * 700_000  # more than the browser takes of a program at once
             with anyio.fail_after(PATIENCE):
                 result = await client.call_tool(ADD, {"a": 2, "b": 3, "more": long})
@@ -280,7 +281,7 @@ async def test_programs_of_this_machine_are_clients(
             await extended.end_hub()
             with anyio.fail_after(PATIENCE), pytest.raises(MCPError):
                 await calling
-            await happens(lambda: offers(ADD))
+            await until(lambda: offers(ADD), PATIENCE, pause=0.05)
             # So does the service worker, which has started the program; the hub goes on.
             calling = asyncio.ensure_future(client.call_tool(WAIT, {}))
             await has_waits(shop, 2)
@@ -288,8 +289,8 @@ async def test_programs_of_this_machine_are_clients(
             with anyio.fail_after(PATIENCE), pytest.raises(MCPError) as ended:
                 await calling
             assert ended.value.error.data["mayHaveRun"]
-            await happens(lambda: offers(ADD))
+            await until(lambda: offers(ADD), PATIENCE, pause=0.05)
             calling = asyncio.ensure_future(client.call_tool(WAIT, {}))
         with anyio.fail_after(PATIENCE), pytest.raises(MCPError):
             await calling
-        await happens(offers_nothing)
+        await until(offers_nothing, PATIENCE, pause=0.05)

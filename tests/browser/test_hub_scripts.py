@@ -7,13 +7,13 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from playwright.async_api import Page
+from playwright.async_api import Browser, Page
 
 from mcpframe.hub.core import limits
 from mcpframe.hub.core.tools import TOOLS, checked
 from mcpframe.kit.base.data import HOST_JSON, script_with, static_dir
 from tests.browser.conftest import Origins
-from tests.browser.webmcp import profile, webmcp_chromium
+from tests.browser.webmcp import profile
 
 OPTIONS = json.dumps({"most": limits.HUB_MESSAGE_BYTES})
 POST = """(make) => {
@@ -38,8 +38,8 @@ FORMS = """<!doctype html><link rel="icon" href="data:,">
 
 
 @pytest.fixture(scope="module")
-async def page(origins: Origins) -> AsyncIterator[Page]:
-    async with webmcp_chromium() as browser, profile(browser) as (context, _):
+async def page(webmcp_browser: Browser, origins: Origins) -> AsyncIterator[Page]:
+    async with profile(webmcp_browser) as (context, _):
         page = await context.new_page()
         await page.route("**/forms.html*", lambda route: route.fulfill(body=FORMS, content_type="text/html"))
         await page.goto(f"{origins.host}/forms.html")

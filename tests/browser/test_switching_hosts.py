@@ -9,7 +9,7 @@ from typing import Any
 
 import anyio
 import pytest
-from playwright.async_api import BrowserContext, Page, expect
+from playwright.async_api import Browser, BrowserContext, Page, expect
 
 from mcpframe.frame.dialects.available import spoken_names
 from mcpframe.frame.dialects.mcp_apps.messages import INITIALIZE_ID
@@ -19,7 +19,7 @@ from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.project.scaffold import scaffold
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import Bundle, BundleOf, Origins, Troubles, chromium, new_context
+from tests.browser.conftest import Bundle, BundleOf, Origins, Troubles, new_context
 from tests.browser.mcpb import Peer, bring
 from tests.browser.official_peers import bundle_official_peers
 from tests.browser.test_webmcp import HELPERS
@@ -159,9 +159,9 @@ async def test_one_page_under_one_host_after_the_other(page: Page, switched: Bun
         await tab.close()
 
 
-async def test_a_tab_whose_tools_webmcp_calls(switched: Bundle, scripts: str) -> None:
+async def test_a_tab_whose_tools_webmcp_calls(webmcp_browser: Browser, switched: Bundle, scripts: str) -> None:
     """Beside a client of MCP-B in the same tab, which has values of its own."""
-    async with chromium("--enable-features=WebMCP") as documents, new_context(documents) as (context, _):
+    async with new_context(webmcp_browser) as (context, _):
         await context.add_init_script(HELPERS)
         for count in (1, 3):
             page = await context.new_page()

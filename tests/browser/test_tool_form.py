@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 from playwright.async_api import Browser, Frame, Page, expect
 
 from mcpframe.kit.web.serve import serve_folder
@@ -16,7 +14,7 @@ from tests.browser.by_hand import newest_frame
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Origins
 from tests.browser.test_accessibility import complaints
-from tests.browser.webmcp import profile, webmcp_chromium
+from tests.browser.webmcp import profile
 from tests.support.built import SERVERS, build_plain
 
 CALL = """async (input) => {
@@ -27,13 +25,6 @@ SCHEMA = {
     "name": {"type": "string", "description": "Who comes."},
     "seats": {"type": "number", "description": "Seats", "minimum": 1, "maximum": 9, "multipleOf": 1},
 }
-
-
-@pytest.fixture(scope="module")
-async def webmcp_browser() -> AsyncIterator[Browser]:
-    """A Chromium whose documents have a `modelContext`."""
-    async with webmcp_chromium() as browser:
-        yield browser
 
 
 async def framed(page: Page, origins: Origins, url: str) -> Frame:

@@ -15,7 +15,7 @@ from tests.browser.by_hand import newest_frame
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Bundle, BundleOf, Origins, Troubles
 from tests.browser.mcpb import Peer, bring, bundle_peers
-from tests.browser.webmcp import polyfill_text, profile, webmcp_chromium
+from tests.browser.webmcp import polyfill_text, profile
 from tests.support.built import SNAPSHOTS
 
 TOOLS = ["add", "cancelled", "fail", "grow", "hang", "shrink", "who_asks_"]
@@ -44,13 +44,6 @@ ABORTED = """async () => {
     ending.abort();
     return call.catch((error) => error.name);
 }"""
-
-
-@pytest.fixture(scope="module")
-async def webmcp_browser() -> AsyncIterator[Browser]:
-    """A Chromium whose documents have a `modelContext`."""
-    async with webmcp_chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

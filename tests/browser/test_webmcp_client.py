@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import anyio
@@ -13,7 +12,7 @@ from playwright.async_api import Browser, BrowserContext, Page
 from tests.browser.by_hand import newest_frame
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Bundle, BundleOf, Origins, Troubles
-from tests.browser.webmcp import polyfill_text, profile, webmcp_chromium
+from tests.browser.webmcp import polyfill_text, profile
 
 TOOLS = """
     globalThis.aborted = [];
@@ -40,13 +39,6 @@ TOOLS = """
 FORM = """() => document.body.insertAdjacentHTML("beforeend",
     '<form toolname="book" tooldescription="Book a table"><input name="who"><button>Book</button></form>')"""
 NAMES = ["failed", "hang", "mcp", "nothing", "text", "throws", "value"]
-
-
-@pytest.fixture(scope="module")
-async def webmcp_browser() -> AsyncIterator[Browser]:
-    """A Chromium whose documents have a `modelContext`."""
-    async with webmcp_chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="session")

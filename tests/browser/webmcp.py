@@ -10,14 +10,7 @@ from playwright.async_api import Browser, BrowserContext
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.node import install_locked
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import Troubles, chromium, watched
-
-
-@asynccontextmanager
-async def webmcp_chromium() -> AsyncIterator[Browser]:
-    """Run a Chromium with WebMCP for the duration of the block."""
-    async with chromium("--enable-features=WebMCP") as browser:
-        yield browser
+from tests.browser.conftest import Troubles, watched
 
 
 @asynccontextmanager
