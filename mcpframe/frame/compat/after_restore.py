@@ -67,7 +67,9 @@ def _set_time_zone(time: Any, january: int, july: int) -> None:
 
 
 def _set_locale() -> None:
-    import _locale as locale  # the module `locale` is not in memory: see `later_modules`
+    import _locale  # the module `locale` is not in memory: see `later_modules`
+
+    locale: Any = _locale  # typeshed lacks its error
 
     try:
         locale.setlocale(locale.LC_CTYPE, "")

@@ -18,7 +18,8 @@ from mcpframe import FrameServer, Tasks
 from mcpframe.frame.core.callers import CALLER_KEY
 from mcpframe.kit.edges.http.access import Access
 from mcpframe.kit.edges.link.reopening_link import ReopeningLink
-from tests.support.bridged import PATIENCE, HttpBridge, ServerPage, http_bridge, until
+from tests.support.bridged import PATIENCE, HttpBridge, ServerPage, http_bridge
+from tests.support.polling import until
 from tests.support.takes_tasks import TakesTasks, TaskClient, completed
 from tests.unit.kit.edges.test_http import BOTH, META
 
