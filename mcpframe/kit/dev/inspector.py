@@ -47,6 +47,7 @@ class Inspecting:
         named: The servers that a link may add without a question to the user.
         sandbox: The origin of the sandbox for views, to be allowed by servers that are views here.
         samples: The tool calls to show in servers' pages as views, by the servers' addresses.
+        hubs: Those of `named` that are hubs, whose tools are of any site: none of the user's own projects.
     """
 
     origin: str
@@ -55,6 +56,7 @@ class Inspecting:
     named: list[str] = field(default_factory=list)
     sandbox: str = ""
     samples: dict[str, object] = field(default_factory=dict)
+    hubs: list[str] = field(default_factory=list)
 
     def url_with(
         self,
@@ -62,6 +64,7 @@ class Inspecting:
         era: str = "auto",
         sample: Mapping[str, object] | None = None,
         dialect: str | None = None,
+        is_hub: bool = False,
     ) -> str:
         """Return the inspector's address for a server, which adds the server if necessary.
 
@@ -72,11 +75,14 @@ class Inspecting:
             era: The protocol that it speaks first.
             sample: A tool call to show in that page as a view, with `arguments` and `result`; None for none.
             dialect: The dialect to frame it in; None for the one that the inspector knows of it, or the preferred one.
+            is_hub: Whether it is a hub.
         """
         if sample:
             self.samples[server] = sample
         if server not in self.named:
             self.named.append(server)
+        if is_hub and server not in self.hubs:
+            self.hubs.append(server)
         named = {} if dialect is None else {"dialect": dialect}
         return f"{self.url}#{urlencode({'add': server, 'era': era, **named})}"
 
@@ -117,10 +123,11 @@ def serve_inspector(
     examples: list[dict[str, str]] = []
     with ExitStack() as stack:
         named: list[str] = []
+        hubs: list[str] = []
         samples: dict[str, object] = {}
         sandbox = _serve(stack, Starlette(routes=[Route(_SANDBOX, _sandbox)]), 0, _SANDBOX_PORT, FRAMED_HOST)
         offered: dict[str, object] = {"servers": examples, "named": named, "sandbox": f"{sandbox.origin}{_SANDBOX}"}
-        offered["samples"] = samples
+        offered |= {"samples": samples, "hubs": hubs}
         app: ASGIApp = _WithExamples(Site(own, readers=()), f"/{page.name}/examples.json", offered)
         if rebuilds is not None:
             offered["rebuilds"] = f"{_REBUILDS}?{rebuilds.query}"
@@ -148,7 +155,8 @@ def serve_inspector(
             site = _serve(stack, alone, 0, _SERVERS_PORT, FRAMED_HOST)
             servers[folder.name] = f"{site.origin}/{quote(folder.name)}/"
             examples.append({"title": manifest["title"], "url": servers[folder.name]})
-        yield Inspecting(served.origin, f"{served.origin}/{page.url_path}", servers, named, sandbox.origin, samples)
+        url = f"{served.origin}/{page.url_path}"
+        yield Inspecting(served.origin, url, servers, named, sandbox.origin, samples, hubs)
 
 
 def _sandbox(_: Request) -> Response:

@@ -135,7 +135,7 @@ def _inspect_hub(targets: list[str], port: int, era: str, open_browser: bool, ch
         def ready(server: str) -> None:
             for page in settings.pages:
                 out.print(f"page       {escape(page)}")
-            _show(inspecting.url_with(server, era), open_browser)
+            _show(inspecting.url_with(server, era, is_hub=True), open_browser)
             out.print("Ctrl-C stops it.")
 
         run_hub(settings, lambda server: serve_inspected(server, inspecting.origin, ready))

@@ -191,7 +191,7 @@ class Shell:
 
     async def _add_linked(self, link: Link) -> None:
         """Add the server of a link, if `examples.json` names it, too, or the user confirms."""
-        known = self._is_own(link.url)
+        known = self._is_known(link.url)
         there = self._servers.with_url(link.url)
         if there is None and (known or await agrees(self._page, link.url)):
             there = await self.add(link.url, era=link.era, dialect=link.dialect or PREFERRED)
@@ -291,6 +291,9 @@ class Shell:
             self._page.run(lambda: self._terminal.say(text), "Telling what the server says")
 
     def _is_own(self, url: str) -> bool:
+        return self._is_known(url) and url not in self._offered.hubs
+
+    def _is_known(self, url: str) -> bool:
         return url in self._built or url in self._offered.named or url in map(self._address_of, self._offered.examples)
 
     def _on_change(self) -> None:

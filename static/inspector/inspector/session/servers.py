@@ -225,6 +225,7 @@ class Offered:
         sandbox: the address of the sandbox proxy for views, which has another origin; empty for the inspector's own.
         runs: the address of the playground's page for runs of its projects; empty if there is no playground.
         samples: tool calls to show in servers' own pages, by the servers' addresses: `arguments` and `result`.
+        hubs: those of `named` that are hubs, whose tools are of any site.
     """
 
     examples: tuple[Example, ...] = ()
@@ -233,11 +234,12 @@ class Offered:
     sandbox: str = ""
     runs: str = ""
     samples: Mapping[str, Any] = field(default_factory=dict)
+    hubs: frozenset[str] = frozenset()
 
 
 def read_offered(text: str) -> Offered:
     """Read `examples.json`: `{"servers": [{"title": …, "url": …}], "named": […], "rebuilds": …, "sandbox": …,
-    "runs": …, "samples": {…}}`.
+    "runs": …, "samples": {…}, "hubs": […]}`.
 
     Unusable entries are dropped.
     """
@@ -247,7 +249,7 @@ def read_offered(text: str) -> Offered:
         return Offered()
     if not isinstance(found, dict):
         return Offered()
-    entries, named = found.get("servers"), found.get("named")
+    entries = found.get("servers")
     texts = {name: found[name] for name in ("rebuilds", "sandbox", "runs") if isinstance(found.get(name), str)}
     samples = found.get("samples")
     examples = [
@@ -257,7 +259,12 @@ def read_offered(text: str) -> Offered:
     ]
     return Offered(
         tuple(examples),
-        frozenset(item for item in (named if isinstance(named, list) else ()) if isinstance(item, str)),
+        _texts(found.get("named")),
+        hubs=_texts(found.get("hubs")),
         samples=samples if isinstance(samples, dict) else {},
         **texts,
     )
+
+
+def _texts(value: object) -> frozenset[str]:
+    return frozenset(item for item in (value if isinstance(value, list) else ()) if isinstance(item, str))

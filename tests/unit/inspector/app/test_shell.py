@@ -25,8 +25,9 @@ from tests.support.fake_page import FakeBrowser
 class View:
     """A server's view that shows nothing."""
 
-    def __init__(self, _page: Page, server: Server, _origin: str, **_told: Any) -> None:
+    def __init__(self, _page: Page, server: Server, _origin: str, **told: Any) -> None:
         self.server = server
+        self.is_own = told["is_own"]
         self.started = False
         self.connection = SimpleNamespace(state="idle", unresponsive=False)
 
@@ -125,6 +126,14 @@ async def test_what_the_command_named_is_added_first_without_a_question(
         made = await opened(monkeypatch, LINK, remembered=remembered, **said)
         assert (made.asked, made.servers) == ([], [LINKED, "https://mine.example/"])
         assert made.shell._servers.selected == next(iter(made.shell._servers)).session_id
+
+
+async def test_a_hub_is_added_without_a_question_and_is_not_the_users_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    for said, is_own in (({}, True), ({"hubs": [LINKED]}, False)):
+        made = await opened(monkeypatch, LINK, named=[LINKED], **said)
+        assert (made.asked, made.servers) == ([], [LINKED])
+        [view] = made.shell._views.values()
+        assert cast("Any", view).is_own(LINKED) is is_own
 
 
 RUNS = "https://site.example/playground/run.html"

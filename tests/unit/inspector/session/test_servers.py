@@ -176,6 +176,9 @@ def test_where_builds_are_told_of() -> None:
 def test_what_the_command_named() -> None:
     assert read_offered(json.dumps({"named": [PI, 1, None]})) == Offered(named=frozenset([PI]))
     assert read_offered(json.dumps({"named": PI})) == Offered()
+    assert read_offered(json.dumps({"named": [PI], "hubs": [PI, 1]})) == Offered(
+        named=frozenset([PI]), hubs=frozenset([PI])
+    )
 
 
 def test_a_server_is_put_first() -> None:

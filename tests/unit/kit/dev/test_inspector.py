@@ -77,7 +77,7 @@ def test_projects_are_built_for_the_inspector_and_offered(built: list[tuple[str,
 def test_alone_it_offers_nothing(built: list[tuple[str, Path, Any]]) -> None:
     with serve_inspector() as served:
         offered = json.loads(get(f"{served.url}examples.json"))
-        assert {**offered, "sandbox": ""} == {"servers": [], "named": [], "sandbox": "", "samples": {}}
+        assert {**offered, "sandbox": ""} == {"servers": [], "named": [], "sandbox": "", "samples": {}, "hubs": []}
         assert served.servers == {}
 
 
@@ -86,8 +86,10 @@ def test_only_an_address_that_was_named_here_is_added_without_a_question(built: 
         served.url_with(PI)
         served.url_with(PI, "legacy")
         served.url_with(f"{PI}two/", sample={"result": {}})
+        served.url_with(f"{PI}hub/", is_hub=True)
         offered = json.loads(get(f"{served.url}examples.json"))
-        assert (offered["named"], offered["samples"]) == ([PI, f"{PI}two/"], {f"{PI}two/": {"result": {}}})
+        assert offered["named"] == [PI, f"{PI}two/", f"{PI}hub/"]
+        assert (offered["samples"], offered["hubs"]) == ({f"{PI}two/": {"result": {}}}, [f"{PI}hub/"])
 
 
 def test_projects_of_the_same_name_are_kept_apart(built: list[tuple[str, Path, Any]], tmp_path: Path) -> None:
