@@ -29,7 +29,10 @@ def sdk_folder(name: str) -> Path:
         if not folder.is_dir():
             with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
                 command = [find_uv_bin(), "pip", "install", "--quiet", "--python", sys.executable, "--target", scratch]
-                subprocess.run([*command, "--require-hashes", "--requirement", lock], check=True, timeout=300)
+                # The lock alone says what is installed: it may have been renewed after the date of tests/conftest.py.
+                environment = {name: value for name, value in os.environ.items() if name != "UV_EXCLUDE_NEWER"}
+                command += ["--require-hashes", "--requirement", str(lock)]
+                subprocess.run(command, env=environment, check=True, timeout=300)
                 shutil.move(scratch, folder)
                 Path(scratch).mkdir()  # for its owner to remove
     return folder
