@@ -10,8 +10,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
+import sqlite3
+import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 TABLE = "mcpframe_values"
 _DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+psycopg"}
 _START_SECONDS = 10.0
+_PAUSE = 0.01
 _READS = {"mcpframe_reads": True}
 _UNSTORABLE = re.compile("[%\0\ud800-\udfff]")
 """Characters that a text of PostgreSQL cannot hold, and the escape character."""
@@ -73,10 +76,10 @@ async def opened(address: str, server: str) -> AsyncIterator[SqlValues]:
     values = SqlValues(engine, server, is_sqlite=is_sqlite)
     try:
         if is_sqlite:
-            await asyncio.to_thread(_make_folder, Path(str(url.database)))
+            await asyncio.to_thread(_make_file, Path(str(url.database)))
         async with asyncio.timeout(_START_SECONDS):
             await values.create_table()
-    except (SQLAlchemyError, StorageError, OSError) as error:  # TimeoutError is an OSError
+    except (SQLAlchemyError, sqlite3.Error, StorageError, OSError) as error:  # TimeoutError is an OSError
         await engine.dispose()
         place = url.render_as_string(hide_password=True)
         raise ConfigError(f"The database {place} cannot be used: {_reason(error)}.") from error
@@ -86,8 +89,20 @@ async def opened(address: str, server: str) -> AsyncIterator[SqlValues]:
         await engine.dispose()
 
 
-def _make_folder(file: Path) -> None:
+def _make_file(file: Path) -> None:
+    """Create a database whose readers do not wait for a change, unless it is there."""
     file.absolute().parent.mkdir(parents=True, exist_ok=True)
+    until = time.monotonic() + _START_SECONDS
+    with closing(sqlite3.connect(file, CHANGE_TIMEOUT)) as connection:
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode=WAL")  # which the file keeps
+                return
+            except sqlite3.OperationalError as error:
+                # Where several processes do this at once, SQLite refuses all but one without waiting.
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                    raise
+            time.sleep(_PAUSE)
 
 
 def _prepare_sqlite(engine: AsyncEngine) -> None:
@@ -95,7 +110,6 @@ def _prepare_sqlite(engine: AsyncEngine) -> None:
     def connected(connection: Any, _: object) -> None:
         connection.isolation_level = None  # the driver begins no transactions of its own
         cursor = connection.cursor()
-        cursor.execute("PRAGMA journal_mode=WAL")  # readers do not wait for a change
         cursor.execute("PRAGMA synchronous=FULL")
         cursor.close()
 
