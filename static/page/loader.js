@@ -8,6 +8,7 @@ import { Ending } from "./ending.js";
 import { followSize } from "./fitting.js";
 import { asWasm, hasCopies, headOf, replaceCopies, settleLibraries } from "./linking.js";
 import { fetchSnapshot } from "./fetch-layers.js";
+import { readFor } from "./read-now.js";
 import { isChosen } from "./remembered.js";
 import { Snapshot, fetchForNextTime, unused } from "./restore.js";
 import { SecondFiles } from "./second-files.js";
@@ -214,6 +215,7 @@ async function startPython(arrivals, more, begun, constructing = null) {
   };
   if (constructing) constructing(construct);
   else construct();
+  readFor(pyodide._module);
   performance.mark("mcpframe:python");
   const path = pyodide.pyimport("sys").path;
   path.remove(files.stdlib_zip); // the empty zip file
@@ -256,6 +258,7 @@ async function restorePython(more, begun) {
     begun,
     finish: (module) => snapshot.fill(module),
   });
+  readFor(pyodide._module);
   performance.mark("mcpframe:python");
   pyodide.FS.mkdirTree(files.server_path); // as above
   pyodide.FS.chdir(files.server_path);

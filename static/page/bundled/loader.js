@@ -1,4 +1,4 @@
-// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/missing.js", "page/page.js", "page/read-now.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "e2d34075ee6092480aa51e7588916850b6488fe40bd4cc3776bd2f65011d5545"}
+// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/missing.js", "page/page.js", "page/read-now.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "e90692b17ea24da797cfb44f73f47da6eed0073160bfada0c460a914899a471f"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -1209,12 +1209,19 @@ function fetchNow(url, file) {
 }
 
 // static/page/read-now.js
+var python = null;
+function readFor(module) {
+  python = module;
+}
 function readNow(url, file, FS) {
+  const lock = python?._PyGILState_Ensure();
   try {
     return fetchNow(url, file);
   } catch (error) {
     page2.problem?.(error.message);
     throw new FS.ErrnoError(29);
+  } finally {
+    python?._PyGILState_Release(lock);
   }
 }
 
@@ -2013,6 +2020,7 @@ async function startPython(arrivals, more, begun, constructing = null) {
   };
   if (constructing) constructing(construct);
   else construct();
+  readFor(pyodide._module);
   performance.mark("mcpframe:python");
   const path = pyodide.pyimport("sys").path;
   path.remove(files2.stdlib_zip);
@@ -2047,6 +2055,7 @@ async function restorePython(more, begun) {
     begun,
     finish: (module) => snapshot.fill(module)
   });
+  readFor(pyodide._module);
   performance.mark("mcpframe:python");
   pyodide.FS.mkdirTree(files2.server_path);
   pyodide.FS.chdir(files2.server_path);
