@@ -9,10 +9,10 @@ from typing import Any
 
 from docs.generate.docstrings import fenced
 from docs.generate.wire_names import named
+from mcpframe.frame.core.allowed_origins import ANY, parse_allowed_origins
 from mcpframe.frame.core.connection import Candidate, Connection
 from mcpframe.frame.core.dialect import TRANSPORT
 from mcpframe.frame.core.events import Inbound, Output, Refused, Send
-from mcpframe.frame.core.origins import ANY, parse_allowed_origins
 from mcpframe.frame.core.roles import State
 from mcpframe.frame.dialects.complete import complete_dialects
 from mcpframe.frame.dialects.mcp_ui.further_roles import EmbedderOffer

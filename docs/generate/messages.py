@@ -13,8 +13,8 @@ from typing import Any
 
 from docs.generate.docstrings import fenced, table
 from docs.generate.talking import FRAME, HOST, Json, messages, sent, talk
+from mcpframe.frame.core.allowed_origins import ANY
 from mcpframe.frame.core.errors import MalformedMessage
-from mcpframe.frame.core.origins import ANY
 from mcpframe.frame.core.setup import SetupErrorCode, SetupReason
 from mcpframe.frame.dialects.sep import roles as sep
 

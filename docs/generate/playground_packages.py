@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from packaging.tags import Tag, compatible_tags, cpython_tags
 
-from mcpframe.frame.core.origins import parse_origin
+from mcpframe.frame.core.allowed_origins import parse_origin
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.bundle.pyodide.packages import CDN, PyodidePackage, PyodidePackages
 from mcpframe.kit.bundle.pyodide.runtime import ensure_runtime

@@ -17,10 +17,10 @@ from typing import Any, get_args
 from docs.generate.docstrings import attributes, fenced, sentence, summary, table
 from docs.generate.state_names import meanings
 from docs.generate.talking import DONE, FRAME, HOST, REQUEST, REQUIRED, ROLES, SESSION, candidate, messages
+from mcpframe.frame.core.allowed_origins import ANY
 from mcpframe.frame.core.errors import MalformedMessage
 from mcpframe.frame.core.events import Closed, Event, Opened, Output, OwnEvent, Send, SessionBegun
 from mcpframe.frame.core.machine import Machine
-from mcpframe.frame.core.origins import ANY
 from mcpframe.frame.core.roles import Local, Message, Options, Role, Rule, State
 from mcpframe.frame.core.setup import Act, SetupCompleted, SetupRequired, SetupStarted
 from mcpframe.frame.dialects.sep.offers import HostOffer

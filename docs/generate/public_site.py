@@ -13,7 +13,7 @@ from docs.generate.playground import MODELS, SOURCES_OF_FILES, build_playground,
 from docs.generate.playground_packages import USUAL, Installing, installing_from
 from docs.generate.run_origin import RunOrigin, parse_run_origin
 from docs.generate.site import build_site
-from mcpframe.frame.core.origins import parse_origin
+from mcpframe.frame.core.allowed_origins import parse_origin
 from mcpframe.kit.base.data import static_dir, templates_dir
 from mcpframe.kit.base.errors import KitError
 from mcpframe.kit.base.progress import Progress, silent, step

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from mcpframe.frame.core.origins import parse_origin
+from mcpframe.frame.core.allowed_origins import parse_origin
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.bundle.assembly.assets import integrity
 from mcpframe.kit.bundle.assembly.index_page import boot_of

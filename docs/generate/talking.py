@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from mcpframe.frame.core.allowed_origins import parse_allowed_origins
 from mcpframe.frame.core.connection import Candidate, Connection
 from mcpframe.frame.core.events import Inbound, Output, Refused, Send
-from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.core.roles import Role
 from mcpframe.frame.core.setup import (
     Act,

@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from mcpframe.kit.edges.http.access import Access
-from mcpframe.kit.edges.http.names import split_session, split_state
+from mcpframe.kit.edges.http.routing_names import split_session, split_state
 from tests.support.balancers import HAPROXY, KINDS, NGINX, Balancer, Kind, balancer
 from tests.support.bridged import HttpBridge, Place, http_bridge
 from tests.support.polling import until

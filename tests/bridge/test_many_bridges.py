@@ -21,7 +21,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import ElicitResult
 
-from mcpframe.kit.edges.http.names import split_session
+from mcpframe.kit.edges.http.routing_names import split_session
 from tests.bridge.programs import PATIENCE, ROOT, environment
 from tests.support.balancers import KINDS, NGINX, Balancer, balancer, free_port
 from tests.support.built import built

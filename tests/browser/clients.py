@@ -28,8 +28,8 @@ from mcp_types.version import LATEST_HANDSHAKE_VERSION
 from playwright.async_api import Page
 from pydantic import BaseModel
 
+from mcpframe.frame.core.allowed_origins import parse_allowed_origins
 from mcpframe.frame.core.connection import Candidate, Connection
-from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.core.places import Framing
 from mcpframe.frame.dialects.sep.offers import HostOffer
 from mcpframe.frame.dialects.sep.roles import OUTER_TRANSPORT

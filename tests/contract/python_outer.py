@@ -16,11 +16,11 @@ from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 from playwright.async_api import Frame, Page
 
+from mcpframe.frame.core.allowed_origins import parse_allowed_origins
 from mcpframe.frame.core.connection import Candidate, Connection
 from mcpframe.frame.core.dialect import TRANSPORT
 from mcpframe.frame.core.errors import OriginError, SessionError
 from mcpframe.frame.core.events import Closed, Event, Opened, Refused, Unresponsive, Wire
-from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.core.places import NoHandshake, Place, VisibilityChanged
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.dialects.complete import outer_dialect

@@ -16,7 +16,7 @@ import markupsafe
 import packaging
 import pytest
 
-from mcpframe.frame.core.origins import OriginEntries
+from mcpframe.frame.core.allowed_origins import OriginEntries
 from mcpframe.kit.bundle.assembly.assemble import assemble
 from mcpframe.kit.bundle.assembly.author_files import author_files, page_files
 from mcpframe.kit.bundle.assembly.description import ServerDescription

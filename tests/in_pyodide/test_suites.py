@@ -17,7 +17,7 @@ SUITES = {
     "tests/unit/frame/serving/test_uninitialized.py": 20,
     "tests/unit/frame/core/test_connection.py": 30,
     "tests/unit/frame/dialects/sep/test_messages.py": 10,
-    "tests/unit/frame/core/test_origins.py": 10,
+    "tests/unit/frame/core/test_allowed_origins.py": 10,
     "tests/unit/frame/session/test_session.py": 10,
     "tests/unit/frame/serving/test_server.py": 15,
     "tests/unit/frame/page/test_load.py": 10,

@@ -16,9 +16,9 @@ import anyio
 import anyio.lowlevel
 import pytest
 
+from mcpframe.frame.core.allowed_origins import parse_allowed_origins
 from mcpframe.frame.core.connection import Connection
 from mcpframe.frame.core.events import Departure
-from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.core.setup import Permission, SetupErrorCode, SetupRequired, SetupResult, Visibility
 from mcpframe.frame.dialects.sep import messages as sep_messages
 from mcpframe.frame.dialects.sep import roles as sep

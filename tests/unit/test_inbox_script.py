@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mcpframe.frame.core.origins import OriginEntries
+from mcpframe.frame.core.allowed_origins import OriginEntries
 from mcpframe.frame.core.roles import State
 from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.dialects.sep.dialect import DIALECT

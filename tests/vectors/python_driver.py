@@ -10,10 +10,10 @@ import re
 from functools import cache
 from typing import Any
 
+from mcpframe.frame.core.allowed_origins import ANY
 from mcpframe.frame.core.connection import Candidate, Connection, Options, parse_allowed_origins
 from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.core.events import Attend, Closed, Inbound, Output, Received, Refused, Send, Unreadable
-from mcpframe.frame.core.origins import ANY
 from mcpframe.frame.core.roles import State
 from tests.support.fake_window import FakePort, handing_over
 from tests.vectors.cases import Case, Result, roles

@@ -20,10 +20,10 @@ from mcpframe.frame.boot.serving import offered_tools, serve_host, set_up
 from mcpframe.frame.compat import in_pyodide, sdk
 from mcpframe.frame.compat.batching import batch_callbacks
 from mcpframe.frame.compat.process import outlive_exits
+from mcpframe.frame.core.allowed_origins import OriginLists
 from mcpframe.frame.core.connection import AllowedOrigins
 from mcpframe.frame.core.dialect import SETUP, TAB, TRANSPORT
 from mcpframe.frame.core.errors import HandshakeTimeout, McpFrameError, SessionError
-from mcpframe.frame.core.origins import OriginLists
 from mcpframe.frame.dialects.available import inner_candidates, phase_of, withheld
 from mcpframe.frame.page import load
 from mcpframe.frame.serving import entries, user_input

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+from mcpframe.frame.core.allowed_origins import OriginEntries, OriginLists
 from mcpframe.frame.core.connection import Options
 from mcpframe.frame.core.limits import SERVER_HANDSHAKE_SECONDS, WORKER_GRACE_SECONDS
-from mcpframe.frame.core.origins import OriginEntries, OriginLists
 from mcpframe.frame.dialects.available import offers, withheld
 from mcpframe.frame.serving.framed import Framed
 

@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from mcpframe.frame.boot.author_page import running_for
+from mcpframe.frame.core.allowed_origins import AllowedOrigins
 from mcpframe.frame.core.errors import OriginError, StateError
-from mcpframe.frame.core.origins import AllowedOrigins
 from mcpframe.frame.serving.server_module import server_module
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import json
 import logging
 from typing import TYPE_CHECKING
 
+from mcpframe.frame.core.allowed_origins import ANY, OPAQUE
 from mcpframe.frame.core.errors import HandshakeTimeout
 from mcpframe.frame.core.events import Closed, Event, Opened, Refused, SessionBegun, Withdrawn
-from mcpframe.frame.core.origins import ANY, OPAQUE
 from mcpframe.frame.dialects.available import last_words
 
 if TYPE_CHECKING:

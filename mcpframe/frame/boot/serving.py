@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from mcpframe.frame.boot.author_page import end_tasks, open_storage, running_for
 from mcpframe.frame.boot.reporter import Reporter
 from mcpframe.frame.compat import in_pyodide
+from mcpframe.frame.core.allowed_origins import ANY, OPAQUE
 from mcpframe.frame.core.connection import AllowedOrigins, Candidate, Connection, Options
 from mcpframe.frame.core.dialect import TRANSPORT
 from mcpframe.frame.core.errors import SessionError
-from mcpframe.frame.core.origins import ANY, OPAQUE
 from mcpframe.frame.dialects.available import offered_dialects
 from mcpframe.frame.serving.framed import Framed, browser_capability
 from mcpframe.frame.serving.server_module import server_module
@@ -25,8 +25,8 @@ from mcpframe.frame.serving.server_module import server_module
 if TYPE_CHECKING:
     from mcpframe.frame.boot.config import BootConfig
     from mcpframe.frame.boot.interfaces import Loader, OfferedTools
+    from mcpframe.frame.core.allowed_origins import OriginLists
     from mcpframe.frame.core.events import InnerWindow
-    from mcpframe.frame.core.origins import OriginLists
     from mcpframe.frame.serving.frame_session import UiFunction
     from mcpframe.frame.serving.server import ServerObject
     from mcpframe.frame.session.host_messages import HostMessages

@@ -13,9 +13,9 @@ import js
 from pyodide.ffi import JsException, JsProxy, create_proxy, to_js
 
 from mcpframe.frame.browser.window import ChannelPort, PeerWindow
+from mcpframe.frame.core.allowed_origins import SELF
 from mcpframe.frame.core.errors import PopupBlocked, StateError
 from mcpframe.frame.core.events import Departure, Inbound
-from mcpframe.frame.core.origins import SELF
 from mcpframe.frame.core.places import POPUP, POPUP_SIZE, Framing, Place
 
 _POLL_MILLISECONDS = 250

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from mcpframe.frame.core.origins import MADE_UP_ADDRESS
+from mcpframe.frame.core.allowed_origins import MADE_UP_ADDRESS
 
 _CHOSEN_BY_THE_BROWSER = frozenset(
     [

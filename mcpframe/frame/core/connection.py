@@ -30,6 +30,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from mcpframe.frame.core import payload, refusal
+from mcpframe.frame.core.allowed_origins import ANY, OPAQUE, AllowedOrigins, parse_allowed_origins
 from mcpframe.frame.core.errors import HandshakeTimeout, MessageError, SessionError, StateError
 from mcpframe.frame.core.events import (
     Attend,
@@ -46,7 +47,6 @@ from mcpframe.frame.core.events import (
     Withdrawn,
 )
 from mcpframe.frame.core.machine import Candidate, Machine, claimant
-from mcpframe.frame.core.origins import ANY, OPAQUE, AllowedOrigins, parse_allowed_origins
 from mcpframe.frame.core.roles import Local, Options, Role, State
 
 __all__ = ["AllowedOrigins", "Candidate", "Connection", "Options", "State", "parse_allowed_origins"]

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from mcpframe.frame.core import payload, refusal
+from mcpframe.frame.core.allowed_origins import ANY, OPAQUE, AllowedOrigins
 from mcpframe.frame.core.errors import HandshakeRefused, MessageError, SessionError, StateError, UnexpectedMessage
 from mcpframe.frame.core.events import Closed, Output, Port, Refused, Send
 from mcpframe.frame.core.exchange import Exchange
-from mcpframe.frame.core.origins import ANY, OPAQUE, AllowedOrigins
 from mcpframe.frame.core.outline import Outline
 from mcpframe.frame.core.roles import Local, Message, Options, Role, Rule, State
 

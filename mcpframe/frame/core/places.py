@@ -16,9 +16,9 @@ from enum import Enum
 from typing import Final, Literal, Protocol
 from urllib.parse import urlsplit
 
+from mcpframe.frame.core.allowed_origins import parse_origin
 from mcpframe.frame.core.errors import OriginError
 from mcpframe.frame.core.events import Port, Window
-from mcpframe.frame.core.origins import parse_origin
 
 SANDBOX = {
     "standard": "allow-scripts allow-same-origin allow-forms allow-downloads",

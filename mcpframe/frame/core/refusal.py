@@ -17,9 +17,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from mcpframe.frame.core import payload
+from mcpframe.frame.core.allowed_origins import ANY, OPAQUE, parse_origin
 from mcpframe.frame.core.errors import OriginError, UnexpectedOrigin
 from mcpframe.frame.core.events import Output, Refused, Send
-from mcpframe.frame.core.origins import ANY, OPAQUE, parse_origin
 
 ORIGIN_REFUSED = "mcpframe-origin-refused"
 _LONGEST = 300

@@ -13,10 +13,10 @@ from enum import StrEnum
 from typing import Any, Literal, Protocol
 
 from mcpframe.frame.core import limits
+from mcpframe.frame.core.allowed_origins import AllowedOrigins
 from mcpframe.frame.core.codec import Codec, Trigger
 from mcpframe.frame.core.errors import MessageError, SessionError
 from mcpframe.frame.core.events import Output, Port, Send
-from mcpframe.frame.core.origins import AllowedOrigins
 
 
 class State(StrEnum):

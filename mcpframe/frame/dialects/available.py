@@ -13,11 +13,11 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
+from mcpframe.frame.core.allowed_origins import AllowedOrigins, OriginEntries, OriginLists, origin_entries
 from mcpframe.frame.core.connection import Candidate
 from mcpframe.frame.core.dialect import TRANSPORT, Dialect
 from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.core.events import SessionBegun
-from mcpframe.frame.core.origins import AllowedOrigins, OriginEntries, OriginLists, origin_entries
 
 
 @cache

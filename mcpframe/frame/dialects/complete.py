@@ -11,10 +11,10 @@ from dataclasses import replace
 from functools import cache
 from importlib import import_module
 
+from mcpframe.frame.core.allowed_origins import AllowedOrigins, OriginLists
 from mcpframe.frame.core.connection import Candidate
 from mcpframe.frame.core.dialect import TRANSPORT, Dialect
 from mcpframe.frame.core.errors import StateError
-from mcpframe.frame.core.origins import AllowedOrigins, OriginLists
 from mcpframe.frame.dialects.available import dialects
 
 

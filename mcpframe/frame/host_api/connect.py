@@ -15,11 +15,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mcpframe.frame.core.allowed_origins import OriginLists
 from mcpframe.frame.core.connection import Connection, Options
 from mcpframe.frame.core.dialect import SETUP
 from mcpframe.frame.core.errors import NoPeer, StateError
 from mcpframe.frame.core.events import Event, SessionBegun
-from mcpframe.frame.core.origins import OriginLists
 from mcpframe.frame.dialects.available import entries_of, phase_of, withheld
 from mcpframe.frame.dialects.complete import client_candidates
 from mcpframe.frame.session.session import open_session

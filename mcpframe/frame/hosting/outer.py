@@ -27,11 +27,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from mcpframe.frame.compat import in_pyodide
+from mcpframe.frame.core.allowed_origins import parse_allowed_origins
 from mcpframe.frame.core.connection import Candidate, Options
 from mcpframe.frame.core.dialect import SETUP, TRANSPORT
 from mcpframe.frame.core.errors import OriginError, PermissionsDenied, SessionError, StateError
 from mcpframe.frame.core.events import Closed, Event, Unresponsive
-from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.core.places import (
     HINT_AFTER,
     POPUP,

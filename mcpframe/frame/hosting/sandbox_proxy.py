@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from mcpframe.frame.compat import in_pyodide
 from mcpframe.frame.core import payload
+from mcpframe.frame.core.allowed_origins import ANY, OPAQUE
 from mcpframe.frame.core.errors import OriginError, StateError
 from mcpframe.frame.core.events import Departure, Inbound, Window
-from mcpframe.frame.core.origins import ANY, OPAQUE
 from mcpframe.frame.core.places import parse_address
 
 PROXY_SANDBOX: Final = "allow-scripts allow-same-origin allow-forms"

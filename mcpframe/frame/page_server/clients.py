@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.compat import in_pyodide, sdk
 from mcpframe.frame.core import jsonrpc, payload
+from mcpframe.frame.core.allowed_origins import AllowedOrigins
 from mcpframe.frame.core.connection import Candidate, Connection, Options
 from mcpframe.frame.core.dialect import TAB, TRANSPORT
 from mcpframe.frame.core.events import Event, SessionBegun, Window
-from mcpframe.frame.core.origins import AllowedOrigins
 from mcpframe.frame.core.places import Framing, Place, allow_attribute, parse_address, parse_sandbox
 from mcpframe.frame.core.roles import Role
 from mcpframe.frame.dialects.mcp_b import roles

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from mcpframe.frame.core.allowed_origins import OriginLists
 from mcpframe.frame.core.connection import AllowedOrigins, Candidate
 from mcpframe.frame.core.dialect import SETUP
 from mcpframe.frame.core.errors import OriginError, SessionError
-from mcpframe.frame.core.origins import OriginLists
 from mcpframe.frame.core.setup import (
     Act,
     Permission,

@@ -18,9 +18,9 @@ import anyio
 
 from mcpframe.frame.compat import sdk
 from mcpframe.frame.core import jsonrpc, payload
+from mcpframe.frame.core.allowed_origins import parse_origin
 from mcpframe.frame.core.errors import MessageError, StateError
 from mcpframe.frame.core.object_results import called_with_object
-from mcpframe.frame.core.origins import parse_origin
 from mcpframe.frame.dialects.webmcp.tools import LIMITS, Json, Rejected, failure
 from mcpframe.frame.waiting.answers import AnswerRefused, Answers
 from mcpframe.frame.waiting.streams import WriteStream

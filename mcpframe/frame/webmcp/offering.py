@@ -30,7 +30,7 @@ from mcpframe.frame.dialects.webmcp.tools import (
 from mcpframe.frame.webmcp.inside import CallFailed, InsideClient, WatchedWriter
 
 if TYPE_CHECKING:
-    from mcpframe.frame.core.origins import AllowedOrigins
+    from mcpframe.frame.core.allowed_origins import AllowedOrigins
     from mcpframe.frame.session.interfaces import Messages
 
 BUNDLED_WITH = ("document",)

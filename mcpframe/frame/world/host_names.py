@@ -11,7 +11,7 @@ from __future__ import annotations
 import socket
 from typing import Any, Final
 
-from mcpframe.frame.core.origins import MADE_UP_ADDRESS, ends_in_number
+from mcpframe.frame.core.allowed_origins import MADE_UP_ADDRESS, ends_in_number
 
 _LOCAL: Final = ("localhost", "local", "internal", "lan", "home", "corp", "intranet", "private", "home.arpa")
 

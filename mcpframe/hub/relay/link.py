@@ -10,10 +10,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
+from mcpframe.frame.core.allowed_origins import AllowedOrigins
 from mcpframe.frame.core.connection import Candidate, Connection, Options
 from mcpframe.frame.core.errors import MessageError, SessionError, StateError
 from mcpframe.frame.core.events import Closed, Event, Inbound, Opened, Received, Wire
-from mcpframe.frame.core.origins import AllowedOrigins
 from mcpframe.frame.core.roles import Role
 from mcpframe.frame.waiting.clock import Clock
 from mcpframe.frame.waiting.driver import Driver

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from mcpframe.frame.compat import later_modules
-from mcpframe.frame.core.origins import OriginEntries
+from mcpframe.frame.core.allowed_origins import OriginEntries
 from mcpframe.kit.base.cache import check_writable
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import clear_cache

@@ -17,8 +17,8 @@ from mcp.client.session import ElicitationFnT, LoggingFnT
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from mcpframe.frame.core.allowed_origins import ANY, OPAQUE
 from mcpframe.frame.core.errors import OriginError, SessionError
-from mcpframe.frame.core.origins import ANY, OPAQUE
 from mcpframe.frame.core.places import parse_address
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.hosting.outer import OuterFrame
@@ -209,7 +209,7 @@ def _no_session(url: str, host: str, error: Exception, complaints: list[str]) ->
 
 def check_origin(origin: str | None) -> None:
     """Raise `OriginError` if no page can have this origin."""
-    from mcpframe.frame.core.origins import parse_origin
+    from mcpframe.frame.core.allowed_origins import parse_origin
 
     if origin is not None:
         if origin in (ANY, OPAQUE):

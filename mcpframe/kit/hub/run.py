@@ -13,7 +13,7 @@ from pathlib import Path
 
 import platformdirs
 
-from mcpframe.frame.core.origins import ANY, parse_allowed_origins
+from mcpframe.frame.core.allowed_origins import ANY, parse_allowed_origins
 from mcpframe.frame.waiting.clock import LoopClock
 from mcpframe.hub.core.consent import Consent
 from mcpframe.hub.core.hub import Hub

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from mcpframe.kit.base.errors import ConfigError
 from mcpframe.kit.edges.http.access import Access
-from mcpframe.kit.edges.http.tokens import HOW_TO_MAKE_ONE
-from mcpframe.kit.storage.places import check_place
+from mcpframe.kit.edges.http.known_tokens import HOW_TO_MAKE_ONE
+from mcpframe.kit.storage.opening import check_place
 
 KEY_BYTES = 32
 """The shortest key, in bytes: the SDK's limit for AES-256-GCM."""

@@ -32,7 +32,7 @@ from mcpframe.kit.plain_python.users import Users
 from mcpframe.kit.plain_python.workers import SharingProcess
 from mcpframe.kit.project.project import find_server
 from mcpframe.kit.servers.imported import import_server
-from mcpframe.kit.storage.places import open_values
+from mcpframe.kit.storage.opening import open_values
 
 _INSTEAD = "serve its page with mcpframe bridge --http"
 

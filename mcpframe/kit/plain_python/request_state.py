@@ -19,7 +19,7 @@ from mcp.server.request_state import AESGCMRequestStateCodec, RequestStateBounda
 from pydantic import BaseModel
 
 from mcpframe.frame.compat.request_state import HandleCodec
-from mcpframe.kit.edges.http.names import named_state, split_state
+from mcpframe.kit.edges.http.routing_names import named_state, split_state
 
 
 def share_keys(target: Server[Any], keys: Sequence[str]) -> None:

@@ -25,8 +25,8 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mcpframe.frame.serving.task_notices import LISTEN
-from mcpframe.kit.edges.http.names import NAME, named_session, split_session, split_state
 from mcpframe.kit.edges.http.request_checks import TASK_METHODS
+from mcpframe.kit.edges.http.routing_names import NAME, named_session, split_session, split_state
 from mcpframe.kit.edges.http.running import run_until_cancelled
 from mcpframe.kit.edges.stdio.lines import LIMITS
 from mcpframe.kit.web.serve import http_settings

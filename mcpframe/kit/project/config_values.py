@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Discriminator, Tag
 
+from mcpframe.frame.core.allowed_origins import NOT_EXACT, SELF, parse_origin
 from mcpframe.frame.core.errors import OriginError
-from mcpframe.frame.core.origins import NOT_EXACT, SELF, parse_origin
 from mcpframe.frame.dialects.available import entries_of, offered_names
 from mcpframe.kit.project.origin_trial import read_token
 from mcpframe.views.html import url_origin

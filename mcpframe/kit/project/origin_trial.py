@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
+from mcpframe.frame.core.allowed_origins import parse_origin
 from mcpframe.frame.core.errors import OriginError
-from mcpframe.frame.core.origins import parse_origin
 
 WEBMCP = "WebMCP"
 """The trial of `document.modelContext`, as Chromium 156 names it."""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mcpframe.frame.core.origins import ANY
+from mcpframe.frame.core.allowed_origins import ANY
 from mcpframe.kit.bundle.assembly.index_page import script_json
 
 _BOOT, _INBOX = "mcpframe-boot", "mcpframe-inbox"

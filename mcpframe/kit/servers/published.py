@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urljoin
 
-from mcpframe.frame.core.origins import ANY, NOT_EXACT
+from mcpframe.frame.core.allowed_origins import ANY, NOT_EXACT
 from mcpframe.frame.core.places import parse_address
 from mcpframe.frame.dialects.available import dialect, offered_names, offers
 from mcpframe.kit.base.errors import NoFramedServer

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from mcpframe.frame.core.origins import OPAQUE
+from mcpframe.frame.core.allowed_origins import OPAQUE
 from mcpframe.frame.dialects.available import view_dialects
 from mcpframe.kit.base.cache import cache_dir
 from mcpframe.kit.base.errors import ConfigError

@@ -22,10 +22,10 @@ from mcp import Client
 from mcp.server.mcpserver import MCPServer
 
 from mcpframe import ui_resource
+from mcpframe.frame.core.allowed_origins import parse_origin
 from mcpframe.frame.core.connection import Options
 from mcpframe.frame.core.errors import OriginError, UiError
 from mcpframe.frame.core.events import Departure
-from mcpframe.frame.core.origins import parse_origin
 from mcpframe.frame.core.places import parse_address
 from mcpframe.frame.dialects.mcp_ui.messages import ACTIONS
 from mcpframe.frame.hosting.mcp_ui.resource import first_address, read_ui_resource

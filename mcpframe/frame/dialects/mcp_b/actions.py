@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mcpframe.frame.core.actions import end_with
+from mcpframe.frame.core.allowed_origins import ANY
 from mcpframe.frame.core.dialect import TAB
 from mcpframe.frame.core.errors import HandshakeTimeout, PeerGone
 from mcpframe.frame.core.events import Opened, Output, Send
-from mcpframe.frame.core.origins import ANY
 from mcpframe.frame.core.roles import Actor, Message
 from mcpframe.frame.dialects.mcp_b.messages import CHECK_READY, NAME, PING, READY, STOPPED
 

@@ -23,10 +23,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from mcpframe.frame.core import actions as common
+from mcpframe.frame.core.allowed_origins import ANY, OPAQUE
 from mcpframe.frame.core.dialect import TRANSPORT
 from mcpframe.frame.core.errors import HandshakeTimeout, PeerGone
 from mcpframe.frame.core.events import Output, Send
-from mcpframe.frame.core.origins import ANY, OPAQUE
 from mcpframe.frame.core.roles import Actor, Local, Message, Rule, State
 from mcpframe.frame.dialects.plain_mcp import roles as do
 from mcpframe.frame.dialects.plain_mcp.messages import FIRST, MESSAGE, PING, PING_ID, PONG, codec, kind, read_message

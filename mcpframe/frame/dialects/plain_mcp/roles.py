@@ -24,10 +24,10 @@ from typing import Any
 
 from mcpframe.frame.core import actions as common
 from mcpframe.frame.core import payload
+from mcpframe.frame.core.allowed_origins import ANY, OPAQUE
 from mcpframe.frame.core.dialect import TRANSPORT
 from mcpframe.frame.core.errors import HandshakeTimeout, PeerGone
 from mcpframe.frame.core.events import Opened, Output, Send
-from mcpframe.frame.core.origins import ANY, OPAQUE
 from mcpframe.frame.core.roles import Actor, Local, Message, Role, Rule, State
 from mcpframe.frame.dialects.plain_mcp.messages import (
     BEGIN,

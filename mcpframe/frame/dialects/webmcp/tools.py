@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from mcpframe.frame.core import payload
+from mcpframe.frame.core.allowed_origins import AllowedOrigins
 from mcpframe.frame.core.limits import MESSAGE_BYTES, MESSAGE_NESTING
-from mcpframe.frame.core.origins import AllowedOrigins
 
 Json = Mapping[str, Any]
 

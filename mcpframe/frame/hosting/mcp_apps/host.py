@@ -17,12 +17,12 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from mcpframe.frame.core.allowed_origins import OPAQUE, parse_allowed_origins
 from mcpframe.frame.core.connection import Candidate, Options
 from mcpframe.frame.core.errors import AppError
 from mcpframe.frame.core.events import Closed, Event
 from mcpframe.frame.core.limits import TEARDOWN_SECONDS, VIEW_HANDSHAKE_SECONDS, VIEW_PENDING_REQUESTS
 from mcpframe.frame.core.object_results import tool_with_object
-from mcpframe.frame.core.origins import OPAQUE, parse_allowed_origins
 from mcpframe.frame.core.places import Framing, allow_attribute
 from mcpframe.frame.dialects.mcp_apps.further_roles import HOST, AppsHostOffer, ViewCalled
 from mcpframe.frame.hosting.mcp_apps.requests import Hooks

@@ -19,11 +19,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from mcpframe.frame.compat import in_pyodide
+from mcpframe.frame.core.allowed_origins import OPAQUE, parse_allowed_origins
 from mcpframe.frame.core.connection import Candidate, Options
 from mcpframe.frame.core.errors import OriginError, UnexpectedOrigin
 from mcpframe.frame.core.events import Closed, Event, Refused
 from mcpframe.frame.core.limits import VIEW_PENDING_REQUESTS
-from mcpframe.frame.core.origins import OPAQUE, parse_allowed_origins
 from mcpframe.frame.core.places import FramedWindow, Framing, allow_attribute, parse_address
 from mcpframe.frame.dialects.mcp_ui.further_roles import EMBEDDER, EmbedderOffer
 from mcpframe.frame.hosting.mcp_ui.actions import Actions, ShownUi, UiAction

@@ -10,11 +10,11 @@ from typing import Any
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.visible import visible
 from mcpframe.frame.waiting.clock import Clock
+from mcpframe.hub.core.background_tasks import BackgroundTasks
 from mcpframe.hub.core.consent import Consent
 from mcpframe.hub.core.errors import TabLoadError
 from mcpframe.hub.core.hub import Hub
 from mcpframe.hub.core.interfaces import CallRequest, KeyValues
-from mcpframe.hub.core.jobs import Jobs
 from mcpframe.hub.core.names import origin_of
 from mcpframe.hub.homes.extension.outside import NativeMessaging, OutsideClients
 from mcpframe.hub.homes.extension.popup import POPUP_PORT, HubPopup, RecentLog, shown_tabs
@@ -50,7 +50,7 @@ class Control:
         self._denied: set[str] = set()
         self._active: int | None = None
         self._active_origin: str | None = None
-        self._jobs = Jobs(lambda error: log.warning("The service worker has failed: %s", error))
+        self._background = BackgroundTasks(lambda error: log.warning("The service worker has failed: %s", error))
         actions = {"ask": self._set_ask, "site": self._set_site, "client": self._set_client, "native": self._start}
         self._popup = HubPopup(self._state, actions, self._open_window)
         self._consent = Consent(self._popup)
@@ -176,10 +176,10 @@ class Control:
         await self._worker.ask("window")
 
     def _wants_decision(self, wants: bool) -> None:
-        self._jobs.start(self._worker.ask("badge", text="!" if wants else ""))
+        self._background.start(self._worker.ask("badge", text="!" if wants else ""))
 
     def _start_native(self) -> None:
-        self._jobs.start(self._ask_for_program())
+        self._background.start(self._ask_for_program())
 
     async def _ask_for_program(self) -> None:
         try:

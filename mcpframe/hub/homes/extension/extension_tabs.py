@@ -7,8 +7,8 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from mcpframe.hub.core.background_tasks import BackgroundTasks
 from mcpframe.hub.core.errors import TabLoadError
-from mcpframe.hub.core.jobs import Jobs
 from mcpframe.hub.homes.extension.runtime import Worker
 
 log = logging.getLogger(__name__)
@@ -28,7 +28,8 @@ class ExtensionTabs:
         self._early: dict[int, bool] = {}
         """Events of tabs whose number `open` does not know yet."""
         self._opening = 0
-        self._closing = Jobs(lambda error: log.debug("A tab could not be closed: %s", error))  # it is closed already
+        # A tab that could not be closed is closed already.
+        self._closing = BackgroundTasks(lambda error: log.debug("A tab could not be closed: %s", error))
 
     async def list(self) -> Mapping[int, str | None]:
         """Return the addresses of all tabs, except those that the browser has discarded until they are looked at."""

@@ -10,12 +10,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from mcpframe.frame.core.allowed_origins import ANY, AllowedOrigins, parse_allowed_origins
 from mcpframe.frame.core.errors import OriginError
-from mcpframe.frame.core.origins import ANY, AllowedOrigins, parse_allowed_origins
 from mcpframe.frame.waiting.clock import Clock, LoopClock
 from mcpframe.hub.core import limits
+from mcpframe.hub.core.background_tasks import BackgroundTasks
 from mcpframe.hub.core.hub import Hub
-from mcpframe.hub.core.jobs import Jobs
 from mcpframe.hub.core.names import origin_of
 from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.core.transport import PortTransport
@@ -81,7 +81,9 @@ class ExtensionHub:
         self._settings = settings
         self._allowed = parse_allowed_origins(settings.sites)
         self._tab_ports = TabPorts(self._transport, clock, self._allows)
-        self._jobs = Jobs(lambda error: log.warning("An event of the browser could not be handled: %s", error))
+        self._background = BackgroundTasks(
+            lambda error: log.warning("An event of the browser could not be handled: %s", error)
+        )
         self.tabs = ExtensionTabs(worker, self._tab_ports.is_there)
         self._control = Control(worker, self._store, clock, asks=settings.ask, clients=settings.clients)
         options = HubOptions(
@@ -109,7 +111,7 @@ class ExtensionHub:
         try:
             async with self.hub.running(), self.server.running(), self._clients.running():
                 self.ports.listen()
-                self._jobs.start(self._activated())
+                self._background.start(self._activated())
                 self._control.begin()
                 yield
         finally:
@@ -139,11 +141,11 @@ class ExtensionHub:
         self.tabs.on_event(event)
         self._control.on_event(event)
         if event.get("event") == "active":
-            self._jobs.start(self._activated())
+            self._background.start(self._activated())
         elif event.get("event") == "removed":
             self._tab_ports.forget(event["tab"])
         elif event.get("event") == "stored" and SITES_KEY in event.get("keys", ()):
-            self._jobs.start(self.load_sites())
+            self._background.start(self.load_sites())
 
     async def _activated(self) -> None:
         tab = await self.tabs.active()

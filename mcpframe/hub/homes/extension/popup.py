@@ -16,8 +16,8 @@ from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.core.visible import visible
 from mcpframe.hub.core import limits
+from mcpframe.hub.core.background_tasks import BackgroundTasks
 from mcpframe.hub.core.codec import LIMITS
-from mcpframe.hub.core.jobs import Jobs
 from mcpframe.hub.core.registry import TabEntry
 from mcpframe.hub.homes.extension.runtime import ExtensionPort
 
@@ -49,7 +49,7 @@ class HubPopup:
         self._open_window = open_window
         self._ports: set[ExtensionPort] = set()
         self._later: asyncio.TimerHandle | None = None
-        self._jobs = Jobs(lambda error: log.warning("An action of the popup has failed: %s", error))
+        self._background = BackgroundTasks(lambda error: log.warning("An action of the popup has failed: %s", error))
         self._question: dict[str, Any] | None = None
         self._answered: asyncio.Future[str] | None = None
 
@@ -102,7 +102,7 @@ class HubPopup:
             return
         action = self._actions.get(str(message.get("do"))) if isinstance(message, dict) else None
         if action is not None:
-            self._jobs.start(action(message)).add_done_callback(lambda _: self.changed())
+            self._background.start(action(message)).add_done_callback(lambda _: self.changed())
 
     async def _answer(self, message: Mapping[str, Any]) -> None:
         """Take the answer to the displayed question, and to no other."""

@@ -15,8 +15,8 @@ from mcpframe.frame.core.errors import MessageError, StateError
 from mcpframe.frame.serving.framed import Framed, PeerSession
 from mcpframe.frame.serving.server_module import server_module
 from mcpframe.frame.waiting.streams import WriteStream
+from mcpframe.hub.core.background_tasks import BackgroundTasks
 from mcpframe.hub.core.codec import LIMITS, read_from_hub, write_to_hub
-from mcpframe.hub.core.jobs import Jobs
 from mcpframe.hub.core.messages import FromProxy
 from mcpframe.hub.homes.page.dialing import Dialled
 from mcpframe.hub.homes.page.tab_browser import TabBrowser
@@ -41,7 +41,7 @@ class ServerOffer:
         self._server = server
         self._serving = server_module(target=server)
         self._messages = self._serving.messages()
-        self._jobs = Jobs()
+        self._background = BackgroundTasks()
         self._session: asyncio.Task[None] | None = None
         self.port = Dialled(place, names, "tools")
         self.port.on_open = self._opened
@@ -50,7 +50,7 @@ class ServerOffer:
     async def end(self) -> None:
         """End the port and the server's sessions."""
         self.port.stop()
-        await self._jobs.end()
+        await self._background.end()
 
     def _opened(self) -> None:
         self.port.control("seen", active=self._place.is_seen())
@@ -73,7 +73,7 @@ class ServerOffer:
                 log.warning("A message of the hub is ignored: %s", error)
 
         port.on_message = heard
-        self._session = self._jobs.start(self._serve(read, _RelayWriter(relay, self._messages)))
+        self._session = self._background.start(self._serve(read, _RelayWriter(relay, self._messages)))
 
         def ended(_: object) -> None:  # also before it has begun
             relay.page_ended()

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from mcpframe.frame.compat import in_pyodide
 from mcpframe.frame.core.errors import StateError
 from mcpframe.hub.core import limits
-from mcpframe.hub.core.jobs import Jobs
+from mcpframe.hub.core.background_tasks import BackgroundTasks
 from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.homes.page.dialing import Dialled
 from mcpframe.hub.homes.page.election import Election
@@ -63,7 +63,7 @@ class PageHub:
         self._leads = leads
         self._given_place = place
         self._place: TabBrowser | None = None
-        self._jobs = Jobs()
+        self._background = BackgroundTasks()
         self._serving: asyncio.Task[None] | None = None
         self._ports: list[Dialled] = []
         self._leading: LeadingTab | None = None
@@ -111,7 +111,7 @@ class PageHub:
                 stop()
                 self._away()
                 self._remote.close()
-                await self._jobs.end()
+                await self._background.end()
                 self._place = None
 
     @asynccontextmanager
@@ -173,7 +173,7 @@ class PageHub:
         assert self._place is not None
         log.info("This tab has the hub of %r.", self._names.name)
         self._leading = LeadingTab(self._place, self._names, self._options)
-        self._serving = self._jobs.start(self._serve(self._leading, hub))
+        self._serving = self._background.start(self._serve(self._leading, hub))
 
     async def _serve(self, leading: LeadingTab, hub: str) -> None:
         try:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
+from mcpframe.frame.core.allowed_origins import OriginLists
 from mcpframe.frame.core.dialect import SETUP
-from mcpframe.frame.core.origins import OriginLists
 from mcpframe.frame.dialects.available import dialects, view_dialects
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.bundle.assembly.archives import Archives, archives_of, files_config

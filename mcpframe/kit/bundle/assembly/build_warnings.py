@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from html.parser import HTMLParser
 from typing import Any
 
-from mcpframe.frame.core.origins import ANY, OPAQUE, OriginEntries
+from mcpframe.frame.core.allowed_origins import ANY, OPAQUE, OriginEntries
 from mcpframe.kit.bundle.assembly.built_manifest import origins_of
 from mcpframe.kit.bundle.assembly.client_rules import client_warnings
 from mcpframe.kit.bundle.assembly.offered import lists_of, without_hosts, without_use

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mcpframe.frame.core.origins import OriginEntries
+from mcpframe.frame.core.allowed_origins import OriginEntries
 from mcpframe.kit.bundle.assembly.description import ServerDescription
 
 MANIFEST = "manifest.json"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mcpframe.frame.core.origins import ANY, OPAQUE, SELF
+from mcpframe.frame.core.allowed_origins import ANY, OPAQUE, SELF
 from mcpframe.kit.bundle.assembly.assets import integrity
 from mcpframe.kit.project.pyproject import CspConfig
 from mcpframe.views.csp import Sources, page_directives, policy_text

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from mcpframe.frame.core.allowed_origins import OriginEntries
 from mcpframe.frame.core.limits import MESSAGE_NESTING
-from mcpframe.frame.core.origins import OriginEntries
 from mcpframe.frame.core.visible import visible
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.bundle.assembly.description import ServerDescription, SetupDescription

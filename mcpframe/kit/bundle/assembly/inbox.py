@@ -9,10 +9,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mcpframe.frame.core.allowed_origins import ANY, OriginLists
 from mcpframe.frame.core.connection import Candidate, Connection, parse_allowed_origins
 from mcpframe.frame.core.dialect import SETUP, TRANSPORT, Dialect
 from mcpframe.frame.core.events import Send
-from mcpframe.frame.core.origins import ANY, OriginLists
 from mcpframe.frame.dialects.available import dialect, dialects, inner_candidates
 from mcpframe.kit.base.limits import EARLY_MESSAGES
 from mcpframe.kit.bundle.assembly.description import ServerDescription, SetupDescription

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from mcpframe.frame.core.origins import OriginEntries
+from mcpframe.frame.core.allowed_origins import OriginEntries
 from mcpframe.kit.base.data import page_dir
 from mcpframe.kit.bundle.assembly.assets import SHARED, Asset, asset, content_hash, hashed
 from mcpframe.kit.bundle.assembly.description import ServerDescription

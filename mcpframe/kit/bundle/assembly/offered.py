@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mcpframe.frame.core.origins import SELF, OriginEntries, OriginLists
+from mcpframe.frame.core.allowed_origins import SELF, OriginEntries, OriginLists
 from mcpframe.frame.dialects.available import (
     dialect,
     dialects,

@@ -42,8 +42,8 @@ def proxy(
 
     It forwards what the page's code wrote: no cookies, no credentials of this machine, no redirects to other hosts.
     """
+    from mcpframe.frame.core.allowed_origins import parse_origin
     from mcpframe.frame.core.errors import OriginError
-    from mcpframe.frame.core.origins import parse_origin
     from mcpframe.kit.web.cors_proxy import CorsProxy
     from mcpframe.kit.web.serve import NAMES, serve_app
 

@@ -147,7 +147,7 @@ def _serve_python(target: str | None, ports: list[int], *, place: str | None, **
     from mcpframe.kit.plain_python.options import PlainOptions
     from mcpframe.kit.plain_python.run import serve_python
     from mcpframe.kit.servers.named_server import named_project
-    from mcpframe.kit.storage.places import is_database
+    from mcpframe.kit.storage.opening import is_database
 
     if len(ports) > 1:
         raise typer.BadParameter("With --python, one port is enough: clients name an address.", param_hint="--port")

@@ -45,8 +45,8 @@ def is_pause(value: float) -> float:
 
 def is_site(values: list[str] | None) -> list[str]:
     """Return a list of origins; raise `typer.BadParameter` if one of them can never match."""
+    from mcpframe.frame.core.allowed_origins import parse_allowed_origins
     from mcpframe.frame.core.errors import OriginError
-    from mcpframe.frame.core.origins import parse_allowed_origins
 
     try:
         if values:
@@ -123,7 +123,7 @@ def is_name(value: str | None) -> str | None:
 
 def is_plain_name(value: str | None) -> str | None:
     """Return a name that balancers can match; raise `typer.BadParameter` for any other."""
-    from mcpframe.kit.edges.http.names import NAME
+    from mcpframe.kit.edges.http.routing_names import NAME
 
     if value is not None and not NAME.fullmatch(value):
         raise typer.BadParameter("use 1 to 32 of the characters a-z and 0-9.")
@@ -325,7 +325,7 @@ def access_of(
     """
     from mcpframe.kit.edges.http.access import Access
     from mcpframe.kit.edges.http.issuer import read_issuer
-    from mcpframe.kit.edges.http.tokens import VARIABLE, parse_tokens, read_tokens
+    from mcpframe.kit.edges.http.known_tokens import VARIABLE, parse_tokens, read_tokens
 
     known = read_tokens(tokens) if tokens else {}
     lines = os.environ.pop(VARIABLE, None)  # no program that is started needs them

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from mcp.server.transport_security import TransportSecuritySettings
 
-from mcpframe.frame.core.origins import parse_allowed_origins
+from mcpframe.frame.core.allowed_origins import parse_allowed_origins
 from mcpframe.kit.base.errors import ConfigError, ServeError
 from mcpframe.kit.edges.http.issuer import Issuer
 from mcpframe.kit.edges.http.rate_limit import parse_rate

@@ -21,8 +21,8 @@ from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from mcpframe.kit.edges.http.access import Access
+from mcpframe.kit.edges.http.known_tokens import Tokens
 from mcpframe.kit.edges.http.rate_limit import RateLimited
-from mcpframe.kit.edges.http.tokens import Tokens
 
 _RETRY_SECONDS = 5
 _MAPPED_BITS = 96

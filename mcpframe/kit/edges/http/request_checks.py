@@ -29,7 +29,7 @@ from mcp_types.jsonrpc import HEADER_MISMATCH, INVALID_PARAMS, INVALID_REQUEST, 
 from starlette.types import Scope
 
 from mcpframe.frame.core.jsonrpc import RequestId, is_request
-from mcpframe.kit.edges.http.names import split_state
+from mcpframe.kit.edges.http.routing_names import split_state
 from mcpframe.kit.edges.stdio.lines import LIMITS, Broken, Line, read_message
 
 Headers = Sequence[tuple[str, str]]

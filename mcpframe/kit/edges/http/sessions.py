@@ -31,11 +31,11 @@ from starlette.types import Receive, Scope, Send
 
 from mcpframe.frame.core import jsonrpc
 from mcpframe.kit.base.limits import MOST_SESSIONS
-from mcpframe.kit.edges.http.names import named_session
 from mcpframe.kit.edges.http.posts import read_post, refuse_id, replayed
 from mcpframe.kit.edges.http.principal import owner_of, sender_of
 from mcpframe.kit.edges.http.request_checks import ENDING, without_events
 from mcpframe.kit.edges.http.routing import Asked, request_for
+from mcpframe.kit.edges.http.routing_names import named_session
 from mcpframe.kit.edges.link.messages import ServerMessage, Unread
 from mcpframe.kit.edges.link.reopening_link import ReopeningLink
 

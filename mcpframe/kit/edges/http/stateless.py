@@ -36,9 +36,9 @@ from mcpframe.frame.core.requests import Requests
 from mcpframe.kit.edges.http import request_checks as checks
 from mcpframe.kit.edges.http.callers import from_current_user
 from mcpframe.kit.edges.http.held import QUESTION_SECONDS, HeldForClients, task_held
-from mcpframe.kit.edges.http.names import named_state
 from mcpframe.kit.edges.http.response_headers import STREAM_HEADERS
 from mcpframe.kit.edges.http.routing import SUBSCRIPTION_KEY, Asked, meta_of, request_for
+from mcpframe.kit.edges.http.routing_names import named_state
 from mcpframe.kit.edges.http.trace_context import with_trace_context
 from mcpframe.kit.edges.link.messages import ServerMessage, Unread
 from mcpframe.kit.edges.link.reopening_link import ReopeningLink

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from mcpframe.frame.core.origins import ANY, parse_allowed_origins
+from mcpframe.frame.core.allowed_origins import ANY, parse_allowed_origins
 from mcpframe.hub.core import limits
 from mcpframe.hub.homes.extension.home import SETTINGS
 from mcpframe.kit.base.cache import cache_dir, make_public, new_folder, writing

@@ -15,8 +15,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 
+from mcpframe.frame.core.allowed_origins import parse_allowed_origins
 from mcpframe.frame.core.errors import McpFrameError, MessageError
-from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.hub.serving.native_clients import Frame
 from mcpframe.kit.base.errors import PortTaken
 from mcpframe.kit.base.signals import ended_by_signals

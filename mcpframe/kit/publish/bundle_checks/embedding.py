@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from mcpframe.frame.core.origins import ANY, NOT_EXACT, OPAQUE, SELF
+from mcpframe.frame.core.allowed_origins import ANY, NOT_EXACT, OPAQUE, SELF
 from mcpframe.kit.bundle.assembly.built_manifest import origins_of
 from mcpframe.kit.bundle.assembly.offered import embedders, without_use
 from mcpframe.kit.publish.bundle_checks.findings import HEADERS, Finding, error, warning

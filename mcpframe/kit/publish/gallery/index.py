@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from mcpframe.frame.core.origins import SELF
+from mcpframe.frame.core.allowed_origins import SELF
 from mcpframe.kit.bridge.chromium.bridge_page import HOST_ORIGIN
 from mcpframe.kit.bundle.assembly.built_manifest import MANIFEST, origins_of
 from mcpframe.kit.bundle.output_root import BuildResult

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from mcpframe.frame.core.allowed_origins import OriginLists, parse_allowed_origins
 from mcpframe.frame.core.dialect import SETUP, TRANSPORT
 from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.core.events import Opened
-from mcpframe.frame.core.origins import OriginLists, parse_allowed_origins
 from mcpframe.frame.dialects import available, complete
 from mcpframe.frame.dialects.plain_mcp import further_roles as plain_mcp
 from mcpframe.frame.dialects.sep import roles as sep

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mcpframe.frame.core.origins import parse_origin
+from mcpframe.frame.core.allowed_origins import parse_origin
 from mcpframe.frame.core.places import parse_address
 from mcpframe.frame.hosting.policy import parse_link
 from mcpframe.kit.base.node import find_node

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mcpframe.frame.core.origins import AllowedOrigins
+from mcpframe.frame.core.allowed_origins import AllowedOrigins
 from mcpframe.frame.dialects.webmcp.tools import argument_problem, definitions, exposed_to
 
 HOST = "https://host.example"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpframe.frame.core.origins import OriginEntries
+from mcpframe.frame.core.allowed_origins import OriginEntries
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.bundle.assembly.assemble import assemble
 from mcpframe.kit.bundle.assembly.assets import Asset, asset

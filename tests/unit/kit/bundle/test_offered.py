@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mcpframe.frame.core.origins import OriginEntries, parse_allowed_origins
+from mcpframe.frame.core.allowed_origins import OriginEntries, parse_allowed_origins
 from mcpframe.frame.dialects.available import (
     entries_of,
     inner_candidates,

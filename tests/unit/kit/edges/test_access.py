@@ -11,7 +11,7 @@ from mcpframe.frame.core.errors import McpFrameError, OriginError
 from mcpframe.kit.base.errors import ConfigError, ServeError
 from mcpframe.kit.edges.http.access import Access
 from mcpframe.kit.edges.http.issuer import Issuer, read_issuer
-from mcpframe.kit.edges.http.tokens import parse_tokens
+from mcpframe.kit.edges.http.known_tokens import parse_tokens
 
 TOKENS = {"t" * 24: "ada"}
 ISSUER = Issuer("https://login.example", "https://login.example/jwks", "https://mcp.example/mcp", "x")

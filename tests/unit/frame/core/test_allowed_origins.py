@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from mcpframe.frame.core.allowed_origins import SELF, OriginEntries, origin_entries, parse_allowed_origins, parse_origin
 from mcpframe.frame.core.errors import OriginError
-from mcpframe.frame.core.origins import SELF, OriginEntries, origin_entries, parse_allowed_origins, parse_origin
 
 GOOD = [
     "https://chat.example",

@@ -12,14 +12,14 @@ import pytest
 
 from mcpframe.frame.core.errors import StorageError
 from mcpframe.kit.base.errors import ConfigError
-from mcpframe.kit.storage.places import check_place, open_values
+from mcpframe.kit.storage.opening import check_place, open_values
 from tests.support.postgresql import postgresql
 
 ODD = ["a", "ä/../b", "%", "%0041", "nul\0", "\ud800", " ", "k" * 5000, "'; DROP TABLE x; --"]
 """Keys that a file system, an index or an SQL text may not take as they are."""
 COUNTING = """
 import asyncio, sys
-from mcpframe.kit.storage.places import open_values
+from mcpframe.kit.storage.opening import open_values
 
 async def main(place, times):
     async with open_values(place, "counter") as values:
@@ -30,7 +30,7 @@ asyncio.run(main(*sys.argv[1:]))
 """
 STUCK = """
 import asyncio, sys
-from mcpframe.kit.storage.places import open_values
+from mcpframe.kit.storage.opening import open_values
 
 def never_ends(n):
     print("changing", flush=True)

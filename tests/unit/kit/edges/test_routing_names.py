@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from mcpframe.kit.edges.http.names import NAME, named_session, named_state, split_session, split_state
+from mcpframe.kit.edges.http.routing_names import NAME, named_session, named_state, split_session, split_state
 from tests.support.bridged import PATIENCE, HttpBridge, Place, http_bridge
 from tests.support.polling import until
 from tests.unit.kit.edges.test_http import INITIALIZE, Legacy, stateless

@@ -14,7 +14,7 @@ def _log_error(error: BaseException) -> None:
     log.error("A part of the hub has failed.", exc_info=error)
 
 
-class Jobs:
+class BackgroundTasks:
     """Tasks of one owner, who may end them. An exception in one leaves the others running.
 
     Args:
