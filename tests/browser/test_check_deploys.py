@@ -109,7 +109,7 @@ def test_a_page_that_is_older_than_its_files(tmp_path: Path, keep: timedelta | N
     assert page.read_bytes() != older
     page.write_bytes(older)
     page.with_name("index.html.gz").unlink(missing_ok=True)
-    report = check(tmp_path / "site", result.url_path)
+    report = check(tmp_path / "site", result.url_path, SOON if keep is None else PATIENCE)
     [finding] = about(report, f"{result.url_path}index.html")
     assert finding.message.startswith("It is not the file that was built")
     if keep is None:  # its own files are gone

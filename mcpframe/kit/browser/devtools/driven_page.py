@@ -172,7 +172,7 @@ class DevToolsPage:
         try:
             either: list[asyncio.Future[Any]] = [waiting, self.gone]
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-            if waiting.done():
+            if waiting.done() and not (waiting.exception() and self.gone.done()):  # whose reason says more
                 return waiting.result()
         finally:
             waiting.cancel()
