@@ -56,7 +56,7 @@ def test_a_page_is_visited_in_a_tab_of_its_own_until_it_has_all_files(tmp_path: 
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("late.js", "does not work without a network"),
+        extended("late.js", "does not work without a network"),
         extended("offline.js", "does not work without a network"),
         extended("icon.svg", "Chromium would not install it: no icon is large enough"),
         extended("installable.json", "Chromium would not install it: "),
@@ -80,6 +80,7 @@ def upload(folder: Path, number: int, keep: timedelta | None = None) -> BuildRes
     return build_plain(project, folder / "site", allowed_origins=[HOST], keep=keep)
 
 
+@pytest.mark.extended
 def test_a_server_with_all_its_files(tmp_path: Path) -> None:
     result = upload(tmp_path, 1)
     report = check(tmp_path / "site", result.url_path, PATIENCE)
@@ -101,7 +102,7 @@ def test_a_server_whose_new_files_are_not_all_there_yet(tmp_path: Path) -> None:
     assert report.visits is None
 
 
-@pytest.mark.parametrize("keep", [None, timedelta(hours=24)], ids=["gone", "kept"])
+@pytest.mark.parametrize("keep", [None, extended(timedelta(hours=24))], ids=["gone", "kept"])
 def test_a_page_that_is_older_than_its_files(tmp_path: Path, keep: timedelta | None) -> None:
     page = tmp_path / "site" / upload(tmp_path, 1).url_path / "index.html"
     older = page.read_bytes()

@@ -20,6 +20,7 @@ def test_its_own_tests_pass_at_once(tmp_path: Path) -> None:
     assert outcome.tests == {"test_add": "passed", "test_add_in_the_browser": "passed"}, outcome.output
 
 
+@pytest.mark.extended
 def test_those_of_a_server_with_a_view_too(tmp_path: Path) -> None:
     folder = scaffold("lucky-dice", template=VIEW, parent=tmp_path)
     outcome = run_author_tests(folder, "-W", "error", f"--ignore={HOSTS}")

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import pytest
 from playwright.async_api import Browser, Page, Request, Route, expect
 
 from tests.browser.conftest import Troubles, watched
@@ -144,6 +145,7 @@ async def test_errors_names_signatures_and_documentation_while_writing(
     await expect(page.locator(".cm-content")).not_to_be_focused()
 
 
+@pytest.mark.extended
 async def test_another_project_and_one_that_is_read_only_have_their_own_help(
     page: Page, troubles: Troubles, playground: str
 ) -> None:
