@@ -1,4 +1,4 @@
-"""What a server's page writes to its console, as lines of the bridge's standard error.
+"""The console of a server's page, as lines of the bridge's standard error.
 
 Clients show or keep the standard error of a server as its log. In a page, `print`, `sys.stderr` and `logging` write to
 the console.

@@ -1,4 +1,4 @@
-"""What clients are known to refuse or to lose of a server's tools: one table, for warnings and for the documentation.
+"""Parts of tools that clients are known to refuse or to lose: one table, for warnings and for the documentation.
 
 Each report was read in a public issue, by its date; clients change, so a row says what was seen, not what is. Rules of
 the specification itself are in `kit.publish.bundle_checks.tools`.

@@ -21,7 +21,7 @@ INBOX = re.compile(_DATA % b"mcpframe-inbox", re.DOTALL)
 
 @dataclass(frozen=True)
 class Handed:
-    """What a page has in place of addresses of files.
+    """The files of a page that has no addresses of them.
 
     Attributes:
         source: Where its files are: `document`, or `parent`, which hands them over.

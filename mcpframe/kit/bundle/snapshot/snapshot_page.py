@@ -156,7 +156,7 @@ class OpenedBundle:
 
 
 class Follower:
-    """What a page has said while it runs its job, and how long it may still take."""
+    """The reports of a page that runs its job, and how long it may still take."""
 
     def __init__(self, app: JobPage, *, names_imports: bool, patience: float) -> None:
         self.app = app

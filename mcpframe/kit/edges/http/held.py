@@ -1,4 +1,4 @@
-"""What a bridge holds for clients that come back: suspended calls, and tasks. A bridge that drains waits for them.
+"""Calls that a bridge holds for clients that come back: suspended ones, and tasks. A bridge that drains waits for them.
 
 Between a question and its answer, and between two polls of a task, there is no request: nothing else shows that a call
 is still going on.
