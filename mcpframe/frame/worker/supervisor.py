@@ -210,9 +210,10 @@ class Supervisor:
 
     @property
     def _tools(self) -> tuple[str, ...]:
-        names = [call.tool or call.method for call in self._running]
-        tasks = (tool for client in self._clients.values() for _, tool in client.tasks.values())
-        return tuple(dict.fromkeys(names or tasks))  # what no call explains, a task does
+        names = [call.tool or call.method for call in self._running if not call.method.startswith("tasks/")]
+        # What no call explains, a task does. It may have begun before a request about it was answered.
+        tasks = [tool for client in self._clients.values() for _, tool in client.tasks.values()]
+        return tuple(dict.fromkeys(names or tasks or [call.method for call in self._running]))
 
     @property
     def _calls(self) -> Iterator[OpenCall]:

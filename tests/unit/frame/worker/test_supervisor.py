@@ -444,10 +444,13 @@ def test_a_cancelled_task_of_a_loop_that_runs_ends_nothing(rig: Rig) -> None:
     assert not rig.is_ended()
 
 
-def test_a_task_that_computes_is_reported(rig: Rig) -> None:
+@pytest.mark.parametrize("taken", [False, True], ids=["it waits", "the task has begun before its answer"])
+def test_a_task_that_computes_is_reported(rig: Rig, *, taken: bool) -> None:
     client = introduced(rig)
     task = begun_task(rig, client, 1, "")
     rig.say(client, "tasks/get", 2, taskId=task)
+    if taken:
+        rig.hear("took", client, 2)
     rig.later(PROBE_SECONDS * 3)
     [computing] = rig.others()
     assert isinstance(computing, Computing)
