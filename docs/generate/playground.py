@@ -170,9 +170,10 @@ def _bundle_script(target: Path, modules: Path) -> set[str]:
         for path, output in outputs.items()
     }
     found: set[str] = set()
-    # The first script loads this one by `import()`.
-    [main] = [path for path, output in outputs.items() if output.get("entryPoint", "").endswith("playground/main.js")]
-    waiting = ["playground.js", os.path.relpath(modules.parent / main, target)]
+    # The first script loads these by `import()`.
+    entries = tuple(f"playground/{name}.js" for name in ("spare", "main"))
+    begun = [path for path, output in outputs.items() if output.get("entryPoint", "").endswith(entries)]
+    waiting = ["playground.js", *(os.path.relpath(modules.parent / path, target) for path in begun)]
     while waiting:
         name = waiting.pop()
         if name not in found:

@@ -1,10 +1,9 @@
-// The first script of the playground: it begins what the first run waits for, and loads the rest beside that.
+// The first script of the playground: it fetches what the first run is made of, and loads the rest beside that. It is small,
+// as the browser runs nothing else of the page while it runs the editor's scripts.
 import { Donor } from "./donor.js";
-import { Spare } from "./run-frame.js";
 
 export const donor = new Donor(document.baseURI);
-export const spare = new Spare(document.getElementById("place"), donor);
 
 // In another page nothing runs. A run says what is missing.
-if (top === self) spare.prepare().catch(() => {});
-import("./main.js");
+if (top === self && !navigator.connection?.saveData) donor.first().catch(() => {});
+import("./spare.js").then(() => import("./main.js"));

@@ -3,7 +3,7 @@ import { visible } from "../host/visible.js";
 import { CodeHelp } from "./code-help.js";
 import { Editor } from "./editor.js";
 import { Files } from "./files.js";
-import { donor, spare } from "./first.js";
+import { donor } from "./first.js";
 import { formatFile } from "./formatting.js";
 import { showHistory } from "./history.js";
 import { Importing } from "./importing.js";
@@ -12,6 +12,7 @@ import { $, enable, guarded, inTurn, notice, on } from "./page.js";
 import { Projects } from "./projects.js";
 import { ServerPanel } from "./server-panel.js";
 import { copyLink, download, openLink, share } from "./sharing.js";
+import { spare } from "./spare.js";
 import { Workspace } from "./workspace.js";
 
 const workspace = new Workspace({

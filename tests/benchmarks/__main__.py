@@ -17,7 +17,7 @@ from mcpframe.kit.base.errors import KitError
 from mcpframe.kit.base.progress import counting, step
 from mcpframe.kit.browser.chromium import ensure_chromium
 from tests import benchmarks
-from tests.benchmarks import report
+from tests.benchmarks import report, steps
 from tests.benchmarks.browser import BenchmarkBrowser
 from tests.benchmarks.kept import AGAINST, Kept, Row
 from tests.benchmarks.machine import OtherPrograms, Setting, this_setting
@@ -25,6 +25,7 @@ from tests.benchmarks.parts import ALL, ASKED_FOR, PARTS, Run
 from tests.benchmarks.sites import all_sites
 
 PAGE = checkout_dir() / "docs" / "reference" / "benchmarks.md"
+EXPLANATION = checkout_dir() / "docs" / "explanation" / "performance.md"
 KEPT = checkout_dir() / ".cache" / "benchmarks.jsonl"
 
 
@@ -56,6 +57,8 @@ def main(arguments: Sequence[str]) -> int:
     if options.markdown and not status:
         before = "" if kept.done.issuperset(PARTS) else report.SECTION.read(PAGE)
         report.SECTION.write(PAGE, report.markdown(kept.of(list(PARTS)), before))
+        if made := kept.of(["steps"]):
+            steps.SECTION.write(EXPLANATION, steps.table([row.figure for row in made]))
     if repeats := report.repeats(measured, failed, runs=options.runs, against=options.against):
         print(repeats, file=sys.stderr)
     return status or int(bool(failed))

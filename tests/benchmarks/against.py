@@ -85,20 +85,29 @@ def _commit(checkout: Path) -> str:
 @contextlib.contextmanager
 def _bundles(checkout: Path) -> Iterator[tuple[Framed, Framed]]:
     """Build the two servers with the other checkout, and serve them on a site of their own."""
-    python = checkout / ".venv" / "bin" / "python"
-    if not python.is_file():
-        raise BenchmarkError(f"{checkout} has no environment: run `python3 build.py check` there first.")
     with tempfile.TemporaryDirectory(prefix="mcpframe-bench-") as folder:
         for project in ("templates/pi-calculator", "tests/benchmarks/servers/echo"):
-            command = [str(python), "-m", "mcpframe", "build", project, "--out", folder, "--allow-origin", "*"]
-            try:
-                run_tool(command, f"The build of {project}", cwd=checkout)
-            except ToolFailed as error:
-                raise BenchmarkError(f"{checkout} could not build {project}: {error}") from error
+            build_with(checkout, checkout / project, Path(folder))
         counted = Counted(Site(Path(folder)))
         with serve_app(counted) as server:
             address = f"http://before.localhost:{server.port}"
             yield Framed(f"{address}/pi-calculator/", counted), Framed(f"{address}/echo/", counted)
+
+
+def build_with(checkout: Path, project: Path, out: Path) -> None:
+    """Build a project with the mcpframe of another checkout; any page may embed it.
+
+    Raises:
+        BenchmarkError: The checkout has no environment, or cannot build it.
+    """
+    python = checkout / ".venv" / "bin" / "python"
+    if not python.is_file():
+        raise BenchmarkError(f"{checkout} has no environment: run `python3 build.py check` there first.")
+    command = [str(python), "-m", "mcpframe", "build", str(project), "--out", str(out), "--allow-origin", "*"]
+    try:
+        run_tool(command, f"The build of {project.name}", cwd=checkout)
+    except ToolFailed as error:
+        raise BenchmarkError(f"{checkout} could not build {project.name}: {error}") from error
 
 
 def _start(title: str, starts: dict[str, list[Start]], name: str) -> Figure:

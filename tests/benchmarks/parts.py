@@ -27,6 +27,7 @@ from tests.benchmarks.profile import measure_profile
 from tests.benchmarks.science import measure_science
 from tests.benchmarks.sites import Sites
 from tests.benchmarks.start import measure_opens, measure_start
+from tests.benchmarks.steps import measure_steps
 from tests.benchmarks.view_peers import measure_view_peers
 from tests.benchmarks.views import measure_views
 from tests.benchmarks.webkit import measure_webkit
@@ -91,6 +92,7 @@ PARTS: dict[str, Part] = {
 ASKED_FOR: dict[str, Part] = {
     "profile": lambda run: measure_profile(run.browser, run.sites),
     "blocks": lambda run: measure_blocks(run.browser, run.sites),
+    "steps": lambda run: measure_steps(run.browser, run.sites, run.starts, progress=step),
 }
 """Parts that are measured only where they are named."""
 ALL = {AGAINST: _against, **PARTS, **ASKED_FOR}

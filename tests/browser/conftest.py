@@ -245,6 +245,10 @@ async def profile_with_third_party_storage(folder: Path) -> AsyncIterator[Browse
         await context.close()
 
 
+_LEFT_WHILE_REGISTERING = "An unknown error occurred when fetching the script."
+"""What Chromium says of a page that is closed while it fetches its service worker: four seconds after its load."""
+
+
 class Troubles:
     """The complaints of a context's pages: each fails the test, unless it was expected."""
 
@@ -253,7 +257,7 @@ class Troubles:
         self._context = context
         self._found: list[str] = []
         self._heard: list[str] = []
-        self._expected: list[str] = []
+        self._expected = [_LEFT_WHILE_REGISTERING]
         self._changed = anyio.Event()
         context.on("console", self._on_console)
         context.on("weberror", self._on_error)
