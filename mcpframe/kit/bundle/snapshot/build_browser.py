@@ -41,6 +41,8 @@ _ARGUMENTS = (
     "--disable-breakpad",
     "--disable-extensions",
     "--disable-component-extensions-with-background-pages",
+    # V8 optimizes WebAssembly that runs for long, on another thread: a page of a build ends before that pays.
+    "--js-flags=--wasm-tiering-budget=1000000000",
 )
 
 
