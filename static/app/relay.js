@@ -7,7 +7,7 @@
 //
 // A page that does not allow this origin reports that at a port it is given, before Python runs (../page/inbox.js).
 import { CALLING, DRAWING, LOADING, MOST_HELD, MOST_KEPT, STARTING } from "./limits.js";
-import { dress, read, textOf } from "./stand-in.js";
+import { applyHostContext, read, textOf } from "./stand-in.js";
 
 /**
  * Frames the bundle.
@@ -82,9 +82,9 @@ export function frameBundle(url, { onRefused, onLeft, onShown }) {
     if (method === undefined && message.id === session.id && message.result) {
       session.answer = message.result;
       setTimeout(unstarted, STARTING);
-      dress(message.result.hostContext);
+      applyHostContext(message.result.hostContext);
     } else if (method === "ui/notifications/host-context-changed") {
-      dress(message.params);
+      applyHostContext(message.params);
     } else if (method === "ui/notifications/tool-result" || method === "ui/notifications/tool-cancelled") {
       session.last = runs ? held(message) : message;
     }

@@ -17,7 +17,7 @@ function add(parent, tag, text, style) {
  * Applies the theme and the variables of a host's context to this document.
  * @param {{ theme?: string, styles?: { variables?: Record<string, string> } }} context
  */
-export function dress(context) {
+export function applyHostContext(context) {
   const { theme, styles } = context ?? {};
   const root = document.documentElement;
   if (theme === "light" || theme === "dark") {
@@ -84,7 +84,7 @@ export function standIn(body, why, post, { id, answer, initialized, url }) {
   };
   const open = ({ hostContext, hostCapabilities }) => {
     opened = true;
-    dress(hostContext);
+    applyHostContext(hostContext);
     if (!initialized) post({ jsonrpc: "2.0", method: "ui/notifications/initialized", params: {} });
     if (why && hostCapabilities?.logging) {
       post({
@@ -122,7 +122,7 @@ export function standIn(body, why, post, { id, answer, initialized, url }) {
           : { error: { code: -32601, message: "This view does not run." } };
       post({ jsonrpc: "2.0", id: message.id, ...answer });
     } else if (method === "ui/notifications/host-context-changed") {
-      dress(params);
+      applyHostContext(params);
     } else if (method === "ui/notifications/tool-result") {
       show(textOf(params));
     } else if (method === "ui/notifications/tool-cancelled") {

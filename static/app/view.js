@@ -3,7 +3,7 @@
 // policy is found by trying: hosts are not recognized by name.
 import { LOADING, MOST_KEPT } from "./limits.js";
 import { frameBundle, refusesFrames, target } from "./relay.js";
-import { allowsWebAssembly, dress, read, standIn } from "./stand-in.js";
+import { allowsWebAssembly, applyHostContext, read, standIn } from "./stand-in.js";
 
 /** The id of the call, and the revisions of MCP Apps: as in `mcpframe.frame.dialects.mcp_apps.messages`. */
 const ID = "mcpframe/initialize";
@@ -63,7 +63,7 @@ function callEarly() {
     if (session.answer || message?.method !== undefined || message?.id !== ID || !message.result) return;
     session.host = event.origin;
     session.answer = message.result;
-    dress(message.result.hostContext);
+    applyHostContext(message.result.hostContext);
     if (others || !VERSIONS.includes(message.result.protocolVersion ?? VERSIONS[0])) return;
     session.initialized = true;
     const confirmation = { jsonrpc: "2.0", method: "ui/notifications/initialized", params: {} };

@@ -3,7 +3,7 @@
 // posted, and to which origin; none of it is secret. A host of an origin that no dialect allows gets one message about that
 // (mcpframe.frame.core.refusal). Only messages of hosts that may show the page as a view are read: their answer is
 // confirmed, because hosts hide a view until then, and if this page does not start, it stands in for the view.
-import { allowsWebAssembly, dress, read, standIn } from "../app/stand-in.js";
+import { allowsWebAssembly, applyHostContext, read, standIn } from "../app/stand-in.js";
 
 const PARTIAL = "ui/notifications/tool-input-partial";
 const INPUTS = [PARTIAL, "ui/notifications/tool-input"];
@@ -91,7 +91,7 @@ export function listen({ events: earlier = [], dropped = 0, called, confirmed = 
   const confirm = () => {
     if (confirmed) return;
     confirmed = true;
-    dress(answer.result.hostContext);
+    applyHostContext(answer.result.hostContext);
     post([view.confirmation], answer.origin);
   };
 

@@ -10,7 +10,7 @@ from playwright.async_api import BrowserContext, Error, Frame, async_playwright
 
 from mcpframe.kit.browser.devtools.host_page import OFF
 from mcpframe.kit.browser.host_tab import HostTab, host_tab
-from mcpframe.kit.browser.setup_form import answer_setup
+from mcpframe.kit.browser.setup_answers import answer_setup
 from mcpframe.kit.web.serve import Served, serve_folder
 from tests.support.origins import chromium_options
 

@@ -22,7 +22,7 @@ from playwright.async_api import BrowserContext
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcpframe.kit.base.data import templates_dir
-from mcpframe.kit.browser.setup_form import page_started
+from mcpframe.kit.browser.setup_answers import page_started
 from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.cli.main import main
 from mcpframe.kit.client import enter_setup

@@ -120,8 +120,8 @@ async def _serve_session(
     async with _files_of(target, session, messages, config, loader) as streams:
         its_host = others.handler
         draw = target.ui_function if isinstance(target, Framed) else None
-        fitted = hosts.fitted(its_host, drawn=draw is None)
-        with fitted, running_for(target, session, "transport", config, loader, its_host, offering):
+        following = hosts.follow_host(its_host, drawn=draw is None)
+        with following, running_for(target, session, "transport", config, loader, its_host, offering):
             tasks: list[asyncio.Task[None]] = []
             if isinstance(target, Framed) and draw:
                 tasks.append(asyncio.create_task(_run_ui(target, draw, loader, again)))

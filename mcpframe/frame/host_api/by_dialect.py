@@ -29,7 +29,7 @@ def host_api(begun: SessionBegun, messages: HostMessages) -> Any:
 
 
 @contextmanager
-def fitted(host: Any, *, drawn: bool) -> Iterator[None]:
+def follow_host(host: Any, *, drawn: bool) -> Iterator[None]:
     """Follow the host's appearance and report the page's size, in dialects with a host API.
 
     Args:

@@ -17,7 +17,7 @@ from mcpframe.frame.session.setup_phase import SetupResult
 from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.base.errors import SetupNotDone
 from mcpframe.kit.browser.cross_loop_window import DistantPlace, ask
-from mcpframe.kit.browser.setup_form import Answers, answer_setup, page_started
+from mcpframe.kit.browser.setup_answers import Answers, answer_setup, page_started
 from mcpframe.kit.testing.shared_browser import ServedBundle, SharedBrowser
 from mcpframe.kit.testing.wire_record import WireRecord
 
