@@ -26,10 +26,11 @@ from tests.benchmarks.playground import measure_playground
 from tests.benchmarks.profile import measure_profile
 from tests.benchmarks.science import measure_science
 from tests.benchmarks.sites import Sites
-from tests.benchmarks.start import measure_opens, measure_start
+from tests.benchmarks.start import cold_call, measure_opens, measure_start
 from tests.benchmarks.steps import measure_steps
 from tests.benchmarks.view_peers import measure_view_peers
 from tests.benchmarks.views import measure_views
+from tests.benchmarks.visits import measure_visits
 from tests.benchmarks.webkit import measure_webkit
 from tests.benchmarks.workers import measure_workers
 
@@ -70,6 +71,7 @@ def _against(run: Run) -> Iterable[Figure]:
 
 PARTS: dict[str, Part] = {
     "start": lambda run: measure_start(run.browser, run.sites, run.starts),
+    "cold": lambda run: [cold_call(run.browser, run.sites, run.starts)],
     "views": _views,
     "workers": lambda run: measure_workers(run.browser, run.sites, run.starts),
     "phone": lambda run: measure_phone(run.browser, run.sites),
@@ -77,6 +79,7 @@ PARTS: dict[str, Part] = {
     "others": lambda run: measure_others(run.browser, run.sites, run.starts),
     "opens": lambda run: measure_opens(run.browser, run.sites),
     "build": lambda run: measure_builds(3),
+    "visits": lambda run: measure_visits(),
     "calls": lambda run: measure_calls(run.browser, run.sites, run.calls),
     "memory": lambda run: measure_memory(run.browser, run.sites, 100 if run.quick else 1000),
     "bridge": lambda run: measure_bridge(run.browser, run.sites, run.calls, run.starts),

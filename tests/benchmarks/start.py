@@ -34,6 +34,7 @@ CALLS: dict[bool, tuple[str, dict[str, Any]]] = {
 }
 """The first call, by whether the server is the one that echoes."""
 
+_SECOND_FILES = "performance.getEntriesByType('mark').some(({ name }) => name.startsWith('mcpframe:second file'))"
 _MARKS = """() => [
     ...performance.getEntriesByType("mark").map((mark) => [mark.name, performance.timeOrigin + mark.startTime]),
     ["page", performance.timeOrigin],
@@ -109,6 +110,27 @@ def prepared_call(browser: BenchmarkBrowser, sites: Sites, rounds: int) -> float
             check_pi(result["answer"])
             times.append(result["answered"])
     return statistics.median(times[1:])
+
+
+def cold_call(browser: BenchmarkBrowser, sites: Sites, rounds: int) -> Figure:
+    """The time of a call that runs what is in a second file of WebAssembly, before that has come.
+
+    Raises:
+        BenchmarkError: The answer is wrong, or the file was there.
+    """
+    first, again = [], []
+    calls = ["add", {"a": 1, "b": 2}], ["name_of", {"character": "é"}]
+    for _ in range(rounds):
+        with browser.profile() as context, host_page(context, sites.host) as host:
+            result = host.bench("further", sites.busy_page.url, *calls)
+            came = host.frame(sites.busy_page.url).evaluate(_SECOND_FILES)
+        if result["answer"]["content"][0]["text"] != "LATIN SMALL LETTER E WITH ACUTE" or not came:
+            raise BenchmarkError(f"name_of gave a wrong answer, or needed no second file: {result}")
+        first.append(result["times"][0])
+        again.append(result["times"][1])
+    details = {"first": first, "again": again}
+    medians = statistics.median(first), statistics.median(again)
+    return Figure("a call that fetches a second file", "ms", *medians, "the same again", Goal(value=300), details)
 
 
 def measure_opens(browser: BenchmarkBrowser, sites: Sites) -> list[Figure]:

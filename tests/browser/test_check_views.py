@@ -69,6 +69,7 @@ async def test_a_view_that_never_starts_is_blank(forecast: tuple[Path, BuildResu
     assert Row("chatgpt", HOST_PROFILES["chatgpt"].title, "blank").failed
 
 
+@pytest.mark.extended
 async def test_a_view_that_is_cut_off_fails() -> None:
     _, result = built(SERVERS / "sized", allowed_origins=ANY_VIEW, url=SIZED)
     view = ViewText(view_html(SIZED), view_meta(SIZED)["ui"], SIZED)

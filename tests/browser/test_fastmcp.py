@@ -15,7 +15,7 @@ from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import PythonClient
 from tests.browser.conftest import Origins, Troubles
-from tests.support.built import SERVERS, SNAPSHOTS, build_plain
+from tests.support.built import SERVERS, SNAPSHOTS, build_plain, opened_often
 from tests.support.other_origin import other_origin
 from tests.support.suites import extended
 
@@ -110,6 +110,7 @@ async def test_its_features(
     origins: Origins,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
+    pytestconfig: pytest.Config,
     version: str,
     entry: str,
     script: str,
@@ -118,10 +119,10 @@ async def test_its_features(
         monkeypatch.delenv("UV_EXCLUDE_NEWER")
     project = write_project(tmp_path / "project", version, entry, script)
     shutil.copy(SERVERS / "fastmcp" / "server.py", project)
-    built = build(project, tmp_path / "out", allowed_origins=[origins.host], snapshot=SNAPSHOTS)
+    built = build(project, tmp_path / "out", allowed_origins=[origins.host], snapshot=opened_often(pytestconfig))
     assert built.tools is not None
     assert {"add", "inner_shout"} <= {tool["name"] for tool in built.tools}
-    if SNAPSHOTS:
+    if opened_often(pytestconfig):
         assert built.manifest["start"] == "starts from a snapshot with the server imported"
     major = int(version.lstrip("=>")[0])
     with serve_folder(tmp_path / "out") as served:

@@ -72,6 +72,7 @@ async def test_a_page_that_is_no_server_is_told_of_and_can_be_tried_again(
     await expect(inspector.servers).to_have_text([re.compile("page.html, idle")])
 
 
+@pytest.mark.extended
 async def test_a_server_of_the_official_sdk_is_framed_in_the_dialect_that_is_chosen(
     inspector: InspectorPage, origins: Origins, plain_pages: None
 ) -> None:

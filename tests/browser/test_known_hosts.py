@@ -26,7 +26,10 @@ from tests.browser.test_template_pi_calculator import COLOURED
 from tests.support import known_hosts
 from tests.support.built import SNAPSHOTS
 from tests.support.origins import port_itself
+from tests.support.suites import extended
 
+OTHERS = ("the inspector", "WebMCP", "@mcp-b, tab")
+"""Hosts that have suites of their own: test_inspector_session, test_webmcp, test_mcpb_clients."""
 ANSWERS = """
 import asyncio, json, server
 from mcp import Client
@@ -123,7 +126,11 @@ def test_every_cell_that_is_not_measured_here_names_its_test() -> None:
             assert f"def {name}(" in (ROOT / path).read_text("utf-8"), node
 
 
-@pytest.mark.parametrize("facts", known_hosts.HOSTS, ids=lambda facts: facts.name)
+@pytest.mark.parametrize(
+    "facts",
+    [extended(each) if each.name in OTHERS else each for each in known_hosts.HOSTS],
+    ids=lambda facts: facts.name,
+)
 async def test_each_host_gets_the_same(
     stage: Stage, pi: Bundle, answers: dict[str, Json], facts: known_hosts.Host
 ) -> None:

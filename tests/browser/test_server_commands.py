@@ -314,6 +314,7 @@ def test_a_tool_asks_on_the_terminal(bundle_of: BundleOf, era: str) -> None:
         terminal.expect(pexpect.EOF)
 
 
+@pytest.mark.extended
 def test_ctrl_c_ends_a_question(bundle_of: BundleOf) -> None:
     bundle = str(bundle_of("everything").folder / "everything")
     arguments = ["-m", "mcpframe", "call", bundle, "book", "train=the night train"]

@@ -432,7 +432,6 @@ def test_what_a_module_says_is_printed_without_escapes(tmp_path: Path) -> None:
             "import os; os._exit(1)",
             "import js; js.fetch('http://127.0.0.1/'); raise SystemExit",
         ],
-        "FrameServer.list_tools = lambda self: later([])",
         "import os; os._exit(1)",
     ),
 )

@@ -48,6 +48,7 @@ def importing(package: str, files: Mapping[str, bytes]) -> set[str]:
     return {path.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for path in paths}
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("name", "use"),
     [pytest.param(item.name, use, id=f"{item.name} of {use.of[0]}") for item in SPECIAL for use in item.uses],

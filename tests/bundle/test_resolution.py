@@ -76,6 +76,7 @@ def test_a_parent_goes_back_to_a_version_that_does_without_a_native_package(inde
     assert (versions(left)["mcpframe-tests-parent"], left.notes) == ("1.5", ())
 
 
+@pytest.mark.extended
 def test_it_does_not_go_back_silently_where_there_are_no_sources_either(index: Path) -> None:
     write_wheel(index, "mcpframe-tests-native", {}, tag=NATIVE)
     needs = ["mcp", "mcpframe-tests-native"]
@@ -105,6 +106,7 @@ def test_a_package_of_sources_alone_is_not_built(index: Path, tmp_path: Path) ->
     assert not (tmp_path / "marker").exists()
 
 
+@pytest.mark.extended
 def test_a_stray_version_before_the_release_is_no_way_out(index: Path) -> None:
     write_wheel(index, "mcpframe-tests-native", {}, tag=NATIVE)
     write_source(index, "mcpframe-tests-native")

@@ -52,6 +52,20 @@ window.bench = {
     };
   },
 
+  /** After a first call, milliseconds to the answer of a further one, at once and once more, and the first of its answers. */
+  async further(url, [name, args], [further, given]) {
+    const client = await connect(url);
+    await client.callTool({ name, arguments: args });
+    const times = [];
+    const answers = [];
+    for (let count = 0; count < 2; count++) {
+      const began = performance.now();
+      answers.push(await client.callTool({ name: further, arguments: given }));
+      times.push(performance.now() - began);
+    }
+    return { times, answer: answers[0] };
+  },
+
   /** Milliseconds from `connect` to a server that is there to the answer of its first call, and the answer. */
   async prepared(url, name, args) {
     const iframe = document.body.appendChild(document.createElement("iframe"));

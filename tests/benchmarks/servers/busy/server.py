@@ -1,6 +1,7 @@
 """Computes for as long as it is told, in its own thread and in processes."""
 
 import time
+import unicodedata
 from functools import partial
 
 import anyio
@@ -15,6 +16,12 @@ server = FrameServer("busy", allowed_origins=["*"])
 def add(a: int, b: int) -> int:
     """Add two numbers."""
     return a + b
+
+
+@server.tool()
+def name_of(character: str) -> str:
+    """Return a character's name, which is in the second file of Python's WebAssembly."""
+    return unicodedata.name(character)
 
 
 @server.tool()
