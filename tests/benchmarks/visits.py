@@ -27,7 +27,7 @@ def measure_visits() -> Iterator[Figure]:
     with tempfile.TemporaryDirectory(prefix="mcpframe-bench-") as folder:
         sympy = package_project(_SYMPY, Path(folder) / "sympy", PackageOptions(allowed_origins=[_HOST]))
         projects: dict[str, tuple[Path, Mapping[str, Any]]] = {
-            "three tools": (templates_dir() / "json-analyzer", {}),
+            "pi-calculator": (templates_dir() / "pi-calculator", {}),
             _SYMPY: (sympy, {}),
             "numpy, pandas, matplotlib": (SERVERS / "with-numpy", {"distribution": str(scientific_packages())}),
         }

@@ -1,4 +1,4 @@
-// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/missing.js", "page/page.js", "page/read-now.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "e90692b17ea24da797cfb44f73f47da6eed0073160bfada0c460a914899a471f"}
+// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/missing.js", "page/page.js", "page/read-now.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "d6c3e2ff530c56bf1c79561bc0930e4950f787181220aaafccb0d602962b7723"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -1138,7 +1138,7 @@ var PRIMES = Array.from({ length: 311 }, (_, i) => i + 2).filter((n) => {
   for (let d = 2; d * d <= n; d += 1) if (n % d === 0) return false;
   return true;
 });
-var K = PRIMES.slice(0, 64).map((prime) => fraction(Math.cbrt(prime)));
+var K = Int32Array.from(PRIMES.slice(0, 64), (prime) => fraction(Math.cbrt(prime)));
 var START = PRIMES.slice(0, 8).map((prime) => fraction(Math.sqrt(prime)));
 function sha256(bytes2) {
   const state = Int32Array.from(START);
@@ -1166,7 +1166,14 @@ function block(state, w, view, at) {
     const s1 = (y >>> 17 | y << 15) ^ (y >>> 19 | y << 13) ^ y >>> 10;
     w[i] = w[i - 16] + s0 + w[i - 7] + s1 | 0;
   }
-  let [a, b, c, d, e, f, g, h] = state;
+  let a = state[0];
+  let b = state[1];
+  let c = state[2];
+  let d = state[3];
+  let e = state[4];
+  let f = state[5];
+  let g = state[6];
+  let h = state[7];
   for (let i = 0; i < 64; i += 1) {
     const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
     const t1 = h + s1 + (e & f ^ ~e & g) + K[i] + w[i] | 0;
@@ -1181,7 +1188,14 @@ function block(state, w, view, at) {
     b = a;
     a = t1 + t2 | 0;
   }
-  for (const [i, word] of [a, b, c, d, e, f, g, h].entries()) state[i] = state[i] + word | 0;
+  state[0] += a;
+  state[1] += b;
+  state[2] += c;
+  state[3] += d;
+  state[4] += e;
+  state[5] += f;
+  state[6] += g;
+  state[7] += h;
 }
 
 // static/page/fetch-now.js
