@@ -7,11 +7,15 @@ import posixpath
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
 
 from mcpframe.kit.base.data import page_dir
 from mcpframe.kit.bundle.assembly.assets import Asset
 from mcpframe.kit.bundle.assembly.page_scripts import handed_script, inbox_script, prefetch_script, register_script
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 _DATA = rb'(<script type="application/json" id="%b"(?: data-files="[a-z]+")?>)(.*?)(</script>)'
 BOOT = re.compile(_DATA % b"mcpframe-boot", re.DOTALL)
@@ -52,6 +56,16 @@ def link(asset: Asset, folder: str) -> dict[str, Any]:
     return {"url": relative_url(asset, folder), "integrity": asset.integrity, "bytes": len(asset.data)}
 
 
+@cache
+def _template() -> Template:
+    """Return the template of the page, which a build renders repeatedly."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # only authors have it
+
+    loader = FileSystemLoader(page_dir())
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    return environment.get_template("index.html.j2")
+
+
 def render_page(
     *,
     title: str,
@@ -88,12 +102,7 @@ def render_page(
         handed: What a page has in place of addresses of files; None for one that fetches them.
         installable: The URLs of its web app `manifest` and its `icon`; None for a page that is not to be installed.
     """
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # only authors have it
-
-    environment = Environment(
-        loader=FileSystemLoader(page_dir()), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
-    markup = environment.get_template("index.html.j2").render(
+    markup = _template().render(
         title=title,
         csp=csp,
         generator=generator,

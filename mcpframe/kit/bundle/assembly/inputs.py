@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from mcpframe.frame.core.allowed_origins import OriginEntries
 from mcpframe.kit.base.data import page_dir
@@ -85,13 +86,16 @@ class Inputs:
     icons: Files = field(default_factory=dict)
 
 
+_patched = lru_cache(maxsize=1)(patch_script)  # for `mcpframe dev`, which builds after each change
+
+
 def runtime_scripts(runtime: Files) -> Scripts:
     """Return the files of the runtime, with Pyodide's script patched, and the loader.
 
     Args:
         runtime: The files `RUNTIME` of Pyodide.
     """
-    patched = patch_script(runtime[SCRIPT])
+    patched = _patched(runtime[SCRIPT])
     scripts = {_PYODIDE: runtime[_PYODIDE], SCRIPT: patched.script}
     scripts.update({item: plain_script(item, scripts[item]) for item in GLOBALS})
     wasm = in_two(runtime[_WASM])

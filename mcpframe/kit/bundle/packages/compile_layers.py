@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from mcpframe.frame.compat import docstrings
-from mcpframe.kit.base.cache import sha256_of, write_file
+from mcpframe.kit.base.cache import cache_dir, sha256_of, write_file
 from mcpframe.kit.bundle.assembly.layers import (
     LIBRARY,
     PACKAGES_PATH,
@@ -32,7 +32,7 @@ from mcpframe.kit.bundle.packages.lock import Lock
 from mcpframe.kit.bundle.packages.optional_native import is_foreign, pure_wheel, without_native
 from mcpframe.kit.bundle.packages.resolve import BASE, INSTALLER
 from mcpframe.kit.bundle.packages.trim import RULES, trim_wheel
-from mcpframe.kit.bundle.pyodide.archive import Files, pack, pack_as_wasm, unpack
+from mcpframe.kit.bundle.pyodide.archive import Files, most_unpacked, pack, pack_as_wasm, unpack
 from mcpframe.kit.bundle.pyodide.bytecode import bytecode_path, compile_libraries, compile_server
 from mcpframe.kit.bundle.pyodide.compile import Run, cache_key, cached, compile_by, compiling, library_compiler
 from mcpframe.kit.bundle.pyodide.job_texts import job_text
@@ -107,30 +107,55 @@ def build_layers(
     """
     base_names = base_packages(lock)
     more_names = {package.name for package in lock.closure(root_names(project.requirements))} - base_names
-    base = compiled_wheels({name: wheels[name] for name in base_names}, runtime)
-    more = compiled_wheels({name: wheels[name] for name in more_names}, runtime)
+    base, more = (tuple((name, wheels[name]) for name in sorted(names)) for names in (base_names, more_names))
+    libraries = _libraries(base, more, _Given(own), _Given(shared), runtime, (cache_dir(), most_unpacked()))
+    return replace(libraries, archives=(*libraries.archives, Layer("server", SERVER_PATH, author, own=True)))
+
+
+class _Given(dict[str, bytes]):
+    """Files as an argument of a function whose result is kept."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(tuple(self.items()))
+
+
+_Wheels = tuple[tuple[str, Path], ...]
+
+
+@lru_cache(maxsize=1)
+def _libraries(base: _Wheels, more: _Wheels, own: _Given, shared: _Given, runtime: Runtime, _: object) -> Layers:
+    """Return the layers without the author's files, of which `mcpframe dev` builds with others after each change.
+
+    Args:
+        base: The wheels of the packages in every bundle, by name.
+        more: Those of the author's requirements.
+        own: As for `build_layers`.
+        shared: As for `build_layers`.
+        _: What else this depends on: the folder of the cache, and the limit of what may be unpacked.
+    """
+    base_library, more_library = (compiled_wheels(dict(each), runtime) for each in (base, more))
     stdlib = compiled_stdlib(runtime)
     ours = _compiled_own(shared, runtime)
     parts = _compiled_own({path: data for path, data in own.items() if path not in shared}, runtime)
-    common = {**base.files, **ours}
+    common = {**base_library.files, **ours}
     needed = startup_modules(stdlib, common, SITE_PACKAGES, runtime)
     startup: dict[str, bytes] = {}
     deferred: dict[str, bytes] = {}
-    for folder, files in ((STDLIB_PATH, stdlib), (SITE_PACKAGES, base.files)):
+    for folder, files in ((STDLIB_PATH, stdlib), (SITE_PACKAGES, base_library.files)):
         at_start, later = split(files, needed)
         startup |= _in(folder, at_start)
         deferred |= _in(folder, later)
-    startup |= _with_fewer_docstrings(startup, {name: wheels[name] for name in base_names}, runtime)
+    startup |= _with_fewer_docstrings(startup, dict(base), runtime)
     deferred[docstrings.FILE] = startup.pop(docstrings.FILE)
     archives = [Layer("stdlib", STDLIB_PATH, _below(STDLIB_PATH, startup))]
     base_files = {INDEX: index_of(pack_as_wasm(deferred)), **_below(SITE_PACKAGES, startup), **ours}
     archives.append(Layer("base", SITE_PACKAGES, base_files))
     if parts:
         archives.append(Layer("parts", SITE_PACKAGES, parts, part=True))
-    if more.files:
-        archives += _package_layers(more.files)
-    archives.append(Layer("server", SERVER_PATH, author, own=True))
-    return Layers(stdlib, {**common, **parts}, tuple(archives), deferred, {**base.licences, **more.licences})
+    if more_library.files:
+        archives += _package_layers(more_library.files)
+    licences = {**base_library.licences, **more_library.licences}
+    return Layers(stdlib, {**common, **parts}, tuple(archives), deferred, licences)
 
 
 def _in(folder: str, files: Files) -> Files:
