@@ -50,10 +50,14 @@ class Counted:
 
     Args:
         app: The other one.
+
+    Attributes:
+        app: The same; another one may take its place.
+        bytes: What it has sent.
     """
 
     def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+        self.app = app
         self.bytes = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -64,7 +68,7 @@ class Counted:
                 self.bytes += len(message.get("body", b""))
             await send(message)
 
-        await self._app(scope, receive, counting)
+        await self.app(scope, receive, counting)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from mcpframe.kit.base.errors import ToolFailed
 from mcpframe.kit.base.processes import run_tool
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import scratch
+from mcpframe.kit.web.site import Site
 from tests.benchmarks.against import build_with
 from tests.benchmarks.browser import BenchmarkBrowser, BenchmarkError, host_page
 from tests.benchmarks.figures import Figure
@@ -159,6 +160,6 @@ def _changed(browser: BenchmarkBrowser, host_url: str, page: Framed, folder: Pat
     """Return the bytes that a visitor of the first build fetches to the first answer of the second."""
     with browser.profile() as context, host_page(context, host_url) as host:
         start_once(context, host, page)
-        shutil.copytree(folder / "second", folder / "first", dirs_exist_ok=True)
+        page.served.app = Site(folder / "second")
         host.page.goto(host_url)
         return start_once(context, host, page).bytes

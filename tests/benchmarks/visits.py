@@ -26,13 +26,14 @@ def measure_visits() -> Iterator[Figure]:
     """
     with tempfile.TemporaryDirectory(prefix="mcpframe-bench-") as folder:
         sympy = package_project(_SYMPY, Path(folder) / "sympy", PackageOptions(allowed_origins=[_HOST]))
-        projects: dict[str, tuple[Path, Mapping[str, Any]]] = {
-            "pi-calculator": (templates_dir() / "pi-calculator", {}),
-            _SYMPY: (sympy, {}),
-            "numpy, pandas, matplotlib": (SERVERS / "with-numpy", {"distribution": str(scientific_packages())}),
+        # The second is a package, whose modules change together; the third links native libraries before Python runs.
+        projects: dict[str, tuple[Path, Mapping[str, Any], Goal | None]] = {
+            "pi-calculator": (templates_dir() / "pi-calculator", {}, Goal(value=0.3)),
+            _SYMPY: (sympy, {}, None),
+            "numpy, pandas, matplotlib": (SERVERS / "with-numpy", {"distribution": str(scientific_packages())}, None),
         }
-        for name, (project, options) in projects.items():
+        for name, (project, options, goal) in projects.items():
             built = build(project, Path(folder) / "out", allowed_origins=[_HOST], snapshot=True, **options)
             first, changed = (built.sizes[size] / 1e6 for size in ("first_visit", "own"))
-            title = f"{name} ({len(built.tools or ())} tools): fetched after a change of the server"
-            yield Figure(title, "MB", changed, first, "a first visit", Goal(value=0.3))
+            title = f"{name}, {len(built.tools or ())} tools: fetched after a change of the server"
+            yield Figure(title, "MB", changed, first, "a first visit", goal)
