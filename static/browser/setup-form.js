@@ -5,6 +5,7 @@
 () => {
   const BUTTONS = "button, [role=button], input[type=button], input[type=submit], input[type=reset]";
   const FIELDS = "input, select, textarea, [contenteditable]";
+  const SETTLING = 50; // milliseconds
 
   /** @type {any} */
   let chosen;
@@ -67,6 +68,8 @@
       };
       chosen = await until(look, seconds);
       if (!chosen) throw new Error(reason);
+      // A setup shows its form, and listens a moment later: before that, its click would be lost.
+      await new Promise((resolve) => setTimeout(resolve, SETTLING));
     },
 
     /** Return the chosen field, for its files. */

@@ -21,7 +21,7 @@ import pytest
 from playwright.async_api import BrowserContext
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from mcpframe.kit.base.data import templates_dir
+from mcpframe.kit.base.data import script_with, templates_dir
 from mcpframe.kit.browser.setup_answers import page_started
 from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.cli.main import main
@@ -221,6 +221,24 @@ def test_a_setup_that_does_not_succeed(
     assert (code, out) == (1, "")
     assert re.search(said, err)
     assert len(err.splitlines()) == 1
+
+
+async def test_a_button_is_not_pressed_before_its_page_can_listen(context: BrowserContext) -> None:
+    page = await context.new_page()
+    form = await page.evaluate_handle(script_with("browser/setup-form.js"))
+    pressed = await page.evaluate(
+        """async (form) => {
+            let pressed = 0;
+            document.body.innerHTML = "<button>Save</button>";
+            const button = document.querySelector("button");
+            setTimeout(() => button.addEventListener("click", () => (pressed += 1)), 10);
+            await form.find({ name: "Save", button: true, seconds: 30 });
+            form.enter(null);
+            return pressed;
+        }""",
+        form,
+    )
+    assert pressed == 1
 
 
 @pytest.mark.extended
