@@ -104,7 +104,7 @@ INVALID = {
     "a long user": signed(sub="x" * 256),
     "no end": signed(exp=None),
     "over": signed(exp=int(time.time()) - 60),
-    "not yet": signed(nbf=int(time.time()) + 600),
+    "not yet": signed(nbf=int(time.time()) + 43_200, exp=int(time.time()) + 86_400),  # however late this test runs
     "an endless end": by_hand({"alg": "RS256"}, rs256, exp=float("inf")),
     "another key": signed(OTHER),
     "another kind of key": signed(ec.generate_private_key(ec.SECP256R1()), "ES256"),
