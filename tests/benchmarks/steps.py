@@ -82,7 +82,7 @@ def measure_steps(
             with progress(f"Building the server as of {step.commit}"):
                 _build_twice(_checkout(step.commit), folder / step.commit)
             pages[step.commit] = serving(stack, folder / step.commit / "first", step.commit)(f"{_SERVER}/")
-        commits = tuple(pages)
+        commits = tuple(reversed(pages))
         with browser.profile() as context, host_page(context, sites.host) as host:
 
             def again(commit: str) -> Start:
@@ -152,7 +152,7 @@ def _build_twice(checkout: Path, folder: Path) -> None:
     project = Path(shutil.copytree(checkout / "templates" / _SERVER, folder / _SERVER))
     build_with(checkout, project, folder / "first")
     with (project / "server.py").open("a") as server:
-        server.write("\n# changed\n")
+        server.write("\n\ndef changed() -> int:\n    return 1\n")  # a comment is in no snapshot
     build_with(checkout, project, folder / "second")
 
 
