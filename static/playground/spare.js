@@ -4,4 +4,5 @@ import { Spare } from "./run-frame.js";
 
 export const spare = new Spare(document.getElementById("place"), donor);
 
+// In another page nothing runs. A run says what is missing.
 if (top === self) spare.prepare().catch(() => {});
