@@ -18,7 +18,7 @@ from tests.benchmarks.calls import processor_figure, processor_times
 from tests.benchmarks.figures import Figure, Goal
 from tests.benchmarks.samples import Summary, take_turns
 from tests.benchmarks.sites import Counted, Framed, Sites
-from tests.benchmarks.start import FRESH, OURS, SETTLED, WARM, Start, start_once, timeline
+from tests.benchmarks.start import FRESH, OURS, WARM, Start, fresh_starts, timeline, warm_starts
 
 _CALLS = {
     "round trip, 100 bytes, median": (100, 100, 1),
@@ -47,21 +47,9 @@ def measure_against(
     with _bundles(checkout) as (pi, echo):
         pages = {OURS: sites.pi, name: pi}
         peers = tuple(pages)
-        with browser.profile() as context, host_page(context, sites.host) as host:
-
-            def again(peer: str) -> Start:
-                host.page.goto(sites.host)
-                host.page.wait_for_timeout(SETTLED)
-                return start_once(context, host, pages[peer])
-
-            warm = take_turns(peers, starts, again, warm_up=2)
+        warm = warm_starts(browser, sites.host, pages, starts)
         yield _start(WARM, warm, name)
-
-        def in_fresh_profile(peer: str) -> Start:
-            with browser.profile() as context, host_page(context, sites.host) as host:
-                return start_once(context, host, pages[peer])
-
-        fresh = take_turns(peers, starts, in_fresh_profile, warm_up=0)
+        fresh = fresh_starts(browser, sites.host, pages, starts)
         yield _start(FRESH, fresh, name)
         yield _download(fresh, name)
         with browser.profile() as context, host_page(context, sites.host) as host:

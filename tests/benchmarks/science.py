@@ -14,11 +14,10 @@ from typing import Any
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.bundle.pyodide.runtime import ensure_runtime
-from tests.benchmarks.browser import BenchmarkBrowser, BenchmarkError, host_page
+from tests.benchmarks.browser import BenchmarkBrowser, BenchmarkError
 from tests.benchmarks.figures import Figure, Goal
-from tests.benchmarks.samples import take_turns
 from tests.benchmarks.sites import SERVERS, Framed, Sites, serving, write_stock
-from tests.benchmarks.start import OURS, SETTLED, STOCK, Call, Start, start_once, time_figure, wire_figure
+from tests.benchmarks.start import OURS, STOCK, Call, fresh_starts, time_figure, warm_starts, wire_figure
 from tests.support.scientific import scientific_packages
 
 NAMES = {"with-numpy": "numpy, pandas, matplotlib", "with-scipy": "scipy", "with-sklearn": "scikit-learn"}
@@ -43,21 +42,9 @@ def measure_science(browser: BenchmarkBrowser, sites: Sites, rounds: int) -> Ite
 def _figures(
     browser: BenchmarkBrowser, sites: Sites, rounds: int, name: str, peers: Mapping[str, Framed]
 ) -> Iterator[Figure]:
-    with browser.profile() as context, host_page(context, sites.host) as host:
-
-        def again(peer: str) -> Start:
-            host.page.goto(sites.host)
-            host.page.wait_for_timeout(SETTLED)
-            return start_once(context, host, peers[peer], call=CALL)
-
-        warm = take_turns(tuple(peers), rounds, again, warm_up=2)
-
-    def fresh(peer: str) -> Start:
-        with browser.profile() as context, host_page(context, sites.host) as host:
-            return start_once(context, host, peers[peer], call=CALL)
-
+    warm = warm_starts(browser, sites.host, peers, rounds, call=CALL)
     yield time_figure(f"{NAMES[name]}: first answer, warm cache", warm, STOCK, GOALS.get(name))
-    first = take_turns(tuple(peers), 1, fresh, warm_up=0)
+    first = fresh_starts(browser, sites.host, peers, 1, call=CALL)
     yield wire_figure(f"{NAMES[name]}: first visit, over the wire", first, OURS, None)
 
 

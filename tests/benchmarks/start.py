@@ -63,15 +63,7 @@ class Start:
 def measure_start(browser: BenchmarkBrowser, sites: Sites, rounds: int) -> Iterator[Figure]:
     """Yield the figures about the start."""
     peers = {OURS: sites.pi, PLAIN: sites.plain, STOCK: sites.stock, TYPESCRIPT: sites.typescript}
-    # One tab for all: a new one has the browser load its own surroundings meanwhile, for a second and on both cores.
-    with browser.profile() as context, host_page(context, sites.host) as host:
-
-        def again(peer: str) -> Start:
-            host.page.goto(sites.host)
-            host.page.wait_for_timeout(SETTLED)
-            return start_once(context, host, peers[peer])
-
-        warm = take_turns(tuple(peers), rounds, again, warm_up=2)
+    warm = warm_starts(browser, sites.host, peers, rounds)
     yield time_figure(WARM, warm, STOCK, Goal(ratio=0.15, value=600))
     yield time_figure(WARM, warm, PLAIN, None)
     yield time_figure(WARM, warm, TYPESCRIPT, Goal(ratio=4))
@@ -79,15 +71,11 @@ def measure_start(browser: BenchmarkBrowser, sites: Sites, rounds: int) -> Itera
         "connect → first answer, after prepare()", "ms", prepared_call(browser, sites, rounds), goal=Goal(value=20)
     )
 
-    def in_fresh_profile(peer: str) -> Start:
-        with browser.profile() as context, host_page(context, sites.host) as host:
-            return start_once(context, host, peers[peer])
-
     def on_a_slow_line(peer: str) -> Start:
         with browser.profile() as context, host_page(context, sites.beside(peers[peer])) as host:
             return start_once(context, host, peers[peer], slow=True)
 
-    fresh = take_turns((OURS, PLAIN, STOCK), rounds, in_fresh_profile, warm_up=0)
+    fresh = fresh_starts(browser, sites.host, {peer: peers[peer] for peer in (OURS, PLAIN, STOCK)}, rounds)
     yield time_figure(FRESH, fresh, PLAIN, Goal(ratio=0.6))
     yield time_figure(FRESH, fresh, STOCK, None)
     yield wire_figure("first visit, over the wire", fresh, OURS, Goal(value=6.5))
@@ -183,6 +171,44 @@ def timeline(starts: Sequence[Start]) -> dict[str, float]:
 
 Call = tuple[str, Mapping[str, Any], Callable[[Mapping[str, Any]], None]]
 """A tool, its arguments, and the check of its answer, which raises `BenchmarkError`."""
+
+
+def warm_starts(
+    browser: BenchmarkBrowser, host_url: str, peers: Mapping[str, Framed], rounds: int, *, call: Call | None = None
+) -> dict[str, list[Start]]:
+    """Start pages in turns in one profile, whose cache has them, and return the starts of each.
+
+    Args:
+        browser: The browser.
+        host_url: The address of the host page.
+        peers: The pages.
+        rounds: How often each starts.
+        call: As for `start_once`.
+
+    Raises:
+        BenchmarkError: As for `start_once`.
+    """
+    # One tab for all: a new one has the browser load its own surroundings meanwhile, for a second and on both cores.
+    with browser.profile() as context, host_page(context, host_url) as host:
+
+        def again(peer: str) -> Start:
+            host.page.goto(host_url)
+            host.page.wait_for_timeout(SETTLED)
+            return start_once(context, host, peers[peer], call=call)
+
+        return take_turns(tuple(peers), rounds, again, warm_up=2)
+
+
+def fresh_starts(
+    browser: BenchmarkBrowser, host_url: str, peers: Mapping[str, Framed], rounds: int, *, call: Call | None = None
+) -> dict[str, list[Start]]:
+    """Start pages in turns, each in a profile of its own; see `warm_starts`."""
+
+    def in_fresh_profile(peer: str) -> Start:
+        with browser.profile() as context, host_page(context, host_url) as host:
+            return start_once(context, host, peers[peer], call=call)
+
+    return take_turns(tuple(peers), rounds, in_fresh_profile, warm_up=0)
 
 
 def start_once(

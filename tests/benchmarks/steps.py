@@ -19,9 +19,8 @@ from mcpframe.kit.web.site import Site
 from tests.benchmarks.against import build_with
 from tests.benchmarks.browser import BenchmarkBrowser, BenchmarkError, host_page
 from tests.benchmarks.figures import Figure
-from tests.benchmarks.samples import take_turns
 from tests.benchmarks.sites import Framed, Sites, serving
-from tests.benchmarks.start import SETTLED, Start, start_once
+from tests.benchmarks.start import fresh_starts, start_once, warm_starts
 from tests.support.marked import MarkedPart
 
 SECTION = MarkedPart("steps", "python3 build.py bench --only steps --markdown")
@@ -82,21 +81,9 @@ def measure_steps(
             with progress(f"Building the server as of {step.commit}"):
                 _build_twice(_checkout(step.commit), folder / step.commit)
             pages[step.commit] = serving(stack, folder / step.commit / "first", step.commit)(f"{_SERVER}/")
-        commits = tuple(reversed(pages))
-        with browser.profile() as context, host_page(context, sites.host) as host:
-
-            def again(commit: str) -> Start:
-                host.page.goto(sites.host)
-                host.page.wait_for_timeout(SETTLED)
-                return start_once(context, host, pages[commit])
-
-            warm = take_turns(commits, rounds, again, warm_up=2)
-
-        def in_fresh_profile(commit: str) -> Start:
-            with browser.profile() as context, host_page(context, sites.host) as host:
-                return start_once(context, host, pages[commit])
-
-        fresh = take_turns(commits, rounds, in_fresh_profile, warm_up=0)
+        newest_first = dict(reversed(pages.items()))
+        warm = warm_starts(browser, sites.host, newest_first, rounds)
+        fresh = fresh_starts(browser, sites.host, newest_first, rounds)
         before = None
         for step in STEPS:
             commit = step.commit
