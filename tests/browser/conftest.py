@@ -15,6 +15,7 @@ from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import anyio
 import pytest
@@ -249,6 +250,14 @@ _LEFT_WHILE_REGISTERING = "An unknown error occurred when fetching the script."
 """What Chromium says of a page that is closed while it fetches its service worker: four seconds after its load."""
 
 
+def _of_an_ended_server(message: ConsoleMessage) -> bool:
+    """Whether a page misses a server that it was loaded from: a test may end one before the page, which loads on."""
+    if "ERR_CONNECTION_REFUSED" not in message.text or message.page is None:
+        return False
+    asked = urlsplit(message.location["url"]).netloc
+    return any(urlsplit(frame.url).netloc == asked for frame in message.page.frames)
+
+
 class Troubles:
     """The complaints of a context's pages: each fails the test, unless it was expected."""
 
@@ -269,7 +278,7 @@ class Troubles:
 
     def _on_console(self, message: ConsoleMessage) -> None:
         self._heard.append(message.text)
-        if message.type == "error":
+        if message.type == "error" and not _of_an_ended_server(message):
             self._found.append(message.text)
         self._changed.set()
 
