@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from mcpframe.frame.worker.outputs import Output, Post
@@ -11,6 +11,9 @@ from mcpframe.frame.worker.port import text_of
 
 PROBE_SECONDS: Final = 1.0
 """How often the worker is asked whether it computes, while a request waits for it or is handled."""
+
+LATE_SECONDS: Final = 0.25
+"""How late the page may find that a grace period is over, before that counts as its own standstill."""
 
 
 @dataclass(frozen=True)
@@ -22,12 +25,14 @@ class _Question:
         asked: the time of it.
         ends: the time at which the worker is ended without an answer; None if it may compute.
         why: the reason for that.
+        prolonged: whether that time has been put off.
     """
 
     number: int
     asked: float
     ends: float | None = None
     why: str = ""
+    prolonged: bool = False
 
 
 class Pulse:
@@ -62,9 +67,18 @@ class Pulse:
         return min((time for time in times if time is not None), default=None)
 
     def overdue(self, now: float) -> str:
-        """Return why the worker is to be ended: it has not answered in time. Empty if it is not."""
+        """Return why the worker is to be ended: it has not answered in time. Empty if it is not.
+
+        A page that stood still meanwhile has not read the answer, and the worker perhaps stood still with it, as on a
+        machine that slept. The worker then gets the grace period once more.
+        """
         question = self._question
-        return question.why if question and question.ends is not None and question.ends <= now else ""
+        if not question or question.ends is None or question.ends > now:
+            return ""
+        if now - question.ends > LATE_SECONDS and not question.prolonged:
+            self._question = replace(question, ends=now + self._grace, prolonged=True)
+            return ""
+        return question.why
 
     def silent_since(self, now: float) -> float | None:
         """Return since when the worker has not answered, if it is to be reported as computing."""

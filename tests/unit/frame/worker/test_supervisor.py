@@ -12,7 +12,7 @@ from mcpframe.frame.core.callers import CALLER_KEY
 from mcpframe.frame.core.limits import WORKER_START_SECONDS
 from mcpframe.frame.worker.outputs import Computing, Deliver, End, Left, Output, Post, Problem, Start
 from mcpframe.frame.worker.port import read, text_of
-from mcpframe.frame.worker.pulse import PROBE_SECONDS
+from mcpframe.frame.worker.pulse import LATE_SECONDS, PROBE_SECONDS
 from mcpframe.frame.worker.supervisor import Supervisor
 
 GRACE = 1.0
@@ -183,6 +183,30 @@ def test_a_cancelled_call_that_computes_ends_the_worker_after_the_grace_period(r
     assert rig.is_ended()
     assert rig.delivered() == []
     assert rig.supervisor.generation == 2
+
+
+def test_a_page_that_stood_still_waits_once_more(rig: Rig) -> None:
+    client = introduced(rig)
+    rig.run(client, 1)
+    rig.others()
+    rig.cancel(client, 1)
+    for _ in range(2):
+        assert not rig.is_ended()
+        rig.now += GRACE + 2 * LATE_SECONDS
+        rig.take(rig.supervisor.tick(rig.now))
+    assert rig.is_ended()
+
+
+def test_a_worker_that_answers_a_page_that_stood_still_goes_on(rig: Rig) -> None:
+    client = introduced(rig)
+    rig.run(client, 1)
+    rig.cancel(client, 1)
+    [number] = [number for kind, number, *_ in rig.posted() if kind == "ask"]
+    rig.now += GRACE + 2 * LATE_SECONDS
+    rig.take(rig.supervisor.tick(rig.now))
+    rig.hear("alive", number)
+    rig.later(10 * GRACE)
+    assert not rig.is_ended()
 
 
 def test_an_answer_to_an_earlier_question_does_not_save_it(rig: Rig) -> None:
