@@ -54,6 +54,7 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         yield served.port
 
 
+@pytest.mark.extended
 async def test_two_tabs_of_a_shop_and_two_of_a_board(port: int, tmp_path: Path) -> None:
     shop, board = f"http://shop.localhost:{port}", f"http://board.localhost:{port}"
     sites = ["--site", shop, "--site", board]

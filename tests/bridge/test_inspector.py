@@ -40,7 +40,7 @@ def profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
         extended(("tools/list",), '"name": "test_simple_text"'),
         (("tools/call", "--tool-name", "test_simple_text"), "This is a simple text response for testing."),
         extended(("resources/read", "--uri", "test://static-text"), "This is the content of the static text resource."),
-        (
+        extended(
             ("prompts/get", "--prompt-name", "test_prompt_with_arguments", "--prompt-args", "arg1=hello", "arg2=world"),
             "Prompt with arguments: arg1='hello', arg2='world'",
         ),

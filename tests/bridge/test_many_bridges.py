@@ -291,6 +291,7 @@ async def calls(client: Client[Any]) -> None:
         await client.call_tool("keep", {"text": "on"})
 
 
+@pytest.mark.extended
 async def test_a_bridge_that_drains_ends_once_its_task_has(tmp_path: Path) -> None:
     chromium = RemoteChromium(tmp_path / "chrome1")
     try:

@@ -90,6 +90,7 @@ def test_it_is_checked_as_far_as_it_is_no_bundle(site: str) -> None:
     assert {finding["subject"] for finding in report["findings"]} == {"tool add"}  # its arguments are not described
 
 
+@pytest.mark.extended
 def test_a_silent_page_fails_the_check(site: str) -> None:
     done = run("check", f"{site}/silent.html", "--timeout", "3")
     assert done.returncode == 1
@@ -97,6 +98,7 @@ def test_a_silent_page_fails_the_check(site: str) -> None:
     assert "no ping of MCP" in done.stdout
 
 
+@pytest.mark.extended
 def test_a_silent_page_is_an_error_of_a_call(site: str) -> None:
     done = run("call", f"{site}/silent.html", "add", "--timeout", "3")
     assert done.returncode == 1

@@ -102,7 +102,8 @@ def test_a_server_whose_new_files_are_not_all_there_yet(tmp_path: Path) -> None:
     assert report.visits is None
 
 
-@pytest.mark.parametrize("keep", [None, extended(timedelta(hours=24))], ids=["gone", "kept"])
+@pytest.mark.extended
+@pytest.mark.parametrize("keep", [None, timedelta(hours=24)], ids=["gone", "kept"])
 def test_a_page_that_is_older_than_its_files(tmp_path: Path, keep: timedelta | None) -> None:
     page = tmp_path / "site" / upload(tmp_path, 1).url_path / "index.html"
     older = page.read_bytes()

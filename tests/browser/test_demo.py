@@ -39,6 +39,7 @@ def test_once() -> None:
     assert page[1] != server[1]
 
 
+@pytest.mark.extended
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no way to send Ctrl-C to one process")
 def test_it_serves_until_it_is_interrupted(tmp_path: Path) -> None:
     told = tmp_path / "told.txt"

@@ -83,6 +83,7 @@ async def test_a_tool_s_view_is_reloaded_with_its_last_call(
         await page.close()
 
 
+@pytest.mark.extended
 async def test_a_view_of_a_server_elsewhere_is_reloaded_with_the_call_that_was_written(
     tmp_path: Path, context: BrowserContext, troubles: Troubles
 ) -> None:

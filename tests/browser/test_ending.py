@@ -144,6 +144,7 @@ async def test_a_host_in_javascript_reloads_a_page_that_computes_for_ever(page: 
     assert got == {"told": True, "code": -32000, "text": "again", "said": [1, 2, 3], "same": True}
 
 
+@pytest.mark.extended
 async def test_a_user_of_the_inspector_ends_a_page_that_hangs_in_a_cancelled_call(
     context: BrowserContext, troubles: Troubles, bundle_of: BundleOf
 ) -> None:

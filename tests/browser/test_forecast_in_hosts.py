@@ -71,6 +71,7 @@ async def test_it_draws_in_app_bridge(
     assert (await host.taken("log"))["data"] == "The forecast is closed: done"
 
 
+@pytest.mark.extended
 async def test_it_draws_in_app_renderer(
     context: BrowserContext, troubles: Troubles, origins: Origins, site: Path, html: str
 ) -> None:

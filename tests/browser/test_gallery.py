@@ -106,6 +106,7 @@ async def test_a_server_is_started_and_called_on_the_page(
     await expect(page.locator("img[src=x]")).to_have_count(0)
 
 
+@pytest.mark.extended
 async def test_a_server_is_opened_in_the_inspector(context: BrowserContext, troubles: Troubles, address: str) -> None:
     page = await context.new_page()
     await page.goto(address)

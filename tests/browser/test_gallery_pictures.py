@@ -51,6 +51,7 @@ CORNER = """async (image) => {
 }"""
 
 
+@pytest.mark.extended
 async def test_they_show_a_page_or_a_form(
     context: BrowserContext, troubles: Troubles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -99,6 +99,7 @@ async def test_a_server_of_the_official_sdk_is_framed_in_the_dialect_that_is_cho
     await expect(server.view.locator("iframe")).to_be_visible()
 
 
+@pytest.mark.extended
 async def test_a_silent_page_is_an_error_that_names_what_was_tried(
     inspector: InspectorPage, origins: Origins, plain_pages: None
 ) -> None:

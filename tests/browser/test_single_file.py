@@ -80,7 +80,7 @@ class Built(NamedTuple):
     page: Path
 
 
-@pytest.fixture(scope="module", params=["page", "worker"])
+@pytest.fixture(scope="module", params=["page", extended("worker")])
 def single(request: pytest.FixtureRequest, origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Built:
     """A server that runs in its page, and draws, and one in a worker."""
     place, folder = request.param, tmp_path_factory.mktemp("single")

@@ -243,6 +243,7 @@ async def test_a_host_that_begins_with_another_one_later(page: Page, switched: B
         await page.evaluate("names => Promise.all(names.map((name) => client[name]().close()))", [adopted, late])
 
 
+@pytest.mark.extended
 async def test_a_host_that_begins_after_clients_of_mcp_b(page: Page, switched: Bundle) -> None:
     """A hub is one: it lists the tools of a frame as soon as it sees it, and the page's own host comes later."""
     await begin(page, "mcp_b", switched.url)
@@ -259,7 +260,8 @@ async def test_a_host_that_begins_after_clients_of_mcp_b(page: Page, switched: B
     assert tools == ["dialect", "keep"]
 
 
-@pytest.mark.parametrize("dialect", except_for(spoken_names(), "mcp_apps"))
+@pytest.mark.extended
+@pytest.mark.parametrize("dialect", spoken_names())
 async def test_messages_of_the_others_are_noise(page: Page, switched: Bundle, dialect: str) -> None:
     """Every message of the vectors of the others, valid and broken, from the right window and origin."""
     await begin(page, dialect, switched.url)

@@ -78,6 +78,7 @@ async def is_as_high(frame: Locator, inner: Locator) -> bool:
     return inner_box["height"] <= outer_box["height"] < inner_box["height"] + 60
 
 
+@pytest.mark.extended
 async def test_a_call_with_its_view(page: Page, context: BrowserContext, troubles: Troubles) -> None:
     call, view = await ask_for(page, "Wien")
     await expect(page.locator(".message.tool")).to_contain_text("Wien. Invented")

@@ -247,6 +247,7 @@ async def test_one_that_only_ever_reloads_is_stopped_until_the_person_starts_it(
     await expect(dashboard.button("Start it again")).to_be_hidden()
 
 
+@pytest.mark.extended
 async def test_a_copilot_that_leads_elsewhere_is_refused(page: Page, pair: Site) -> None:
     moved = f"{pair.origin('copilot')}/moved/"
     dashboard = Dashboard(page)

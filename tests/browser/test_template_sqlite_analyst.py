@@ -66,6 +66,7 @@ async def shown(frame: Frame) -> str:
     return await frame.inner_text("#rows")
 
 
+@pytest.mark.extended
 async def test_several_files_in_one_query_and_exports(host: Host, files: list[Path]) -> None:
     result = await choose(host, files)
     assert result == {

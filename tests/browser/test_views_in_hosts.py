@@ -61,7 +61,7 @@ async def post(shown: JSHandle, kind: str, params: Mapping[str, Any]) -> None:
     await shown.evaluate("(shown, message) => shown.post(message)", message)
 
 
-@pytest.mark.parametrize("name", PROFILES)
+@pytest.mark.parametrize("name", except_for(HOST_PROFILES, "default", "vscode"))
 async def test_a_call_from_its_first_arguments_to_its_end(name: str) -> None:
     profile = HOST_PROFILES[name]
     patience = BOOT_PATIENCE * 1000

@@ -11,10 +11,10 @@ from playwright.async_api import Page
 from tests.browser.conftest import BundleOf, Origins
 from tests.soak.engines import ChromiumRig
 from tests.soak.framed import SCRIPT, FramedBounds, FramedSoak
-from tests.support.suites import extended
 
 
-@pytest.mark.parametrize("ends", [4, extended(200)])
+@pytest.mark.extended
+@pytest.mark.parametrize("ends", [4, 200])
 async def test_ends_in_a_row_leave_no_worker_no_memory_and_no_wrong_answer(
     host_page: Page, bundle_of: BundleOf, origins: Origins, site: Path, ends: int
 ) -> None:

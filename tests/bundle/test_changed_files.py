@@ -245,7 +245,7 @@ def play(engine: Browser, site: tuple[ChangingSite, str]) -> Play:
     return start
 
 
-PLACES = except_for(["page", "worker", "page, plain", "worker, plain"], "page", "worker")
+PLACES = except_for(["page", "worker", "page, plain", "worker, plain"], "page")
 
 
 @pytest.mark.parametrize("caching", except_for(CACHING, "no-store"))

@@ -78,11 +78,12 @@ def has_ended(folder: Path) -> None:
         assert ended, command
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("server", "told"),
     [
         (f"raise RuntimeError('not today')\n{SERVER}", "does not start in the page: RuntimeError: not today."),
-        extended(f"{SERVER}\ndef broken(:", "is not valid Python 3.14: "),
+        (f"{SERVER}\ndef broken(:", "is not valid Python 3.14: "),
     ],
     ids=["raises", "invalid"],
 )

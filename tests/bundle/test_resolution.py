@@ -191,6 +191,7 @@ def test_what_the_author_leaves_out_may_be_imported_at_module_level(index: Path,
     assert [tool["name"] for tool in result.tools or ()] == ["version"]
 
 
+@pytest.mark.extended
 def test_a_native_package_that_only_a_tool_imports_is_left_out(
     index: Path, tmp_path: Path, page: Page, host: str, serving: Serving
 ) -> None:

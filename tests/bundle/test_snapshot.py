@@ -832,7 +832,7 @@ GUARDS: dict[str, tuple[Callable[[Path], None], str]] = {
 }
 
 
-@pytest.mark.parametrize("guard", except_for(GUARDS, "hash", "start"))
+@pytest.mark.parametrize("guard", except_for(GUARDS, "start"))
 def test_what_does_not_fit_is_not_used(
     page: Page, host: str, serving: Serving, stateful: Path, tmp_path: Path, guard: str
 ) -> None:

@@ -100,7 +100,8 @@ def write_own(index: Path, code: str) -> None:
     write_source(index, NAME, files=files, is_dynamic=True)
 
 
-@pytest.mark.parametrize("backend", [name if name == "hatchling" else extended(name) for name in BACKENDS])
+@pytest.mark.extended
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_sources_become_a_wheel(index: Path, runtime: Runtime, backend: str) -> None:
     write_source(index, NAME, files={**BACKENDS[backend], MODULE: "X = 1\n"}, is_dynamic=True)
     builds = SourceBuilds(runtime)

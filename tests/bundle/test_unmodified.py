@@ -28,6 +28,7 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.mark.extended
 @pytest.mark.usefixtures("index")
 def test_a_lowlevel_server_of_mcp_1_has_its_arguments(tmp_path: Path, page: Page, host: str, serving: Serving) -> None:
     project = package_project("unmodified-units", tmp_path / "project", options=PackageOptions(allowed_origins=["*"]))

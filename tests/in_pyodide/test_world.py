@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 BEFORE = """
 import asyncio, json, os, sys, threading, time
 from mcpframe.frame.compat.batching import batch_callbacks
@@ -14,6 +16,7 @@ world.prepare()
 """
 
 
+@pytest.mark.extended
 def test_a_pool_of_threads_runs_functions_in_place(selenium):
     code = """
 import concurrent.futures, contextvars

@@ -128,6 +128,7 @@ async def test_processes_answer_as_one_and_lose_a_killed_ones_sessions_only(tmp_
                 assert await value(client, "process") != killed
 
 
+@pytest.mark.extended
 async def test_processes_share_a_postgresql(database: str) -> None:
     with served(*WORKERS, database, MCPFRAME_STATE_KEYS=KEY) as address:
         await check_that_processes_answer_as_one(address)
