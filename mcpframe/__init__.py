@@ -25,8 +25,8 @@ def on_demand(public: str) -> tuple[Callable[[str], object], Callable[[], list[s
             import re
 
             listed = r"^    from (mcpframe\.\S+) import (\w+) as \w+$"
-            found = re.findall(listed, inspect.getsource(sys.modules[public]), re.MULTILINE)
-            NAMES[public] = {name: module for module, name in found}
+            imports = re.findall(listed, inspect.getsource(sys.modules[public]), re.MULTILINE)
+            NAMES[public] = {name: module for module, name in imports}
         return NAMES[public]
 
     def get(name: str) -> object:

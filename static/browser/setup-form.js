@@ -27,10 +27,10 @@
     const selector = /^(?:css=(.*)|([#.[].*))$/s.exec(name);
     if (selector) return [...document.querySelectorAll(selector[1] ?? selector[2])];
     const all = [...document.querySelectorAll(button ? BUTTONS : FIELDS)];
-    const wanted = plain(name).toLowerCase();
+    const sought = plain(name).toLowerCase();
     const those = (fits) => all.filter((element) => namesOf(element).some((each) => fits(each.toLowerCase())));
-    const exact = those((each) => each === wanted);
-    return exact.length ? exact : those((each) => each.includes(wanted));
+    const exact = those((each) => each === sought);
+    return exact.length ? exact : those((each) => each.includes(sought));
   }
 
   function tell(element) {
@@ -40,8 +40,8 @@
   async function until(look, seconds) {
     const end = performance.now() + seconds * 1000;
     for (;;) {
-      const found = look();
-      if (found || performance.now() > end) return found;
+      const result = look();
+      if (result || performance.now() > end) return result;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
@@ -60,10 +60,10 @@
     async find({ name, button, seconds }) {
       let reason;
       const look = () => {
-        const found = called(name, button);
-        const usable = found.filter((each) => each.matches(":enabled") && (each.type === "file" || isVisible(each)));
+        const controls = called(name, button);
+        const usable = controls.filter((each) => each.matches(":enabled") && (each.type === "file" || isVisible(each)));
         if (usable.length > 1) throw new Error(`${usable.length} have this name`);
-        reason = found.length ? "it is hidden or disabled" : "there is none of this name";
+        reason = controls.length ? "it is hidden or disabled" : "there is none of this name";
         return usable[0];
       };
       chosen = await until(look, seconds);

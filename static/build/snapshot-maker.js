@@ -233,33 +233,35 @@ async function take(job, { startPython, restorePython, paths }) {
     watch.asked = null;
   }
   const listed = pyodide.runPythonAsync("await finish()");
-  const found = JSON.parse(await Promise.race([listed, new Promise((resolve) => later(resolve, LISTING, "null"))]));
-  if (!found) return { found: { waits: true } };
+  const evidence = JSON.parse(await Promise.race([listed, new Promise((resolve) => later(resolve, LISTING, "null"))]));
+  if (!evidence) return { found: { waits: true } };
   asked.destroy();
   const isUsed = own.some((at, index) => module.HEAPU32[at >>> 2] !== drawn[index]);
-  if (watch.draws !== found.harmless + found.seeds * drawsOfASeed || isUsed) found.asked ??= { what: "randomness" };
-  found.written = written(before, listing(FS));
-  found.opened = opened(FS);
-  if (found.error || found.asked || found.tasks || found.written.length || found.opened.length) return { found };
+  if (watch.draws !== evidence.harmless + evidence.seeds * drawsOfASeed || isUsed)
+    evidence.asked ??= { what: "randomness" };
+  evidence.written = written(before, listing(FS));
+  evidence.opened = opened(FS);
+  if (evidence.error || evidence.asked || evidence.tasks || evidence.written.length || evidence.opened.length)
+    return { found: evidence };
   pyodide.runPython("clean()");
   pyodide.globals.get("fill")(JSON.stringify(freeBlocks(pyodide)));
   // The garbage collector's link of an object is in the two words before it.
   const links = pyodide.runPython("del fill; import gc; gc.freeze(); del gc; id(__import__('sys').modules)") - 8;
   for (const name of Object.keys(pyodide.loadedPackages)) delete pyodide.loadedPackages[name]; // Pyodide requires it
   const added = callbacks(module, linked, unused);
-  if (added) return { found: { ...found, callbacks: added } };
+  if (added) return { found: { ...evidence, callbacks: added } };
   zero(module);
   let image;
   try {
     image = pyodide.makeMemorySnapshot();
   } catch (error) {
-    return { found: { ...found, held: String(error.message) } };
+    return { found: { ...evidence, held: String(error.message) } };
   }
   const words = new Uint32Array(image.buffer, 0, 12);
   const references = JSON.parse(new TextDecoder().decode(image.subarray(48, 48 + words[2])));
   const build = [...words.subarray(4)].map((word) => word.toString(16).padStart(8, "0")).join("");
   await send("memory", image.subarray(words[1]));
-  return { found, own: [...own, trampoline(module)], table: linked, links, build, references };
+  return { found: evidence, own: [...own, trampoline(module)], table: linked, links, build, references };
 }
 
 async function check(job, { restorePython }) {

@@ -27,21 +27,21 @@ const textOf = (value) => (typeof value === "string" ? value : "");
 
 /** Resolve a schema's references into its document, and a union of one schema with `null`. */
 function resolve(schema, root) {
-  let found = isObject(schema) ? schema : {};
+  let resolved = isObject(schema) ? schema : {};
   for (let left = MOST_REFERENCES; left; left--) {
-    const { $ref, anyOf, oneOf, ...own } = found;
+    const { $ref, anyOf, oneOf, ...own } = resolved;
     if (textOf($ref).startsWith("#/")) {
       const target = pointed($ref, root);
       if (!isObject(target)) break;
-      found = { ...target, ...own };
+      resolved = { ...target, ...own };
       continue;
     }
     const options = anyOf ?? oneOf;
     const others = Array.isArray(options) ? options.filter((option) => isObject(option) && option.type !== "null") : [];
     if (others.length !== 1) break;
-    found = { ...others[0], ...own };
+    resolved = { ...others[0], ...own };
   }
-  return found;
+  return resolved;
 }
 
 function pointed(reference, root) {

@@ -10,10 +10,10 @@ import { visible } from "./visible.js";
  * @param {(Node | string)[]} children nodes, and texts of whomever
  */
 export function make(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
+  const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
-    if (value !== false) made.setAttribute(key, value === true ? "" : visible(value));
+    if (value !== false) element.setAttribute(key, value === true ? "" : visible(value));
   }
-  made.append(...children.map((child) => (child instanceof Node ? child : visible(child))));
-  return made;
+  element.append(...children.map((child) => (child instanceof Node ? child : visible(child))));
+  return element;
 }

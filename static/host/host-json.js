@@ -192,18 +192,18 @@ class Measure {
     this.#levels = 0;
     const leaf = this.#leaf(value);
     if (leaf) return this.#add(leaf) && leaf;
-    let found = this.#known.get(value);
-    if (found === null) throw new Unwritable("MalformedMessage", "The message holds itself, which JSON cannot carry.");
-    if (depth > this.maxNesting || (found && depth + found.levels - 1 > this.maxNesting)) throw this.#tooDeep();
-    if (!found) {
+    let known = this.#known.get(value);
+    if (known === null) throw new Unwritable("MalformedMessage", "The message holds itself, which JSON cannot carry.");
+    if (depth > this.maxNesting || (known && depth + known.levels - 1 > this.maxNesting)) throw this.#tooDeep();
+    if (!known) {
       this.#known.set(value, null);
       this.#add(BRACKETS);
       const size = BRACKETS + this.#insideOf(value, depth + 1);
-      found = { size, levels: this.#levels + 1 };
-      this.#known.set(value, found);
+      known = { size, levels: this.#levels + 1 };
+      this.#known.set(value, known);
     }
-    this.#levels = found.levels;
-    return found.size;
+    this.#levels = known.levels;
+    return known.size;
   }
 
   #insideOf(value, depth) {

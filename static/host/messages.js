@@ -85,8 +85,8 @@ export const unreadableSetup = ({ message }) => ({
 /** Check an id of a host: the page would ignore an invalid one, and the host wait for it. */
 export function checkSessionId(sessionId) {
   if (isText(sessionId) && sessionId) return;
-  const found = typeof sessionId === "string" ? `one of ${sessionId.length}` : `a ${typeof sessionId}`;
-  throw new FrameError("OriginError", `A session id is a text of 1 to ${MAX_TEXT} characters, not ${found}.`);
+  const actual = typeof sessionId === "string" ? `one of ${sessionId.length}` : `a ${typeof sessionId}`;
+  throw new FrameError("OriginError", `A session id is a text of 1 to ${MAX_TEXT} characters, not ${actual}.`);
 }
 
 export function readAccepted({ sessionId }) {

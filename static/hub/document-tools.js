@@ -26,12 +26,12 @@
 
   /** A polyfill may be installed at any time, without an event. */
   function look() {
-    let found = null;
+    let current = null;
     try {
-      found = document.modelContext ?? null;
+      current = document.modelContext ?? null;
     } catch {}
-    if (found !== context) {
-      context = found;
+    if (current !== context) {
+      context = current;
       try {
         context?.addEventListener("toolchange", changed);
       } catch {}
@@ -46,17 +46,17 @@
   }
 
   const described = (tool) => {
-    const found = {};
+    const definition = {};
     try {
-      found.framed = (tool.window ?? window) !== window;
+      definition.framed = (tool.window ?? window) !== window;
     } catch {}
     for (const name of MEMBERS) {
       try {
         const text = JSON.stringify(tool[name]);
-        if (text !== undefined) found[name] = JSON.parse(text);
+        if (text !== undefined) definition[name] = JSON.parse(text);
       } catch {}
     }
-    return found;
+    return definition;
   };
 
   /** Return the result of an async function, or its error, as JSON. */

@@ -28,11 +28,11 @@ export class BackgroundFiles {
    * @param fetchBytes fetches a file and checks its hash
    */
   async expect(which, fetchBytes) {
-    const wanted = this.files.archives.map((file) =>
+    const fetched = this.files.archives.map((file) =>
       which === "all" || (which === "own" && file.own) ? fetchBytes(file) : null,
     );
     const deferred = which === "all" && this.files.deferred.atStart ? fetchBytes(this.files.deferred) : null;
-    return { archives: await Promise.all(wanted), deferred: await deferred };
+    return { archives: await Promise.all(fetched), deferred: await deferred };
   }
 
   /** Writes the archives that have arrived. The folders of the others are filled when a file in them is looked up. */

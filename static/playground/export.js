@@ -29,12 +29,12 @@ export function exported({ name, files }, parts, template) {
   // The tests of a template are of another server once it has been changed.
   const isSame = template && !changedFiles(template.files, files).length;
   const hasTests = paths.some((path) => /^tests\/|(^|\/)test_[^/]*\.py$/i.test(path));
-  const made = { ...files };
+  const contents = { ...files };
   for (const [path, text] of common)
-    if (isNew(path) && !(path.startsWith("tests/") && (isSame || hasTests))) made[path] = text;
-  if (isSame) Object.assign(made, parts.tests[template.name]);
-  if (Object.hasOwn(files, CONFIG)) made[CONFIG] = completed(String(files[CONFIG]), values.name);
-  return made;
+    if (isNew(path) && !(path.startsWith("tests/") && (isSame || hasTests))) contents[path] = text;
+  if (isSame) Object.assign(contents, parts.tests[template.name]);
+  if (Object.hasOwn(files, CONFIG)) contents[CONFIG] = completed(String(files[CONFIG]), values.name);
+  return contents;
 }
 
 /** Returns a project's name for pyproject.toml. */
@@ -47,15 +47,15 @@ function projectName(name) {
 /** Returns a configuration with what a build needs besides what it has, or as it is if that cannot be said. */
 function completed(text, name) {
   const ended = text.endsWith("\n") || !text ? text : `${text}\n`;
-  let made = ended;
+  let result = ended;
   try {
     const toml = /** @type {any} */ (parse(text));
-    if (!toml.project) made += `\n[project]\nname = "${name}"\nversion = "0.1.0"\ndependencies = ["mcpframe"]\n`;
-    if (!toml.tool?.mcpframe) made += `\n[tool.mcpframe]\n${ORIGINS}\n`;
+    if (!toml.project) result += `\n[project]\nname = "${name}"\nversion = "0.1.0"\ndependencies = ["mcpframe"]\n`;
+    if (!toml.tool?.mcpframe) result += `\n[tool.mcpframe]\n${ORIGINS}\n`;
     else if (!("allowed_origins" in toml.tool.mcpframe))
-      made = made.replace(/^\[tool\.mcpframe\][^\S\n]*(#.*)?$/m, (line) => `${line}\n${ORIGINS}`);
-    parse(made);
-    return made;
+      result = result.replace(/^\[tool\.mcpframe\][^\S\n]*(#.*)?$/m, (line) => `${line}\n${ORIGINS}`);
+    parse(result);
+    return result;
   } catch {
     return text;
   }

@@ -73,13 +73,13 @@ export class Files {
 
   /** Warns of characters that cannot be seen, or removes the warning. */
   warnOfHidden() {
-    const found = Object.entries(this.workspace.project.files).flatMap(([path, text]) => {
+    const places = Object.entries(this.workspace.project.files).flatMap(([path, text]) => {
       const lines = typeof text === "string" ? hiddenLines(text) : [];
       return lines.length ? [`${visible(path)}, line ${lines.slice(0, 5).join(", ")}`] : [];
     });
-    $("hidden-warning").hidden = !found.length;
-    $("hidden-warning").textContent = found.length
-      ? `There are characters that cannot be seen, or change the order of others: ${found.join("; ")}. They are marked in red.`
+    $("hidden-warning").hidden = !places.length;
+    $("hidden-warning").textContent = places.length
+      ? `There are characters that cannot be seen, or change the order of others: ${places.join("; ")}. They are marked in red.`
       : "";
   }
 

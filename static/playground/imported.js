@@ -24,19 +24,19 @@ export const isLeftOut = (path) => LEFT_OUT.test(path);
  * @throws {ProjectError}
  */
 export async function importedFiles(sources, { strip }) {
-  const found = sources.filter(({ path }) => !isLeftOut(path));
-  if (!found.length) throw new ProjectError("There is no file to import.");
-  if (found.length > MOST_FILES)
+  const chosen = sources.filter(({ path }) => !isLeftOut(path));
+  if (!chosen.length) throw new ProjectError("There is no file to import.");
+  if (chosen.length > MOST_FILES)
     throw new ProjectError(`There are more than ${MOST_FILES} files: import the folder of one server.`);
-  const bytes = found.reduce((sum, { size }) => sum + size, 0);
+  const bytes = chosen.reduce((sum, { size }) => sum + size, 0);
   if (bytes > MOST_BYTES + MOST_BINARY)
     throw new ProjectError(`The files are larger than ${(MOST_BYTES + MOST_BINARY) / 1e6} MB.`);
-  const paths = strip ? withoutFolder(found.map(({ path }) => path)) : found.map(({ path }) => path);
+  const paths = strip ? withoutFolder(chosen.map(({ path }) => path)) : chosen.map(({ path }) => path);
   const twice = paths.find((path, at) => paths.indexOf(path) !== at);
   if (twice !== undefined) throw new ProjectError(`${JSON.stringify(twice)} is there twice.`);
   checkFiles(Object.fromEntries(paths.map((path) => [path, ""]))); // before anything is read
   const entries = [];
-  for (const [at, { read }] of found.entries()) entries.push([paths[at], contentOf(await read())]);
+  for (const [at, { read }] of chosen.entries()) entries.push([paths[at], contentOf(await read())]);
   return checkFiles(Object.fromEntries(entries));
 }
 

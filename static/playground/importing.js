@@ -105,20 +105,20 @@ const sourceOf = (file, path) => ({
 /** Returns the files of what was dropped. @param {any[]} entries @returns {Promise<Source[]>} */
 async function sourcesOf(entries) {
   const waiting = [...entries];
-  const found = [];
+  const sources = [];
   for (let seen = 0; waiting.length; seen += 1) {
     if (seen > MOST_DROPPED) throw new ProjectError("There are too many files: import the folder of one server.");
     const entry = waiting.shift();
     if (entry instanceof File) {
-      found.push(sourceOf(entry, entry.name));
+      sources.push(sourceOf(entry, entry.name));
       continue;
     }
     const path = entry.fullPath.replace(/^\//, "");
     if (isLeftOut(path)) continue;
-    if (entry.isFile) found.push(sourceOf(await new Promise((resolve, reject) => entry.file(resolve, reject)), path));
+    if (entry.isFile) sources.push(sourceOf(await new Promise((resolve, reject) => entry.file(resolve, reject)), path));
     else waiting.push(...(await childrenOf(entry, MOST_DROPPED)));
   }
-  return found;
+  return sources;
 }
 
 async function childrenOf(folder, most) {

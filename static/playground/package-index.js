@@ -153,9 +153,9 @@ function listed(page, base) {
 }
 
 async function metadataIn(wheel) {
-  const found = membersOf(new Uint8Array(await wheel.arrayBuffer())).find(({ path }) =>
+  const metadata = membersOf(new Uint8Array(await wheel.arrayBuffer())).find(({ path }) =>
     /^[^/]+\.dist-info\/METADATA$/.test(path),
   );
-  if (!found || found.size > MOST_METADATA) throw new ProjectError("a wheel has no metadata");
-  return new TextDecoder().decode(await found.read());
+  if (!metadata || metadata.size > MOST_METADATA) throw new ProjectError("a wheel has no metadata");
+  return new TextDecoder().decode(await metadata.read());
 }

@@ -14,8 +14,8 @@ export class PackageStore {
   /** Returns what is kept under a key. @param {string} key @returns {Promise<Blob | null>} */
   async get(key) {
     if (this.#here.has(key)) return this.#here.get(key);
-    const found = await this.#cached((cache) => cache.match(addressOf(key)));
-    const blob = (await found?.blob()) ?? null;
+    const answer = await this.#cached((cache) => cache.match(addressOf(key)));
+    const blob = (await answer?.blob()) ?? null;
     if (blob) this.#here.set(key, blob);
     return blob;
   }

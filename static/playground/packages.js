@@ -157,9 +157,9 @@ export class Packages {
     await new Promise((resolve, reject) => {
       signal.addEventListener("abort", () => reject(signal.reason), { once: true });
       const button = (textContent, act, className = "") => {
-        const made = element("button", { type: "button", textContent, className });
-        made.addEventListener("click", act);
-        return made;
+        const control = element("button", { type: "button", textContent, className });
+        control.addEventListener("click", act);
+        return control;
       };
       const no = () => reject(new Declined("It does not run, as you have not allowed its packages."));
       this.#show(...content, element("div", { className: "row" }, button(yes, resolve, "main"), button("Cancel", no)));

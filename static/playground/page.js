@@ -14,9 +14,9 @@ export const $ = (id) => document.getElementById(id);
 
 /** Creates an element. @param {string} tag @param {Record<string, any>} [properties] @param {(Node | string)[]} children */
 export function element(tag, properties = {}, ...children) {
-  const made = Object.assign(document.createElement(tag), properties);
-  made.append(...children);
-  return made;
+  const node = Object.assign(document.createElement(tag), properties);
+  node.append(...children);
+  return node;
 }
 
 /**

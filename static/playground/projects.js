@@ -23,9 +23,9 @@ export async function templates() {
 }
 
 async function template(name) {
-  const found = (await templates()).find((each) => each.name === name);
-  if (!found) throw new ProjectError(`There is no template ${name}.`);
-  return found;
+  const match = (await templates()).find((each) => each.name === name);
+  if (!match) throw new ProjectError(`There is no template ${name}.`);
+  return match;
 }
 
 /** Returns a new project with the files of a template. @param {string} name */
@@ -72,8 +72,8 @@ export class Projects {
 
   /** Asks for a new project's template and name; deleted projects can be had again. */
   async ask() {
-    const [made, deleted] = await Promise.all([templates(), deletedProjects()]);
-    const options = made.map(({ name, title }) => element("option", { value: name, textContent: title }));
+    const [offered, deleted] = await Promise.all([templates(), deletedProjects()]);
+    const options = offered.map(({ name, title }) => element("option", { value: name, textContent: title }));
     const again = deleted.map(({ id, name }) => element("option", { value: id, textContent: visible(name) }));
     $("template").replaceChildren(...options);
     if (again.length) $("template").append(element("optgroup", { label: "Deleted in this browser" }, ...again));
@@ -85,8 +85,8 @@ export class Projects {
     const chosen = $("template").value;
     const deleted = (await deletedProjects()).find(({ id }) => id === chosen);
     if (deleted) return this.#undelete(deleted);
-    const made = await fromTemplate(chosen);
-    await this.workspace.open({ ...made, name: nameOf($("name").value || made.name) }, { isNew: true });
+    const project = await fromTemplate(chosen);
+    await this.workspace.open({ ...project, name: nameOf($("name").value || project.name) }, { isNew: true });
   }
 
   /** Asks for the project's new name. */

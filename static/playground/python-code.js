@@ -78,8 +78,8 @@ function lastName(node, text) {
   const inner = bare(node);
   if (inner?.name === "VariableName") return text(inner);
   if (inner?.name !== "MemberExpression") return "";
-  const found = attribute(inner);
-  return found ? text(found) : lastName(inner.firstChild, text);
+  const name = attribute(inner);
+  return name ? text(name) : lastName(inner.firstChild, text);
 }
 
 /** Returns the name node of `owner.name`; undefined for `owner[…]`. */
@@ -100,7 +100,7 @@ function outside(node) {
 }
 
 function children(node) {
-  const found = [];
-  for (let child = node.firstChild; child; child = child.nextSibling) found.push(child);
-  return found;
+  const nodes = [];
+  for (let child = node.firstChild; child; child = child.nextSibling) nodes.push(child);
+  return nodes;
 }

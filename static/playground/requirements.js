@@ -30,15 +30,15 @@ export const normalized = (name) => name.toLowerCase().replace(/[-_.]+/g, "-");
  * @throws {ProjectError} it is none that can be looked up by a name
  */
 export function requirementOf(text, python, extras = []) {
-  const found = text.length > LONGEST ? null : REQUIREMENT.exec(text);
-  if (!found || found[1].length > LONGEST_NAME)
+  const match = text.length > LONGEST ? null : REQUIREMENT.exec(text);
+  if (!match || match[1].length > LONGEST_NAME)
     throw new ProjectError(`${text.slice(0, 100).trim()} is not a requirement by name`);
-  const [, name, listed = "", inParentheses, plain = "", marker] = found;
+  const [, name, listed = "", inParentheses, plain = "", marker] = match;
   if (marker !== undefined && !["", ...extras].some((extra) => holds(marker, python, extra))) return null;
   const range = (inParentheses ?? plain).trim();
   if (!validRange(range) && range) throw new ProjectError(`${text.trim()} has no valid version`);
-  const wanted = listed.split(",").map((extra) => normalized(extra.trim()));
-  return { name, own: normalized(name), extras: wanted.filter(Boolean), range };
+  const requested = listed.split(",").map((extra) => normalized(extra.trim()));
+  return { name, own: normalized(name), extras: requested.filter(Boolean), range };
 }
 
 /** Returns whether a version is in a range; of a version that is there already, a prerelease is, too. */
@@ -97,9 +97,9 @@ function tokensOf(marker) {
   const tokens = [];
   TOKEN.lastIndex = 0;
   while (TOKEN.lastIndex < marker.length) {
-    const found = TOKEN.exec(marker);
-    if (!found) return null;
-    tokens.push(found[1]);
+    const match = TOKEN.exec(marker);
+    if (!match) return null;
+    tokens.push(match[1]);
   }
   return tokens;
 }

@@ -87,9 +87,9 @@ async function search(requirements, world, source, ranges) {
       }
       if (!ranges.has(own)) ranges.set(own, new Map());
       if (!ranges.get(own).has(range)) ranges.get(own).set(range, by);
-      const wanted = extras.get(own) ?? new Set();
-      if (!extras.has(own) || requirement.extras.some((extra) => !wanted.has(extra))) touched.add(own);
-      extras.set(own, new Set([...wanted, ...requirement.extras]));
+      const before = extras.get(own) ?? new Set();
+      if (!extras.has(own) || requirement.extras.some((extra) => !before.has(extra))) touched.add(own);
+      extras.set(own, new Set([...before, ...requirement.extras]));
     }
     const isOvertaken = ([own, { version }]) => [...ranges.get(own).keys()].some((range) => !fits(version, range));
     if ([...chosen].some(isOvertaken)) return null;
@@ -180,9 +180,9 @@ async function candidate(name, { version, file }, source) {
 /** Returns the requirements in the metadata of a wheel. @param {string} metadata */
 export function requirementsIn(metadata) {
   const [head] = metadata.split(/\r?\n\r?\n/, 1);
-  const found = [...head.matchAll(/^Requires-Dist:[ \t]*(.+?)\r?$/gim)].map(([, text]) => text);
-  if (found.length > MOST_REQUIREMENTS) throw new ProjectError("a package has too many requirements");
-  return found;
+  const requirements = [...head.matchAll(/^Requires-Dist:[ \t]*(.+?)\r?$/gim)].map(([, text]) => text);
+  if (requirements.length > MOST_REQUIREMENTS) throw new ProjectError("a package has too many requirements");
+  return requirements;
 }
 
 /** Returns why no file of a package will do. */

@@ -58,7 +58,7 @@ export function settingsOf(files, { packages, python }) {
  */
 export function lacking(requirements, packages, python) {
   const reasons = [];
-  const found = requirements.filter((text) => {
+  const missing = requirements.filter((text) => {
     try {
       const requirement = requirementOf(text, python);
       if (!requirement) return false;
@@ -70,7 +70,7 @@ export function lacking(requirements, packages, python) {
     }
     return false;
   });
-  if (!reasons.length) return found;
+  if (!reasons.length) return missing;
   throw new ProjectError(
     `This project cannot run here: ${visible(reasons.join("; "))}. Change its dependencies, or download it and run it with ` +
       "mcpframe dev.",

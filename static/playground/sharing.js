@@ -54,15 +54,15 @@ export async function download(project) {
  * @returns {Promise<boolean>} whether it names one
  */
 export async function openLink(workspace, importing, fragment) {
-  const found = await readLink(fragment);
-  if (!found) return false;
-  if ("from" in found) {
-    await importing.from(found.from);
+  const link = await readLink(fragment);
+  if (!link) return false;
+  if ("from" in link) {
+    await importing.from(link.from);
     return true;
   }
-  const opened = "template" in found ? await fromTemplate(found.template) : newProject(found.name, found.files);
+  const opened = "template" in link ? await fromTemplate(link.template) : newProject(link.name, link.files);
   const note =
-    "template" in found ? "" : "This project is from a link. Read it before you run it: its code is somebody else's.";
+    "template" in link ? "" : "This project is from a link. Read it before you run it: its code is somebody else's.";
   await workspace.open(opened, { isNew: true, note });
   return true;
 }

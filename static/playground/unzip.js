@@ -108,17 +108,17 @@ async function content(zip, view, path, { name, method, crc, packed, size, local
 
 /** Inflates up to a size; more is an error. */
 async function inflated(data, size) {
-  const made = new Uint8Array(size);
+  const bytes = new Uint8Array(size);
   let at = 0;
   const reader = new Blob([data]).stream().pipeThrough(new DecompressionStream("deflate-raw")).getReader();
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return made.subarray(0, at);
+    if (done) return bytes.subarray(0, at);
     if (at + value.length > size) {
       await reader.cancel();
       throw new Error("more than the zip says");
     }
-    made.set(value, at);
+    bytes.set(value, at);
     at += value.length;
   }
 }

@@ -43,16 +43,16 @@ async def server(config: BootConfig, loader: Loader, in_page: Callable[[], Await
         loader.computing(json.dumps({"tools": tools, "seconds": seconds}))
 
     supervisor = Supervisor(grace=config.grace, limits=config.tool_timeout)
-    found = WorkerServer(
+    worker_server = WorkerServer(
         partial(workers.start, loader, "server"), supervisor, on_problem=loader.problem, on_computing=computing
     )
     try:
-        await found.begun()
+        await worker_server.begun()
     except NoWorker as error:
         log.warning("The server runs in the page, and a tool that computes will block it: %s", error)
         return await in_page()
-    workers.offer_stop(loader, found.stop)
-    return found
+    workers.offer_stop(loader, worker_server.stop)
+    return worker_server
 
 
 def use_processes(loader: Loader) -> None:

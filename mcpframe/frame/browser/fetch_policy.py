@@ -15,8 +15,8 @@ _LOCAL = ("localhost", "127.0.0.1", "::1")
 def connect_sources(policy: str) -> list[str] | None:
     """Return the sources that a policy allows connections to; None if it does not limit them."""
     directives = [part.split() for part in policy.split(";") if part.strip()]
-    found = {name.lower(): sources for name, *sources in reversed(directives)}  # the first directive of a name counts
-    return found.get("connect-src", found.get("default-src"))
+    by_name = {name.lower(): sources for name, *sources in reversed(directives)}  # the first directive of a name counts
+    return by_name.get("connect-src", by_name.get("default-src"))
 
 
 def is_allowed(url: str, sources: Iterable[str] | None, page: str) -> bool:

@@ -40,14 +40,14 @@ def sandbox_address() -> tuple[str, bool]:
     Raises:
         StateError: if the page was built without one.
     """
-    found = js.document.querySelector("meta[name=mcpframe-sandbox]")
-    if not isinstance(found, JsProxy):
+    meta = js.document.querySelector("meta[name=mcpframe-sandbox]")
+    if not isinstance(meta, JsProxy):
         raise StateError(
             "Views and HTML text run in a sandbox without this page's origin: set sandbox_origin in [tool.mcpframe] "
             "and build the page again, or pass the address of a sandbox.html."
         )
-    url = js.URL.new(found.content, js.document.baseURI)
-    host, origin = str(url.hostname), str(found.getAttribute("data-origin"))
+    url = js.URL.new(meta.content, js.document.baseURI)
+    host, origin = str(url.hostname), str(meta.getAttribute("data-origin"))
     if origin == SELF:
         return str(url.href), True
     if host == "localhost" or host.endswith(".localhost"):
@@ -75,8 +75,8 @@ def place_of(target: Any) -> Place:
     element = js.document.querySelector(target) if isinstance(target, str) else getattr(target, "js", target)
     if not isinstance(element, JsProxy):
         if callable(target):
-            made: Place = target
-            return made
+            place: Place = target
+            return place
         raise StateError(f"There is no element {target!r} in this page to put the frame into.")
     return lambda framing: IframeWindow(framing, element)
 

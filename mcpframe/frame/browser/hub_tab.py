@@ -176,8 +176,8 @@ class _LocalTexts:
 
 def _get(storage: str, key: str) -> str | None:
     with suppress(JsException, AttributeError):  # a sandbox has no storage
-        found = getattr(js, storage).getItem(key)
-        return found if isinstance(found, str) else None
+        item = getattr(js, storage).getItem(key)
+        return item if isinstance(item, str) else None
     return None
 
 

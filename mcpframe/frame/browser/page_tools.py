@@ -41,9 +41,9 @@ class PageTools:
     async def list(self) -> Sequence[tuple[Mapping[str, Any], Any]]:
         """Return the definition of each tool, and the function that runs it. Raises `Rejected`."""
         asked = js_object({"fromOrigins": self._origins} if self._origins else {})
-        found = await settled(context(), "getTools", asked)
+        tools = await settled(context(), "getTools", asked)
         try:
-            return [(_definition(tool), tool) for tool in found]
+            return [(_definition(tool), tool) for tool in tools]
         except (JsException, AttributeError, TypeError) as error:
             raise Rejected("TypeError", f"getTools has not returned a list of tools: {error}") from None
 
@@ -119,7 +119,7 @@ def _text(answer: Any) -> str | None:
 def _definition(tool: Any) -> Mapping[str, Any]:
     """Return the members of a tool by name, without its window."""
     names = ("name", "title", "description", "inputSchema", "annotations", "origin")
-    found: dict[str, Any] = {}
+    definition: dict[str, Any] = {}
     for name in names:
         try:
             text = _stringify(getattr(tool, name, None))
@@ -127,5 +127,5 @@ def _definition(tool: Any) -> Mapping[str, Any]:
         except (JsException, MessageError):
             continue
         if value is not None:
-            found[name] = value
-    return found
+            definition[name] = value
+    return definition

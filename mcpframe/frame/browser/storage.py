@@ -52,10 +52,10 @@ class LocalStorage:
     def get(self, key: str) -> str | None:
         """Return a text. Raises `StorageError` if the browser refuses."""
         try:
-            found: str | None = self._storage.getItem(key)
+            text: str | None = self._storage.getItem(key)
         except JsException as error:
             raise _error(error) from None
-        return found if isinstance(found, str) else None
+        return text if isinstance(text, str) else None
 
     def delete(self, key: str) -> None:
         """Forget a text. Raises `StorageError` if the browser refuses."""
@@ -66,8 +66,8 @@ class LocalStorage:
 
     def names(self) -> list[str]:
         """Return all keys of this origin, of all sessions and of other programs."""
-        found = [self._storage.key(number) for number in range(self._storage.length)]
-        return [name for name in found if isinstance(name, str)]  # another page may have deleted a key meanwhile
+        keys = [self._storage.key(number) for number in range(self._storage.length)]
+        return [name for name in keys if isinstance(name, str)]  # another page may have deleted a key meanwhile
 
 
 class Database:
@@ -75,12 +75,12 @@ class Database:
 
     async def get(self, session_id: str, key: str) -> Record | None:
         """Return a record."""
-        found = await self._run("readonly", lambda store: store.get(to_js([session_id, key])))
-        if found is None or isinstance(found, str):
-            return found
-        if not hasattr(found, "to_bytes"):
+        record = await self._run("readonly", lambda store: store.get(to_js([session_id, key])))
+        if record is None or isinstance(record, str):
+            return record
+        if not hasattr(record, "to_bytes"):
             return None  # undefined
-        data: bytes = found.to_bytes()
+        data: bytes = record.to_bytes()
         return data
 
     async def set(self, session_id: str, key: str, record: Record) -> None:
@@ -94,8 +94,8 @@ class Database:
 
     async def keys(self, session_id: str) -> list[str]:
         """Return the keys of a session."""
-        found = await self._run("readonly", lambda store: store.getAllKeys(_range(session_id)))
-        return [str(key) for _, key in found.to_py()]
+        pairs = await self._run("readonly", lambda store: store.getAllKeys(_range(session_id)))
+        return [str(key) for _, key in pairs.to_py()]
 
     async def clear(self, session_id: str) -> None:
         """Forget the records of a session."""

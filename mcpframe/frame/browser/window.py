@@ -62,10 +62,10 @@ class PeerWindow:
         if inbox is None:
             return Inbox()
         inbound = self._reader()
-        found = inbox.take()
-        events = tuple(inbound(event) for event in found.events)
-        replies = tuple(map(str, found.replies))
-        return Inbox(events, int(found.dropped), bool(found.called), replies, bool(found.refused))
+        taken = inbox.take()
+        events = tuple(inbound(event) for event in taken.events)
+        replies = tuple(map(str, taken.replies))
+        return Inbox(events, int(taken.dropped), bool(taken.called), replies, bool(taken.refused))
 
     def _reader(self) -> Callable[[Any], Inbound]:
         """Return a function that turns a message event into an `Inbound`."""

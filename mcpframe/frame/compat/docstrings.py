@@ -68,11 +68,11 @@ class Restorer(MetaPathFinder):
 
     def getdoc(self, object: Any) -> str | None:  # noqa: A002  as in `inspect`
         """Return the documentation of an object: see `inspect.getdoc`."""
-        found = _getdoc(object)
-        if found is None and self._docstrings is None and _is_of_a_library(object):
+        doc = _getdoc(object)
+        if doc is None and self._docstrings is None and _is_of_a_library(object):
             self.restore()
-            found = _getdoc(object)
-        return found
+            doc = _getdoc(object)
+        return doc
 
     def restore(self) -> None:
         """Set the docstrings of all modules that are imported; later ones get theirs as they are imported."""
@@ -101,17 +101,17 @@ def _is_of_a_library(object: Any) -> bool:  # noqa: A002
 
 def _named(module: ModuleType, name: str) -> list[Any]:
     """Return the object of this qualified name, and the functions in it if it wraps one; nothing if it is another."""
-    found: list[Any] = [module]
+    objects: list[Any] = [module]
     for part in name.split(".") if name else ():
-        owner = found[0]
+        owner = objects[0]
         is_private = part.startswith("__") and not part.endswith("__")
         key = f"_{getattr(owner, '__name__', '').lstrip('_')}{part}" if is_private else part
-        found = [getattr(owner, "__dict__", {}).get(key)]
-    while inner := next(filter(None, (_attribute(found[-1], each) for each in _INNER)), None):
-        found.append(inner)
-    last = found[-1]
+        objects = [getattr(owner, "__dict__", {}).get(key)]
+    while inner := next(filter(None, (_attribute(objects[-1], each) for each in _INNER)), None):
+        objects.append(inner)
+    last = objects[-1]
     its = last.__code__.co_qualname if isinstance(last, FunctionType) else getattr(last, "__qualname__", None)
-    return found if last is module or its == name else []
+    return objects if last is module or its == name else []
 
 
 _INNER = ("__wrapped__", "__func__", "fget", "func")

@@ -66,9 +66,9 @@ class PlaceholderModule(ModuleType):
             f"{package!r} is not part of the bundle. {self._hint}",
         }
         # Derived from Exception, as an `except` clause requires.
-        made = _PlaceholderType(name, (Exception,), namespace)
-        setattr(self, name, made)
-        return made
+        placeholder = _PlaceholderType(name, (Exception,), namespace)
+        setattr(self, name, placeholder)
+        return placeholder
 
 
 class PlaceholderFinder(MetaPathFinder, Loader):

@@ -38,8 +38,8 @@ def accept_spellings() -> None:
 
     @wraps(matches)
     def match(self: Any, uri: str) -> Any:
-        found = matches(self, uri)
-        return matches(_with_encoded_uri(self), encoded(uri)) if found is None else found
+        parameters = matches(self, uri)
+        return matches(_with_encoded_uri(self), encoded(uri)) if parameters is None else parameters
 
     manager.get_resource, template.matches = get, match
 

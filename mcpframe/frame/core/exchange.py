@@ -54,10 +54,10 @@ class Exchange:
 
     def tick(self, now: float) -> list[Output]:
         """Send the peer a `ping`, or report that it is unresponsive, once that is due."""
-        found = self._alive.tick(now, waits=self._asked_by_us.due)
-        if isinstance(found, Unresponsive):
-            return [found]
-        return [] if found is None else self._say(found)
+        due = self._alive.tick(now, waits=self._asked_by_us.due)
+        if isinstance(due, Unresponsive):
+            return [due]
+        return [] if due is None else self._say(due)
 
     def heard(self, now: float) -> list[Unresponsive]:
         """Note that the peer has sent something; return the event if it responds again."""

@@ -93,10 +93,10 @@ def sketch(text: str, members: Collection[str], body: str | None = None) -> dict
     Returns:
         The members found; None in place of an array or an object, except for `body`.
     """
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     with suppress(_Broken):
-        _read_members(text, members, body, found)
-    return found
+        _read_members(text, members, body, values)
+    return values
 
 
 def outline_of_ends(head: str, tail: str) -> Outline:

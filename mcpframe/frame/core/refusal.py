@@ -47,15 +47,15 @@ class StrangeOrigins:
             allowed: The allow-list.
             is_pinned: Whether the peer's origin is known: then nobody else is told anything.
         """
-        told: list[Output] = []
+        answers: list[Output] = []
         if self.tells and not is_pinned:
             self.tells = False
-            told = [refusal_for(origin)]
+            answers = [refusal_for(origin)]
         if origin in self._reported or len(self._reported) >= _MOST_REPORTED:
-            return told
+            return answers
         self._reported.add(origin)
         error = UnexpectedOrigin(f"A page of {origin} is not heard; allowed: {', '.join(dict.fromkeys(allowed))}.")
-        return [*told, Refused(error, origin)]
+        return [*answers, Refused(error, origin)]
 
 
 def refusal_for(origin: str) -> Send:

@@ -89,14 +89,14 @@ class ViewPolicy:
         refused: list[str] = []
         for kind in DOMAINS:
             declared = csp.get(kind) if isinstance(csp, Mapping) else None
-            found: dict[str, None] = {}
+            domains: dict[str, None] = {}
             for number, text in enumerate(declared if isinstance(declared, list | tuple) else ()):
                 domain = parse_domain(text)
                 if domain is None or number >= MOST_DOMAINS or not allow(kind, domain):
                     refused.append(f"{kind}: {str(text)[:200]}")
                 else:
-                    found[domain] = None
-            lists[kind] = tuple(found)
+                    domains[domain] = None
+            lists[kind] = tuple(domains)
         border, domain = given.get("prefersBorder"), given.get("domain")
         return cls(
             connect=lists["connectDomains"],
@@ -124,16 +124,16 @@ def parse_domain(text: Any) -> str | None:
             `api.example.com`, which stands for https. A path is allowed. `*`, `https:` and `data:` are not domains,
             nor is a wildcard under a public suffix, such as `https://*.co.uk` or `https://*.github.io`.
     """
-    found = _DOMAIN.fullmatch(text) if isinstance(text, str) and len(text) <= 300 else None
-    if found is None:
+    match = _DOMAIN.fullmatch(text) if isinstance(text, str) and len(text) <= 300 else None
+    if match is None:
         return None
-    host, port = found["host"].lower(), found["port"]
-    if found["wild"] and is_public_suffix(host):
+    host, port = match["host"].lower(), match["port"]
+    if match["wild"] and is_public_suffix(host):
         return None
     if port is not None and not 0 < int(port) < 65536:
         return None
-    scheme = (found["scheme"] or "https").lower()
-    return f"{scheme}://{found['wild'] or ''}{host}{f':{port}' if port else ''}{found['path']}"
+    scheme = (match["scheme"] or "https").lower()
+    return f"{scheme}://{match['wild'] or ''}{host}{f':{port}' if port else ''}{match['path']}"
 
 
 def is_public_suffix(host: str) -> bool:
@@ -206,12 +206,12 @@ def parse_link(url: Any) -> str:
     """
     if not isinstance(url, str) or len(url) > LONGEST_LINK:
         raise ValueError("The link must be a text of at most 8,192 characters.")
-    found = _LINK.fullmatch(url)
-    if found is None:
+    match = _LINK.fullmatch(url)
+    if match is None:
         raise ValueError(f"{url[:200]!r} is not a link that a host opens: write an http, https or mailto address.")
     try:
-        start = found["mail"] or parse_address(url)[1]
-        return start.lower() + _NOT_ASCII.sub(lambda text: quote(text[0]), found["rest"])
+        start = match["mail"] or parse_address(url)[1]
+        return start.lower() + _NOT_ASCII.sub(lambda text: quote(text[0]), match["rest"])
     except ValueError as error:
         raise ValueError(f"{url[:200]!r} is not a link that a host opens: {error}") from None
 

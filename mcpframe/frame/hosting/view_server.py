@@ -133,22 +133,22 @@ class ViewServer:
             AppError: if it is not a view, is too large, or is not the one that was requested.
         """
         contents = plain((await self._client.read_resource(uri)).contents)
-        found = next((content for content in contents if content.get("uri") == uri), None)
-        if found is None:
+        view = next((content for content in contents if content.get("uri") == uri), None)
+        if view is None:
             raise AppError(f"The server answered with another resource than {uri}.", "resources/read")
-        if _mime_type(found.get("mimeType")) != MIME_TYPE:
-            reason = f"{uri} is not a view: its type is {found.get('mimeType')!r}, and not {MIME_TYPE!r}."
+        if _mime_type(view.get("mimeType")) != MIME_TYPE:
+            reason = f"{uri} is not a view: its type is {view.get('mimeType')!r}, and not {MIME_TYPE!r}."
             raise AppError(reason, "resources/read")
-        html = found.get("text")
+        html = view.get("text")
         if html is None:
             try:
-                html = base64.b64decode(found.get("blob", ""), validate=True).decode()
+                html = base64.b64decode(view.get("blob", ""), validate=True).decode()
             except ValueError:
                 raise AppError(f"{uri} is not a text in UTF-8.", "resources/read") from None
         if len(html) > LARGEST_VIEW:
             reason = f"{uri} has {len(html):,} characters; a view has at most {LARGEST_VIEW:,}."
             raise AppError(reason, "resources/read")
-        return ViewResource(uri, html, ui_of(found) or await self._listed_ui(uri))
+        return ViewResource(uri, html, ui_of(view) or await self._listed_ui(uri))
 
     async def _listed_ui(self, uri: str) -> Json:
         """Return the `_meta.ui` of the resource's list entry; that of the content itself takes precedence."""

@@ -79,14 +79,14 @@ class Element:
 
     def element(self, selector: str) -> Element:
         """Return the first element in this one that a CSS selector matches. Raises `PageError` if there is none."""
-        found = self.js.querySelector(selector)
-        if not getattr(found, "tagName", None):  # the browser's null is not None
+        node = self.js.querySelector(selector)
+        if not getattr(node, "tagName", None):  # the browser's null is not None
             raise PageError(f"There is no element {selector!r} in the page.")
-        return Element(found, self._page)
+        return Element(node, self._page)
 
     def elements(self, selector: str) -> list[Element]:
         """Return all elements in this one that a CSS selector matches."""
-        return [Element(found, self._page) for found in self.js.querySelectorAll(selector)]
+        return [Element(node, self._page) for node in self.js.querySelectorAll(selector)]
 
     def add(self, tag: str, text: str = "", /, **attributes: str | bool | None) -> Element:
         """Create an element and append it to this one.
@@ -96,13 +96,13 @@ class Element:
             text: its text.
             attributes: its attributes, see `set`; a trailing `_` is dropped, any other `_` becomes `-`.
         """
-        made = Element(self._page.js.createElement(tag), self._page)
+        element = Element(self._page.js.createElement(tag), self._page)
         if text:
-            made.text = text
+            element.text = text
         for name, value in attributes.items():
-            made.set(name.rstrip("_").replace("_", "-"), value)
-        self.js.append(made.js)
-        return made
+            element.set(name.rstrip("_").replace("_", "-"), value)
+        self.js.append(element.js)
+        return element
 
     def clear(self) -> None:
         """Remove all content."""

@@ -85,8 +85,8 @@ def hint(error: BaseException, seconds: float, browser: PageRequests | None) -> 
         return renamed
     for each in _causes(error):
         for rule in _RULES:
-            if found := rule(each):
-                return found
+            if text := rule(each):
+                return text
     requests = [each for each in _chain(error) if _is_failed_request(each)]
     if requests:
         return _request(requests[-1], browser.blocked(seconds), browser.origin())

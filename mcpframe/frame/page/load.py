@@ -114,10 +114,10 @@ class _Bundle:
                 f"{file['url']} of this bundle could not be fetched: {error}. "
                 "Reload the page if its site was published anew meanwhile."
             ) from error
-        found = hashlib.sha256(wheel).hexdigest()
-        if found != file["sha256"]:
+        digest = hashlib.sha256(wheel).hexdigest()
+        if digest != file["sha256"]:
             raise LoadError(
-                f"{file['url']} is not the file this bundle was built with: its SHA-256 is {found}, "
+                f"{file['url']} is not the file this bundle was built with: its SHA-256 is {digest}, "
                 f"not {file['sha256']}. Upload the whole bundle again."
             )
         return wheel

@@ -66,10 +66,10 @@ def converted(value: Any, fits: Callable[[Any], bool] = lambda _: True) -> Any:
     if isinstance(value, Path):
         return file_content(value)
     walk = _Walk()
-    found = _converted(value, walk)
-    if walk.not_finite and not fits(found.data if isinstance(found, Result) else found):
+    result = _converted(value, walk)
+    if walk.not_finite and not fits(result.data if isinstance(result, Result) else result):
         raise ValueError(_no_json(value))
-    return found
+    return result
 
 
 def _converted(value: Any, walk: _Walk) -> Any:
@@ -78,10 +78,10 @@ def _converted(value: Any, walk: _Walk) -> Any:
         content = bool(walk.blocks) or any(isinstance(item, Block | Described) for item in items)
         shown = [part for item in items for part in _shown(item)]
         return [*shown, *walk.blocks] if content else _same(value, items)
-    found = walk.step(value)
-    if isinstance(found, Described):
-        return Result([found.text, *found.links], found.data)
-    return as_result(found, walk.blocks) if walk.blocks else found
+    data = walk.step(value)
+    if isinstance(data, Described):
+        return Result([data.text, *data.links], data.data)
+    return as_result(data, walk.blocks) if walk.blocks else data
 
 
 def _shown(item: Any) -> list[Any]:
@@ -105,11 +105,11 @@ def as_resource(value: Any) -> Any:
     """
     if isinstance(value, str | bytes) or type(value).__module__.partition(".")[0] in _SDKS:
         return value
-    found = converted(value)
-    if isinstance(found, Block):
-        return found.data
-    data = found.data if isinstance(found, Result) else found
-    blocks = found.content[1:] if isinstance(found, Result) else found if isinstance(found, list) else ()
+    result = converted(value)
+    if isinstance(result, Block):
+        return result.data
+    data = result.data if isinstance(result, Result) else result
+    blocks = result.content[1:] if isinstance(result, Result) else result if isinstance(result, list) else ()
     if any(isinstance(each, Block) for each in blocks):
         raise TypeError("A resource is one text or file: return a picture or a file by itself.")
     return data if isinstance(data, str) else to_json(data, indent=2, fallback=str).decode()
@@ -157,14 +157,14 @@ class _Walk:
         return self.step(found) if isinstance(found, float | int) else found
 
     def _data(self, value: Any) -> Any:
-        found = self.step(value)
-        if isinstance(found, Block):
-            self.blocks += found.noted
-            return f"{found.kind}, in the content of this result"
-        if isinstance(found, Described):
-            self.blocks += found.links
-            return found.data if found.inner is None else found.inner
-        return found
+        shown = self.step(value)
+        if isinstance(shown, Block):
+            self.blocks += shown.noted
+            return f"{shown.kind}, in the content of this result"
+        if isinstance(shown, Described):
+            self.blocks += shown.links
+            return shown.data if shown.inner is None else shown.inner
+        return shown
 
 
 def _same(before: Any, after: Any) -> Any:

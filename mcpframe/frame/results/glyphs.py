@@ -56,10 +56,10 @@ def _add_fonts(figure: Any, missing: Iterable[str]) -> bool:
 
     left, families = set(missing), []
     for path in _fonts():
-        if found := {character for character in left if _has(path, character)}:
+        if covered := {character for character in left if _has(path, character)}:
             fontManager.addfont(path)
             families.append(FontProperties(fname=path).get_name())
-            left -= found
+            left -= covered
         if not left:
             break
     if families:
@@ -71,13 +71,13 @@ def _add_fonts(figure: Any, missing: Iterable[str]) -> bool:
 @cache
 def _fonts() -> tuple[str, ...]:
     """Return the paths of all fonts beside modules, the author's first."""
-    found: list[str] = []
+    ordered: list[str] = []
     for folder in dict.fromkeys(sys.path):
         if not folder.endswith("/std"):  # a page's standard library
             paths = [f"{at}/{name}" for at, _, names in os.walk(folder) for name in names]
             fonts = [path for path in paths if path.lower().endswith(_ENDINGS)]
-            found += sorted(fonts, key=lambda path: ("regular" not in path.lower(), path))
-    return tuple(found)
+            ordered += sorted(fonts, key=lambda path: ("regular" not in path.lower(), path))
+    return tuple(ordered)
 
 
 def _has(path: str, character: str) -> bool:

@@ -20,15 +20,15 @@ def html_of(value: object) -> str:
         PageError: It has no such form, or is too large.
     """
     try:
-        found = converted(value)
+        result = converted(value)
     except (TypeError, ValueError) as error:
         raise PageError(f"This cannot be shown: {error} {_ADVICE}") from error
-    if isinstance(found, Block) and found.fields["type"] == "image":
-        note = f"<p>{escape(found.note)}</p>" if found.note else ""
-        return f'<img alt="" src="data:{found.kind};base64,{found.fields["data"]}">{note}'
-    if isinstance(found, Result) and "columns" in found.data:
-        return table_html(found.data["columns"], found.data["rows"], found.data["left_out"] or "")
-    if isinstance(found, Result) and isinstance(text := found.content[0], str):
+    if isinstance(result, Block) and result.fields["type"] == "image":
+        note = f"<p>{escape(result.note)}</p>" if result.note else ""
+        return f'<img alt="" src="data:{result.kind};base64,{result.fields["data"]}">{note}'
+    if isinstance(result, Result) and "columns" in result.data:
+        return table_html(result.data["columns"], result.data["rows"], result.data["left_out"] or "")
+    if isinstance(result, Result) and isinstance(text := result.content[0], str):
         return f"<pre>{escape(text)}</pre>"
     raise PageError(f"An object of type {type(value).__name__} cannot be shown. {_ADVICE}")
 

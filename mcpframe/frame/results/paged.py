@@ -162,8 +162,8 @@ class PagedArray(Paged):
         stop = min(offset + min(limit or KEPT_PAGE_ROWS * 10, KEPT_PAGE_ROWS * 10), self.length)
 
         def part(stop: int) -> Mapping[str, Any]:
-            found = self.value.flat[offset:stop]  # of nanoseconds, `tolist` makes integers
-            values = (found.astype(str) if found.dtype.kind == "M" else found).tolist()
+            items = self.value.flat[offset:stop]  # of nanoseconds, `tolist` makes integers
+            values = (items.astype(str) if items.dtype.kind == "M" else items).tolist()
             return {"shape": self.shape, "dtype": str(self.value.dtype), "values": [_cell(each) for each in values]}
 
         return self._json_excerpt(offset, stop, address, part, "value")
@@ -196,10 +196,10 @@ class PagedFile(Paged):
         import mimetypes  # late: as in `content`
 
         guessed, encoding = mimetypes.guess_type(name)
-        found = media_type(self._bytes(0, 32))
-        if guessed and encoding is None and found in (None, "application/zip"):  # the container of a workbook
-            found = guessed
-        self.media_type = found or _BYTES
+        kind = media_type(self._bytes(0, 32))
+        if guessed and encoding is None and kind in (None, "application/zip"):  # the container of a workbook
+            kind = guessed
+        self.media_type = kind or _BYTES
 
     def excerpt(self, offset: int, limit: int | None, address: Callable[[int], str]) -> Excerpt:
         """Return some bytes: those of a whole file that is small enough for a result."""

@@ -121,18 +121,18 @@ def _with_conversion(function: Callable[..., Any], send: Callable[[Result], Any]
         return True
 
     def sent(value: Any) -> Any:
-        found = converted(value, fits)
-        if found is None and value is not None:  # a number without a JSON form
-            found = None if after is not _NONE else "null"
-        if undeclared and isinstance(found, dict):
-            found = as_result(found)
-        if isinstance(found, Result):
-            return send(found) if _is_object(after) else _content_of(found)
-        if isinstance(found, Block) and found.note:
-            found = found.noted
-        if isinstance(found, list):
-            return [_block(item) if isinstance(item, Block) else item for item in found]
-        return _block(found) if isinstance(found, Block) else found
+        result = converted(value, fits)
+        if result is None and value is not None:  # a number without a JSON form
+            result = None if after is not _NONE else "null"
+        if undeclared and isinstance(result, dict):
+            result = as_result(result)
+        if isinstance(result, Result):
+            return send(result) if _is_object(after) else _content_of(result)
+        if isinstance(result, Block) and result.note:
+            result = result.noted
+        if isinstance(result, list):
+            return [_block(item) if isinstance(item, Block) else item for item in result]
+        return _block(result) if isinstance(result, Block) else result
 
     call = _then(function, sent)
     call.__signature__ = signature.replace(return_annotation=after)  # type: ignore[attr-defined]

@@ -126,11 +126,11 @@ def cannot_ask(method: str) -> MCPError:
 
 def _required(request: types.ServerRequest) -> tuple[types.ClientCapabilities | None, str]:
     if isinstance(request, types.ElicitRequest):
-        wanted = types.ElicitationCapability()
+        elicitation = types.ElicitationCapability()
         if _is_address(request):
-            wanted.url = types.UrlElicitationCapability()
+            elicitation.url = types.UrlElicitationCapability()
         name = "elicitation.url" if _is_address(request) else "elicitation"
-        return types.ClientCapabilities(elicitation=wanted), name
+        return types.ClientCapabilities(elicitation=elicitation), name
     if isinstance(request, types.CreateMessageRequest):
         return types.ClientCapabilities(sampling=types.SamplingCapability()), "sampling"
     if isinstance(request, types.ListRootsRequest):

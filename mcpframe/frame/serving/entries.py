@@ -51,12 +51,12 @@ def find(entry: str, instead: Callable[[ModuleType], str]) -> Any:
             f"The entry {entry!r}: importing {module_name!r} needs {missing!r}, which is not installed. "
             f"{hints.missing_module(missing)}"
         ) from error
-    found: object = module
+    target: object = module
     for part in path.split("."):
-        if not hasattr(found, part):
+        if not hasattr(target, part):
             raise EntryError(f"The entry {entry!r}: {module_name!r} has no {path!r}; {instead(module)}.")
-        found = getattr(found, part)
-    return found
+        target = getattr(target, part)
+    return target
 
 
 def is_factory(entry: str) -> bool:
@@ -93,8 +93,8 @@ async def call_factory(entry: str, factory: Any) -> Any:
             f"The entry {entry!r} is called without arguments, but needs {', '.join(required)}: "
             "name a function without parameters that passes them."
         )
-    made = factory()
-    return await made if inspect.isawaitable(made) else made
+    server = factory()
+    return await server if inspect.isawaitable(server) else server
 
 
 def load_server(entry: str, is_server: Callable[[object], bool], kinds: str) -> Any:
@@ -117,10 +117,10 @@ async def open_server(entry: str, is_server: Callable[[object], bool], kinds: st
     Raises:
         EntryError: see `load_server` and `call_factory`.
     """
-    found = _found(entry, is_server)
+    server = _found(entry, is_server)
     if is_factory(entry):
-        found = await call_factory(entry, found)
-    return _checked(entry, found, is_server, kinds)
+        server = await call_factory(entry, server)
+    return _checked(entry, server, is_server, kinds)
 
 
 def _found(entry: str, is_server: Callable[[object], bool]) -> Any:
@@ -146,10 +146,10 @@ def load_main(entry: str) -> Callable[[Page], Awaitable[None]]:
     Raises:
         EntryError: see `find`; or if it names no async function.
     """
-    found: Callable[[Page], Awaitable[None]] = find(entry, lambda _: "write `async def main(page): ...` in it")
-    if not inspect.iscoroutinefunction(found):
+    main: Callable[[Page], Awaitable[None]] = find(entry, lambda _: "write `async def main(page): ...` in it")
+    if not inspect.iscoroutinefunction(main):
         raise EntryError(
-            f"The entry {entry!r} is of type {type(found).__name__}; that of a page has to be an async function: "
+            f"The entry {entry!r} is of type {type(main).__name__}; that of a page has to be an async function: "
             "async def main(page): ..."
         )
-    return found
+    return main

@@ -34,8 +34,8 @@ def inlined_tool(tool: Tool) -> Tool:
     changed = {}
     for name in ("input_schema", "output_schema"):
         schema = getattr(tool, name)
-        if isinstance(schema, dict) and (found := inlined(schema)) is not schema:
-            changed[name] = found
+        if isinstance(schema, dict) and (without := inlined(schema)) is not schema:
+            changed[name] = without
     return tool.model_copy(update=changed) if changed else tool
 
 
@@ -49,7 +49,7 @@ def inlined(schema: dict[str, Any]) -> dict[str, Any]:
     if not work.definitions:
         return schema
     try:
-        found: dict[str, Any] = work.resolved(schema, ())
+        result: dict[str, Any] = work.resolved(schema, ())
         kept: dict[str, Any] = {}
         while missing := work.needed - kept.keys():
             for path in sorted(missing):
@@ -58,8 +58,8 @@ def inlined(schema: dict[str, Any]) -> dict[str, Any]:
         return schema
     for path, definition in sorted(kept.items()):
         _, section, name = path.split("/", 2)
-        found.setdefault(section, {})[_unescaped(name)] = definition
-    return found
+        result.setdefault(section, {})[_unescaped(name)] = definition
+    return result
 
 
 class _Inlining:

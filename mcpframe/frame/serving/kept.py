@@ -139,12 +139,13 @@ class Kept(Generic[T]):
         if isinstance(self._pages, PagedTable):
             return browsed(self.shape[0], self._pages.rows)
         if isinstance(self._pages, PagedFile | PagedText):
-            found = self.excerpt(0)
-            kind = media_type(found.content) if isinstance(found.content, bytes) else None
-            if found.end is not None or not isinstance(found.content, bytes) or not (kind or "").startswith("image/"):
-                text = found.content if isinstance(found.content, str) else self.facts
+            excerpt = self.excerpt(0)
+            content = excerpt.content
+            kind = media_type(content) if isinstance(content, bytes) else None
+            if excerpt.end is not None or not isinstance(content, bytes) or not (kind or "").startswith("image/"):
+                text = content if isinstance(content, str) else self.facts
                 return f"<pre>{escape(text)}</pre>", None
-            return html_of(found.content), None
+            return html_of(content), None
         return html_of(self.value), None
 
     def __mcpframe_described__(self) -> Described:
@@ -159,8 +160,8 @@ class Kept(Generic[T]):
             "summary": self.summary,
             "rows": None if included is None else included.rows,
         }
-        told = f"{self.handle}: {self.facts}. It stays with the server: other tools take this handle."
-        parts = [told, self.summary, "" if included is None else _text_of(included)]
+        sentence = f"{self.handle}: {self.facts}. It stays with the server: other tools take this handle."
+        parts = [sentence, self.summary, "" if included is None else _text_of(included)]
         link = {
             "type": "resource_link",
             "uri": self.uri,
@@ -177,16 +178,16 @@ class Kept(Generic[T]):
             return None
         if self.shape[1] > len(self._pages.columns):
             return None
-        found = self.rows()
-        return found if len(_text_of(found)) <= _MOST_INLINE else None
+        rows = self.rows()
+        return rows if len(_text_of(rows)) <= _MOST_INLINE else None
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> core_schema.CoreSchema:
-        [wanted] = get_args(source) or [Any]
+        [its_type] = get_args(source) or [Any]
 
         def taken(given: object) -> Kept[Any]:
             try:
-                return given if isinstance(given, Kept) else _taken(given, wanted)
+                return given if isinstance(given, Kept) else _taken(given, its_type)
             except KeptError as error:
                 raise PydanticCustomError("kept", "{reason}", {"reason": str(error)}) from None
 
@@ -194,13 +195,13 @@ class Kept(Generic[T]):
             taken,
             json_schema_input_schema=core_schema.str_schema(),
             serialization=core_schema.plain_serializer_function_ser_schema(lambda kept: kept.handle),
-            metadata={"mcpframe_wanted": _name_of(wanted)},
+            metadata={"mcpframe_wanted": _name_of(its_type)},
         )
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: core_schema.CoreSchema, handler: Any) -> dict[str, Any]:
-        wanted = (schema.get("metadata") or {}).get("mcpframe_wanted", "")
-        about = f"The handle of a kept {wanted}".rstrip() + ", from the result of a tool of this server"
+        type_name = (schema.get("metadata") or {}).get("mcpframe_wanted", "")
+        about = f"The handle of a kept {type_name}".rstrip() + ", from the result of a tool of this server"
         return {"type": "string", "description": about}
 
 
@@ -317,8 +318,8 @@ def read(uri: str) -> tuple[Excerpt, dict[str, Any]]:
     if numbers["limit"] == 0:
         raise KeptError("The limit is 0: ask for at least one.")
     offset = numbers["offset"] or 0
-    found = item.excerpt(offset, numbers["limit"])
-    return found, item.page_meta(offset, found.end)
+    excerpt = item.excerpt(offset, numbers["limit"])
+    return excerpt, item.page_meta(offset, excerpt.end)
 
 
 def _store() -> Store:

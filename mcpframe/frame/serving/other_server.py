@@ -45,10 +45,10 @@ def _kinds() -> str:
     return _OF_MCP_1 if major() == 1 else _OF_MCP_2
 
 
-def is_server(found: object) -> bool:
+def is_server(target: object) -> bool:
     """Return whether an object is a server of an installed SDK."""
-    found = unwrapped(found)
-    return is_of_fastmcp(found) or isinstance(found, tuple(_classes()))
+    target = unwrapped(target)
+    return is_of_fastmcp(target) or isinstance(target, tuple(_classes()))
 
 
 def _classes() -> list[type]:

@@ -146,12 +146,12 @@ class FrameServer(Framed, MCPServer[LifespanT]):
         if kept is None or not str(uri).startswith(kept.ADDRESS):
             return await super().read_resource(uri, context)
         try:
-            found, meta = kept.read(str(uri))
+            excerpt, meta = kept.read(str(uri))
         except KeptError as error:
             raise ResourceNotFoundError(str(error)) from None
         except (TypeError, ValueError) as error:  # a figure that cannot be drawn
             raise ResourceError(str(error)) from error
-        return [ReadResourceContents(content=found.content, mime_type=found.media_type, meta=meta)]
+        return [ReadResourceContents(content=excerpt.content, mime_type=excerpt.media_type, meta=meta)]
 
     async def resource_updated(self, uri: str) -> None:
         """Notify the subscribers of a resource of a change, also outside of any request.

@@ -22,11 +22,11 @@ def server_module(program: str = "", target: object = None) -> ServerModule:
         target: The object, if it is known.
     """
     if isinstance(target, Framed) and target.served_by:
-        found = import_module(target.served_by)
+        module = import_module(target.served_by)
     elif program:
-        found = import_module("mcpframe.frame.serving.console")
+        module = import_module("mcpframe.frame.serving.console")
     elif sdk.major() == 1 or (sdk.has_fastmcp() if target is None else sdk.is_of_fastmcp(unwrapped(target))):
-        found = import_module("mcpframe.frame.serving.other_server")
+        module = import_module("mcpframe.frame.serving.other_server")
     else:
-        found = import_module("mcpframe.frame.serving.server")
-    return cast("ServerModule", found)
+        module = import_module("mcpframe.frame.serving.server")
+    return cast("ServerModule", module)

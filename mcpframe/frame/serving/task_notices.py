@@ -41,8 +41,8 @@ def listened_tasks(params: Mapping[str, Any] | None) -> list[str] | None:
     Raises:
         MCPError: The list is of another form.
     """
-    wanted = (params or {}).get("notifications")
-    ids = wanted.get(_FILTER) if isinstance(wanted, Mapping) else None
+    notifications = (params or {}).get("notifications")
+    ids = notifications.get(_FILTER) if isinstance(notifications, Mapping) else None
     if ids is None:
         return None
     if not isinstance(ids, list) or not all(isinstance(each, str) for each in ids):

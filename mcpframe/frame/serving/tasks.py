@@ -119,8 +119,8 @@ class Tasks(Extension):
             return await call_next(ctx)
         require_client_extension(ctx, self.identifier)
         user = self.caller_of(ctx).user
-        found = {id_: task for id_ in ids if (task := self._kept.find(id_, user)) is not None}
-        return await telling(ctx, call_next, list(found.values()))
+        tasks = {id_: task for id_ in ids if (task := self._kept.find(id_, user)) is not None}
+        return await telling(ctx, call_next, list(tasks.values()))
 
     def caller_of(self, ctx: ServerRequestContext[Any, Any]) -> Named:
         """Return the user of a request: a task answers its own one only."""

@@ -49,8 +49,8 @@ def can_be_asked(types: Any, session: Any) -> bool:
         types: the SDK's module of types.
         session: the session with the client.
     """
-    wanted = types.ClientCapabilities(elicitation=types.ElicitationCapability())
-    return bool(session.check_client_capability(wanted))
+    needed = types.ClientCapabilities(elicitation=types.ElicitationCapability())
+    return bool(session.check_client_capability(needed))
 
 
 def check_can_ask(types: Any, session: Any) -> None:

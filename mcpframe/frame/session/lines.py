@@ -316,12 +316,12 @@ class _Conversation:
     async def _said_no_json(self, line: str, error: Exception) -> None:
         """Answer whoever waits for a line that is not JSON, such as one with `NaN`, which Python's `json` writes."""
         log.warning(_NO_MESSAGE, line)
-        found = outline(line)
-        if found.kind == "request":
-            refused = jsonrpc.error_response(found.id, jsonrpc.PARSE_ERROR, f"The request is not JSON: {error}")
+        head = outline(line)
+        if head.kind == "request":
+            refused = jsonrpc.error_response(head.id, jsonrpc.PARSE_ERROR, f"The request is not JSON: {error}")
             self.files.stdin.put(payload.encode(refused))
-        elif found.kind == "response" and self._answered(jsonrpc.usable_id(found.id)):
-            await self._answer_error(found.id, jsonrpc.INTERNAL_ERROR, f"The server's answer is not JSON: {error}")
+        elif head.kind == "response" and self._answered(jsonrpc.usable_id(head.id)):
+            await self._answer_error(head.id, jsonrpc.INTERNAL_ERROR, f"The server's answer is not JSON: {error}")
 
     def _note_capabilities(self, answer: dict[str, Any]) -> None:
         """Record the program's capabilities, and add the frame's to the answer."""

@@ -131,15 +131,15 @@ class KeptFiles:
 
     async def _save(self) -> None:
         now = time.time_ns()
-        found = dict(self._look())
-        size = sum(max(state[0], 0) for state in found.values())
-        if size > self._most_bytes or len(found) > self._most_files:
+        states = dict(self._look())
+        size = sum(max(state[0], 0) for state in states.values())
+        if size > self._most_bytes or len(states) > self._most_files:
             raise QuotaError(
-                f"{self._named()}: {len(found):,} files with {size:,} bytes together are too many to keep; the limits "
+                f"{self._named()}: {len(states):,} files with {size:,} bytes together are too many to keep; the limits "
                 f"are {self._most_files:,} files and {self._most_bytes:,} bytes. Nothing was stored: delete some, or "
                 "narrow persist in [tool.mcpframe]."
             )
-        for path, state in found.items():
+        for path, state in states.items():
             if self._stored.get(path) == state:
                 continue
             if state == _FOLDER:
@@ -149,7 +149,7 @@ class KeptFiles:
                     content = file.read()
                 await self._storage.set(self._key(path), _encoded(state[1], content))
             self._stored[path] = None if now - state[1] < _UNSURE and state != _FOLDER else state
-        for path in self._stored.keys() - found.keys():
+        for path in self._stored.keys() - states.keys():
             for key in (self._key(path), self._key(path) + "/"):
                 await self._storage.delete(key)
             del self._stored[path]

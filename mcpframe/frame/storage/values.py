@@ -261,13 +261,13 @@ def _is_deeper(value: Any, limit: int) -> bool:
     """Return whether containers are nested deeper than the limit. Works level by level, without recursion."""
     level = [value]
     for _ in range(limit):
-        found: dict[int, Any] = {}
+        inner: dict[int, Any] = {}
         for item in level:
             if isinstance(item, dict):
-                found.update((id(each), each) for each in item.values())
+                inner.update((id(each), each) for each in item.values())
             elif isinstance(item, list | tuple):
-                found.update((id(each), each) for each in item)
-        level = [item for item in found.values() if isinstance(item, dict | list | tuple)]
+                inner.update((id(each), each) for each in item)
+        level = [item for item in inner.values() if isinstance(item, dict | list | tuple)]
         if not level:
             return False
     return True

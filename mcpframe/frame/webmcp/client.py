@@ -203,11 +203,11 @@ class _ToolServer(WriteStream):
 
     async def _call(self, params: Json) -> Json:
         name = str(params.get("name"))
-        found = (await self.tools()).get(name)
-        if found is None:
+        tool = (await self.tools()).get(name)
+        if tool is None:
             raise AnswerRefused(jsonrpc.INVALID_PARAMS, f"This page's document has no tool {name!r}.")
         try:
-            return result_of(await self._source.run(found[1], params.get("arguments") or {}))
+            return result_of(await self._source.run(tool[1], params.get("arguments") or {}))
         except Rejected as error:
             return failure(f"The tool {name!r} has failed ({error.kind}): {error}")
 
@@ -224,18 +224,18 @@ def _tool(name: str, definition: Json) -> Json:
             schema = payload.parse(schema, **LIMITS)
         except MessageError:
             schema = None
-    made: dict[str, Any] = {"name": name, "inputSchema": {"type": "object"}}
+    tool: dict[str, Any] = {"name": name, "inputSchema": {"type": "object"}}
     if isinstance(schema, Mapping):
-        made["inputSchema"] = {**schema, "type": "object"}
+        tool["inputSchema"] = {**schema, "type": "object"}
     for member in _MEMBERS:
         if isinstance(definition.get(member), str) and definition[member]:
-            made[member] = definition[member]
+            tool[member] = definition[member]
     hints = definition.get("annotations")
     if isinstance(hints, Mapping):
-        made["annotations"] = {key: value for key, value in hints.items() if isinstance(value, bool)}
+        tool["annotations"] = {key: value for key, value in hints.items() if isinstance(value, bool)}
     if isinstance(definition.get("origin"), str):
-        made["_meta"] = {ORIGIN_KEY: definition["origin"]}
-    return made
+        tool["_meta"] = {ORIGIN_KEY: definition["origin"]}
+    return tool
 
 
 def result_of(text: str | None) -> Json:

@@ -146,14 +146,14 @@ def fields_of(schema: Any) -> list[FormField]:
 
 
 def _field(name: str, schema: Any, root: Mapping[str, Any], required: bool) -> FormField:
-    found, nullable = _resolved(schema, root)
-    kind, more = _control(found, root)
-    default = found.get("default", MISSING)
+    resolved, nullable = _resolved(schema, root)
+    kind, more = _control(resolved, root)
+    default = resolved.get("default", MISSING)
     if kind == "check" and (nullable or not (required or isinstance(default, bool))):
         kind, more = "choice", {"choices": _boolean_choices()}
     own: Mapping[str, Any] = schema if isinstance(schema, Mapping) else {}  # a reference's title names a type
-    hint = " ".join(filter(None, [_text(found.get("description")), _HINTS.get(kind)]))
-    made = FormField(
+    hint = " ".join(filter(None, [_text(resolved.get("description")), _HINTS.get(kind)]))
+    field = FormField(
         name=name,
         label=_text(own.get("title")) or name,
         hint=hint,
@@ -163,33 +163,33 @@ def _field(name: str, schema: Any, root: Mapping[str, Any], required: bool) -> F
         **more,
     )
     if default is not MISSING and default is not None:
-        return replace(made, start=_start(made, default))
-    is_certain = kind == "choice" and required and not nullable and len(made.choices) == 1
-    return replace(made, start=made.choices[0][0]) if is_certain else made
+        return replace(field, start=_start(field, default))
+    is_certain = kind == "choice" and required and not nullable and len(field.choices) == 1
+    return replace(field, start=field.choices[0][0]) if is_certain else field
 
 
 def _resolved(schema: Any, root: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
     """Return a schema without references and options of null at its root, and whether it may be null."""
     nullable = False
-    found: Mapping[str, Any] = schema if isinstance(schema, Mapping) else {}
+    resolved: Mapping[str, Any] = schema if isinstance(schema, Mapping) else {}
     for _ in range(_DEEPEST):
         inner: Any = None
-        options = found.get("anyOf", found.get("oneOf"))
-        if "$ref" in found:
-            inner = resolve_reference(found["$ref"], root)
-        elif isinstance(found.get("allOf"), list) and len(found["allOf"]) == 1:
-            inner = found["allOf"][0]
-        elif isinstance(options, list) and not _constants(found):
+        options = resolved.get("anyOf", resolved.get("oneOf"))
+        if "$ref" in resolved:
+            inner = resolve_reference(resolved["$ref"], root)
+        elif isinstance(resolved.get("allOf"), list) and len(resolved["allOf"]) == 1:
+            inner = resolved["allOf"][0]
+        elif isinstance(options, list) and not _constants(resolved):
             others = [each for each in options if not (isinstance(each, Mapping) and each.get("type") == "null")]
             if len(others) < len(options) and len(others) == 1:
                 nullable, inner = True, others[0]
         if not isinstance(inner, Mapping):
             break
-        found = {**inner, **{key: found[key] for key in _OF_THE_PLACE if key in found}}
-    kinds = found.get("type")
+        resolved = {**inner, **{key: resolved[key] for key in _OF_THE_PLACE if key in resolved}}
+    kinds = resolved.get("type")
     if isinstance(kinds, list) and "null" in kinds and len(kinds) == 2:
-        found, nullable = {**found, "type": next(each for each in kinds if each != "null")}, True
-    return found, nullable or (isinstance(found.get("enum"), list) and None in found["enum"])
+        resolved, nullable = {**resolved, "type": next(each for each in kinds if each != "null")}, True
+    return resolved, nullable or (isinstance(resolved.get("enum"), list) and None in resolved["enum"])
 
 
 def _constants(schema: Mapping[str, Any]) -> list[tuple[Any, str]]:

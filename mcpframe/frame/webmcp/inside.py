@@ -64,16 +64,16 @@ class InsideClient(WriteStream):
 
     async def tools(self) -> list[Json]:
         """Return the server's tools. Raises `CallFailed`."""
-        found: list[Json] = []
+        tools: list[Json] = []
         pages = Paging()
-        while pages.more and len(found) < LISTED_TOOLS:
+        while pages.more and len(tools) < LISTED_TOOLS:
             result = await self.request("tools/list", pages.params)
             page = result.get("tools")
             if not isinstance(page, list):
                 break
-            found += [tool for tool in page if isinstance(tool, Mapping)]
+            tools += [tool for tool in page if isinstance(tool, Mapping)]
             pages.follow(result.get("nextCursor"))
-        return found[:LISTED_TOOLS]
+        return tools[:LISTED_TOOLS]
 
     async def call(self, tool: str, schema: Json, arguments: Any) -> Json:
         """Return the result of a tool's call; a failure, or arguments that cannot be right, are a result, too.

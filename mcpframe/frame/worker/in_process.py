@@ -42,5 +42,5 @@ def in_process(function: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
 
 def _call(module: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a decorated function, in the process."""
-    found: Any = reduce(getattr, name.split("."), import_module(module))
-    return found.__wrapped__(*args, **kwargs)
+    function: Any = reduce(getattr, name.split("."), import_module(module))
+    return function.__wrapped__(*args, **kwargs)

@@ -31,8 +31,8 @@ def address(domain: str, number: int, uri: str) -> str:
 
 def read_address(text: str) -> tuple[str, int, str] | None:
     """Return the domain, the number of the tab and the address in the page; None if it is not from `address`."""
-    found = _ADDRESS.fullmatch(text)
-    return None if found is None else (found[1], int(found[2]), found[3])
+    match = _ADDRESS.fullmatch(text)
+    return None if match is None else (match[1], int(match[2]), match[3])
 
 
 def addressed(result: Json, domain: str, number: int) -> dict[str, Any]:

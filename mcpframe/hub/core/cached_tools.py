@@ -121,7 +121,7 @@ class DomainToolStorage:
         except Exception:
             log.exception("The stored tools cannot be read: the hub starts without any.")
             return
-        found: dict[str, CachedDomain] = {}
+        domains: dict[str, CachedDomain] = {}
         for key in keys:
             domain = key.removeprefix(PREFIX)
             try:
@@ -132,8 +132,8 @@ class DomainToolStorage:
             if cached is None or not abs(self._clock.wall() - cached.touched) <= limits.CACHE_SECONDS:
                 self._unsaved[domain] = None
             else:
-                found[domain] = cached
-        for domain, cached in sorted(found.items(), key=lambda each: each[1].touched)[-limits.CACHED_DOMAINS :]:
+                domains[domain] = cached
+        for domain, cached in sorted(domains.items(), key=lambda each: each[1].touched)[-limits.CACHED_DOMAINS :]:
             self._domains.setdefault(domain, cached)
 
     async def save(self) -> None:

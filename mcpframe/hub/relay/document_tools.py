@@ -56,9 +56,9 @@ class DocumentTools:
         """Follow the changes of the tools until the document is gone."""
         try:
             while (text := await self._ask("next", self._known)) is not None:
-                found = payload.parse(text, **LIMITS)
-                self._known = found["changes"]
-                if found["there"]:
+                change = payload.parse(text, **LIMITS)
+                self._known = change["changes"]
+                if change["there"]:
                     self._there.set()
                 else:
                     self._there.clear()
@@ -72,14 +72,14 @@ class DocumentTools:
 
     async def list(self) -> Sequence[tuple[Mapping[str, Any], Any]]:
         try:
-            found = await self._outcome("list")
+            listed = await self._outcome("list")
         except HalfGone as error:
             raise Rejected("Error", str(error)) from None
-        if not isinstance(found, list):
+        if not isinstance(listed, list):
             raise Rejected("TypeError", "getTools has not returned a list of tools")
         hidden, seen = self.hidden(), Counter[Any]()
         tools: list[tuple[Mapping[str, Any], Any]] = []
-        for tool in found:
+        for tool in listed:
             name = tool.get("name") if isinstance(tool, dict) else None
             if not isinstance(name, str):
                 continue
@@ -117,13 +117,13 @@ class DocumentTools:
 
     async def _outcome(self, function: str, *arguments: object) -> Any:
         try:
-            found = payload.parse(await self._ask(function, *arguments), **LIMITS)
+            outcome = payload.parse(await self._ask(function, *arguments), **LIMITS)
         except (HalfFailed, MessageError, TypeError) as error:
             raise Rejected("Error", str(error)) from None
-        if not isinstance(found, dict) or "value" not in found:
-            failed = found if isinstance(found, dict) else {}
+        if not isinstance(outcome, dict) or "value" not in outcome:
+            failed = outcome if isinstance(outcome, dict) else {}
             raise Rejected(str(failed.get("kind", "Error")), str(failed.get("message", "")))
-        return found["value"]
+        return outcome["value"]
 
 
 @asynccontextmanager

@@ -55,8 +55,8 @@ class HubTasks(Tasks):
 
     def completed(self, result: HandlerResult, version: str) -> dict[str, Any]:
         """Return a page's result with the members that the SDK drops."""
-        found = super().completed(result, version)
-        return {**found, **result.as_sent} if isinstance(result, PageResult) else found
+        wire = super().completed(result, version)
+        return {**wire, **result.as_sent} if isinstance(result, PageResult) else wire
 
 
 def _of_its_versions(method: MethodBinding) -> RequestHandler:

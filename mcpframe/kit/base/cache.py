@@ -156,9 +156,9 @@ def make_public_folder(folder: Path) -> None:
         WriteError: A folder cannot be created.
     """
     with writing(folder):
-        made = [path for path in (folder, *folder.parents) if not path.exists()]
+        missing = [path for path in (folder, *folder.parents) if not path.exists()]
         folder.mkdir(parents=True, exist_ok=True)
-        for path in made:
+        for path in missing:
             path.chmod(_PUBLIC_FOLDER)
 
 

@@ -33,6 +33,6 @@ def need(extra: Extra, what: str) -> None:
         ExtraMissing: It is not; the message has the command that installs it.
     """
     if any(find_spec(module) is None for module in MODULES[extra]):
-        wanted = f'"mcpframe[{extra}]"'
-        ways = f"run `pip install {wanted}`, or begin the command with `uvx --from {wanted} mcpframe`"
+        requirement = f'"mcpframe[{extra}]"'
+        ways = f"run `pip install {requirement}`, or begin the command with `uvx --from {requirement} mcpframe`"
         raise ExtraMissing(f"{what} needs the extra {extra!r}: {ways}.")

@@ -26,6 +26,6 @@ def inspector_source() -> Path:
     folder = cache_dir() / NAME / sha256_of(archive)[:16]
     with locked(folder):
         if not folder.exists():
-            with new_folder(folder) as made, zipfile.ZipFile(archive) as files:
-                files.extractall(made, [name for name in files.namelist() if name.startswith(f"{NAME}/")])
+            with new_folder(folder) as target, zipfile.ZipFile(archive) as files:
+                files.extractall(target, [name for name in files.namelist() if name.startswith(f"{NAME}/")])
     return folder / NAME

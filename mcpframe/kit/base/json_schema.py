@@ -114,15 +114,15 @@ def _nothing(*_: Any) -> None:
 
 def _objects(value: Any) -> list[Mapping[str, Any]]:
     """Return every object in a JSON value, the outermost first. Raises `SchemaTooComplex` beyond `MOST_LEVELS`."""
-    found: list[Mapping[str, Any]] = []
+    schemas: list[Mapping[str, Any]] = []
     level = [value]
     for _ in range(MOST_LEVELS):
         objects = [part for part in level if isinstance(part, dict)]
-        found += objects
+        schemas += objects
         lists = [part for part in level if isinstance(part, list)]
         level = [item for part in objects for item in part.values()] + [item for part in lists for item in part]
         if not level:
-            return found
+            return schemas
     raise SchemaTooComplex("the schema or the value is nested too deeply to be checked")
 
 

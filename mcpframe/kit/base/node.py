@@ -102,12 +102,12 @@ def find_node() -> Node:
     Raises:
         NodeMissing: Neither is installed.
     """
-    found = _system_node() or _wheel_node()
-    if found is None:
+    node = _system_node() or _wheel_node()
+    if node is None:
         raise NodeMissing(
             f'Node.js {OLDEST} or newer with npm was not found: install it, or `pip install "mcpframe[node]"` here.'
         )
-    return found
+    return node
 
 
 def _system_node() -> Node | None:

@@ -137,9 +137,9 @@ def ensure_chromium(*, install: bool = False, progress: Progress = silent) -> Pa
     Raises:
         ChromiumMissing: There is none, and `install` is not set or the installation failed.
     """
-    found = find_chromium()
-    if found is not None:
-        return found
+    chromium = find_chromium()
+    if chromium is not None:
+        return chromium
     if not install:
         raise ChromiumMissing(f"No Chromium was found: {_ways()}.")
     failures = []
@@ -152,8 +152,8 @@ def ensure_chromium(*, install: bool = False, progress: Progress = silent) -> Pa
                     )
         except ToolFailed as error:
             failures.append(str(error).rstrip("."))
-        if found := find_chromium():
-            return found
+        if chromium := find_chromium():
+            return chromium
     tried = f" ({'; '.join(failures)})" if failures else ""
     raise ChromiumMissing(f"No Chromium was found and none could be installed{tried}: {HOW}.")
 

@@ -50,8 +50,8 @@ class HostTab:
         except Error:
             return  # a frame of the host's own site: its storage is not partitioned
         frame_id = (await devtools.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
-        found = await devtools.send("Storage.getStorageKey", {"frameId": frame_id})
-        self._storage_keys.add(found["storageKey"])
+        answer = await devtools.send("Storage.getStorageKey", {"frameId": frame_id})
+        self._storage_keys.add(answer["storageKey"])
         await devtools.detach()
 
     async def forget(self, framed: str) -> None:

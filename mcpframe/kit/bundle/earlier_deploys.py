@@ -36,10 +36,10 @@ def read_kept(out: Path, now: datetime) -> list[EarlierFiles]:
     """Return what an output root keeps at a time; nothing if its record cannot be read."""
     try:
         entries = json.loads((out / RECORD).read_text("utf-8"))["kept"]
-        found = [
+        kept = [
             EarlierFiles(each["until"], tuple(path for path in each["files"] if _is_inside(path))) for each in entries
         ]
-        return [each for each in found if datetime.fromisoformat(each.until) > now]
+        return [each for each in kept if datetime.fromisoformat(each.until) > now]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return []
 

@@ -34,13 +34,13 @@ def outlook_of(name: str, lock: Lock) -> Outlook | None:
     if name not in {item.name for item in near}:
         return None
     hosts: set[str] = set()
-    found: Outlook | None = None
+    outlook: Outlook | None = None
     with unpacking(MOST_UNPACKED):  # the build has checked them
         for done, item in enumerate(near):
             count(done, len(near))
             files = unpack(wheel_path(item))
             if item.name == name:
-                found = look_at(files)
+                outlook = look_at(files)
             elif uses_http(files):
                 hosts |= set(look_at(files).hosts)
-    return found and replace(found, other_hosts=tuple(sorted(hosts - set(found.hosts))))
+    return outlook and replace(outlook, other_hosts=tuple(sorted(hosts - set(outlook.hosts))))

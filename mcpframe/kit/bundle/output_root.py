@@ -100,11 +100,11 @@ def find_current(out: Path, name: str, inputs: str) -> dict[str, Any] | None:
 
 def compress(assets: Sequence[Asset]) -> Packed:
     """Return the files of a bundle as gzip: see `packed`. Large ones are cached, and counted for people."""
-    found: dict[str, bytes | None] = {}
+    gzips: dict[str, bytes | None] = {}
     for done, item in enumerate(assets, 1):
-        found |= packed([item], _cached_gzip)
+        gzips |= packed([item], _cached_gzip)
         count(done, len(assets))
-    return found
+    return gzips
 
 
 @contextmanager
@@ -234,8 +234,8 @@ def _is_there(file: Path, size: int) -> bool:
     """Return whether a file is complete and readable for every user: earlier versions left that to the umask."""
     if not file.is_file():
         return False
-    found = file.stat()
-    return found.st_size == size and (os.name != "posix" or found.st_mode & 0o444 == 0o444)
+    status = file.stat()
+    return status.st_size == size and (os.name != "posix" or status.st_mode & 0o444 == 0o444)
 
 
 def _put(path: Path, content: bytes, gzip: bytes | None) -> None:

@@ -369,8 +369,8 @@ class Build:
         sources = [data for path, data in self.author.items() if path.endswith(".py")]
         if any(self.project.settings.values()) or len(sources) != 1 or not imports_come_first(sources[0]):
             return ()
-        found = required_modules_of(self.layers, self.description.modules)
-        return tuple(found) if sum(found.values()) >= _LARGE else ()
+        sizes = required_modules_of(self.layers, self.description.modules)
+        return tuple(sizes) if sum(sizes.values()) >= _LARGE else ()
 
     def write(self, inputs: Inputs, bundle: Bundle, taken: Taken, key: str) -> dict[str, Any]:
         """Write the bundle below the output root, and return its manifest."""

@@ -85,15 +85,15 @@ def compile_and_import(
     }
     kept: set[str] = set()
     while True:
-        ready, found, remarks = _imported(entry, runtime, layers, places, origin, kind, asked, env, timeout)
-        read = {path.removeprefix(f"{PACKAGES_PATH}/").partition("/")[0] for path in found.sources}
+        ready, report, remarks = _imported(entry, runtime, layers, places, origin, kind, asked, env, timeout)
+        read = {path.removeprefix(f"{PACKAGES_PATH}/").partition("/")[0] for path in report.sources}
         if (restored := with_sources(layers, read, wheels)) == layers:
             break
         layers = restored
         kept |= read
-    if found.error is not None:
-        raise ServerFails(found.failure(code, entry, kind, origin), f"{found.error}\n{found.traceback or ''}")
-    return ready, replace(found.description(code, remarks), sources=tuple(sorted(kept)))
+    if report.error is not None:
+        raise ServerFails(report.failure(code, entry, kind, origin), f"{report.error}\n{report.traceback or ''}")
+    return ready, replace(report.description(code, remarks), sources=tuple(sorted(kept)))
 
 
 def _imported(
@@ -134,10 +134,10 @@ def _imported(
                 f"{str(error).rstrip('.')}." + (f"\n{shown}" if shown else "")
             )
         ) from error
-    found = checked_report(outcome.result, entry, kind)
-    if found.error is None:
+    report = checked_report(outcome.result, entry, kind)
+    if report.error is None:
         write_file(_kept(layers, runtime, asked), json.dumps([outcome.result, remarks]).encode())
-    return layers, found, remarks
+    return layers, report, remarks
 
 
 def _in_first_possible(
@@ -158,8 +158,8 @@ def _in_first_possible(
 
     def run(folders: Mapping[str, Path]) -> Outcome:
         # Compile before importing anything: the author's code could change results that are cached for others.
-        outcome, found = place.run(["compile", JOB], layers, folders=folders, env=env, timeout=timeout + _ENDING)
-        imported.append(found)
+        outcome, result = place.run(["compile", JOB], layers, folders=folders, env=env, timeout=timeout + _ENDING)
+        imported.append(result)
         return outcome
 
     try:
@@ -168,8 +168,8 @@ def _in_first_possible(
     except NoPlace as error:
         if not others:
             raise
-        found = _in_first_possible(others, runtime, layers, origin, env, timeout)
-        return (*found[:2], [f"The server was imported in Node.js, as it cannot be in its page here: {error}."])
+        result = _in_first_possible(others, runtime, layers, origin, env, timeout)
+        return (*result[:2], [f"The server was imported in Node.js, as it cannot be in its page here: {error}."])
     return ready, outcome, []
 
 

@@ -31,7 +31,7 @@ def parse_entries(entries: Sequence[str]) -> list[tuple[str, Any]]:
     Raises:
         SetupNotDone: An entry has no name, or its file does not exist.
     """
-    found: list[tuple[str, Any]] = []
+    values: list[tuple[str, Any]] = []
     for entry in entries:
         name, equals, text = entry.partition("=")
         if not name:
@@ -41,8 +41,8 @@ def parse_entries(entries: Sequence[str]) -> list[tuple[str, Any]]:
             value = Path(text[1:])
             if not value.is_file():
                 raise SetupNotDone(f"{value} is not a file: write --enter {name}=@FILE with the path of one.")
-        found.append((name, value.absolute() if isinstance(value, Path) else value))
-    return found
+        values.append((name, value.absolute() if isinstance(value, Path) else value))
+    return values
 
 
 async def run_setup(outer: OuterFrame, place: HostPage, entries: Sequence[tuple[str, Any]]) -> None:

@@ -47,12 +47,12 @@ class FolderStore:
     def _keys(self) -> list[str]:
         if not self._folder.is_dir():
             return []
-        found = []
+        keys = []
         for path in sorted(self._folder.glob(f"*{_ENDING}")):
             record = _read(path)
             if record is not None and path == self._path(record[0]):
-                found.append(record[0])
-        return found
+                keys.append(record[0])
+        return keys
 
     def _path(self, key: str) -> Path:
         digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()

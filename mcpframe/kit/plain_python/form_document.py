@@ -168,10 +168,10 @@ class FormNode:
         return True
 
     def _matches(self, part: str) -> bool:
-        found = list(_PART.finditer(part))
-        if not found or "".join(each[0] for each in found) != part:
+        conditions = list(_PART.finditer(part))
+        if not conditions or "".join(each[0] for each in conditions) != part:
             return False
-        return all(self._has(each) for each in found)
+        return all(self._has(each) for each in conditions)
 
     def _has(self, part: re.Match[str]) -> bool:
         if part["tag"]:

@@ -73,13 +73,13 @@ class FormBrowser:
 
     def buttons(self) -> dict[str, FormNode]:
         """Return the buttons that the setup waits for, by their labels. To decline is to press one that cancels."""
-        found = {}
+        by_label = {}
         for node in self.document.documentElement.all():
             is_button = node.tagName == "BUTTON" or (node.tagName == "INPUT" and node.type in ("submit", "button"))
             cancels = "cancel" in (node.id.lower(), node.value.lower(), node.attributes.get("name", "").lower())
             if is_button and not cancels and _usable(node) and self._hears(node):
-                found[" ".join(node.textContent.split()) or node.value or node.id] = node
-        return found
+                by_label[" ".join(node.textContent.split()) or node.value or node.id] = node
+        return by_label
 
     def question(self) -> tuple[str, dict[str, Any]]:
         """Return the text and the schema of the question.
@@ -129,11 +129,11 @@ class FormBrowser:
             self._happen(form, "submit", submitter=button)
 
     def _fields(self) -> dict[str, FormNode]:
-        found = {}
+        by_name = {}
         for number, node in enumerate(self.document.documentElement.querySelectorAll("input,select,textarea")):
             if node.type not in _NO_FIELDS and _usable(node):
-                found[node.id or node.attributes.get("name") or f"field-{number}"] = node
-        return found
+                by_name[node.id or node.attributes.get("name") or f"field-{number}"] = node
+        return by_name
 
     def _hears(self, button: FormNode) -> bool:
         form = button.closest("form") if button.type == "submit" else None
@@ -143,8 +143,8 @@ class FormBrowser:
         )
 
     def _happen(self, target: FormNode, kind: str, **members: Any) -> None:
-        for node, wanted, callback in list(self._listeners):
-            if node is target and wanted == kind:
+        for node, event, callback in list(self._listeners):
+            if node is target and event == kind:
                 callback(_Event(kind, target, **members))
 
 

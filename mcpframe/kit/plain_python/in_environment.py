@@ -22,12 +22,12 @@ def main() -> None:
     if source:
         sys.path.insert(0, source)
     module, _, name = entry.partition(":")
-    found: Any = import_module(module)
+    target: Any = import_module(module)
     for part in name.removesuffix("()").split("."):
-        found = getattr(found, part)
+        target = getattr(target, part)
     if program:
-        sys.exit(found())
-    asyncio.run(_serve(found, is_factory=name.endswith("()")))
+        sys.exit(target())
+    asyncio.run(_serve(target, is_factory=name.endswith("()")))
 
 
 async def _serve(server: Any, *, is_factory: bool) -> None:

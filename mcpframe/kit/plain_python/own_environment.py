@@ -125,13 +125,13 @@ def install(project: Project, progress: Progress, *, earlier: bool = False) -> O
         if text is None or earlier:
             with progress("Resolving the requirements"):
                 text = lock.resolve([EARLIER_SDK] if earlier else [])
-        found = _installed(project, text, progress)
-        if found.has_later_sdk and not asks_for_later(requested) and (evidence := _code_for_earlier(found)):
+        environment = _installed(project, text, progress)
+        if environment.has_later_sdk and not asks_for_later(requested) and (evidence := _code_for_earlier(environment)):
             with progress(f"Resolving the requirements with mcp 1.x: {evidence}"):
                 text = lock.resolve([EARLIER_SDK])
-            found = _installed(project, text, progress)
+            environment = _installed(project, text, progress)
         lock.write(text)
-    return found
+    return environment
 
 
 def _requirements(project: Project) -> tuple[str, ...]:
@@ -224,8 +224,8 @@ def _code_for_earlier(found: OwnEnvironment) -> str | None:
 def _files(folder: Path, package: str) -> dict[str, bytes]:
     """Return the Python files and the entry points of an installed package, by path in site-packages."""
     place = sysconfig.get_path("purelib", "venv", {"base": str(folder)})
-    found = next((each for each in distributions(path=[place]) if _name(each) == package), None)
-    listed = (found.files or []) if found else []
+    distribution = next((each for each in distributions(path=[place]) if _name(each) == package), None)
+    listed = (distribution.files or []) if distribution else []
     kept = [each for each in listed if str(each).endswith((".py", "entry_points.txt")) and ".." not in each.parts]
     return {each.as_posix(): path.read_bytes() for each in kept if (path := Path(str(each.locate()))).is_file()}
 

@@ -91,5 +91,5 @@ class SettingUp:
 
 
 def _assets(project: Project) -> frozenset[str]:
-    found = (path for pattern in project.config.assets for path in project.source.glob(pattern))
-    return frozenset(path.relative_to(project.source).as_posix() for path in found if path.is_file())
+    paths = (path for pattern in project.config.assets for path in project.source.glob(pattern))
+    return frozenset(path.relative_to(project.source).as_posix() for path in paths if path.is_file())

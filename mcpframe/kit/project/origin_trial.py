@@ -90,11 +90,11 @@ def token_problems(token: TrialToken, now: datetime, origin: str | None = None) 
         now: The time.
         origin: The origin of the page; None if it is unknown.
     """
-    found = []
+    problems = []
     if token.expires <= now:
-        found.append(f"has ended on {token.expires:%Y-%m-%d}")
+        problems.append(f"has ended on {token.expires:%Y-%m-%d}")
     if token.third_party:
-        found.append("is a third party's, which only a script can add")
+        problems.append("is a third party's, which only a script can add")
     elif origin is not None and not token.is_for(origin):
-        found.append(f"is for {token.origin}, not for {origin}")
-    return found
+        problems.append(f"is for {token.origin}, not for {origin}")
+    return problems

@@ -216,10 +216,10 @@ def _from_pyproject(file: Path) -> Project:
 
 def _from_script(file: Path) -> Project:
     text = read_text(file)
-    found = [match["content"] for match in SCRIPT_BLOCK.finditer(text.replace("\r\n", "\n"))]
-    if len(found) > 1:
-        raise ConfigError(f"{file} has {len(found)} script blocks (PEP 723); only one is allowed.")
-    inline = "".join(line[2:] if line.startswith("# ") else line[1:] for line in "".join(found).splitlines(True))
+    blocks = [match["content"] for match in SCRIPT_BLOCK.finditer(text.replace("\r\n", "\n"))]
+    if len(blocks) > 1:
+        raise ConfigError(f"{file} has {len(blocks)} script blocks (PEP 723); only one is allowed.")
+    inline = "".join(line[2:] if line.startswith("# ") else line[1:] for line in "".join(blocks).splitlines(True))
     data = _toml(inline, file)
     config = read_config(data.get("tool", {}).get("mcpframe", {}), str(file))
     declared = config.requirements if config.requirements is not None else data.get("dependencies", [])
@@ -261,11 +261,11 @@ def _check_package(entry: str, declared: Collection[str], file: Path) -> None:
 
 def _names(requirements: Collection[str]) -> set[str]:
     """Return the normalized names of requirements; invalid ones are dropped."""
-    found: set[str] = set()
+    names: set[str] = set()
     for item in requirements:
         with contextlib.suppress(InvalidRequirement):
-            found.add(canonicalize_name(Requirement(item).name))
-    return found
+            names.add(canonicalize_name(Requirement(item).name))
+    return names
 
 
 def choose_script(scripts: Collection[str], package: str, chosen: str | None, file: str) -> str:

@@ -31,9 +31,9 @@ def scaffold(name: str, *, template: str = DEFAULT, parent: Path | None = None) 
         raise ScaffoldError(f"{folder} exists and is not empty: choose another name, or move it away.")
     with locked(folder):
         clear_leftovers(folder)
-    with new_folder(folder) as made:
+    with new_folder(folder) as target:
         for path, data in files.items():
-            (made / path).parent.mkdir(parents=True, exist_ok=True)
-            (made / path).write_bytes(data)
+            (target / path).parent.mkdir(parents=True, exist_ok=True)
+            (target / path).write_bytes(data)
     folder.chmod(0o755)  # `new_folder` creates it for its owner only
     return folder

@@ -68,7 +68,7 @@ def script_in(folder: Path) -> Path | None:
     """
     if (folder / USUAL[0]).is_file():
         return folder / USUAL[0]
-    broken, found = [], []
+    broken, servers = [], []
     for file in sorted(folder.glob("*.py")):
         if _NEVER.fullmatch(file.stem) or not file.is_file():
             continue
@@ -76,10 +76,10 @@ def script_in(folder: Path) -> Path | None:
             text = read_text(file)
             block = SCRIPT_BLOCK.search(text)
             if server_object(text, file) or (block and "tool.mcpframe" in block["content"]):
-                found.append(file)
+                servers.append(file)
         except ConfigError:
             broken.append(file)
-    candidates = found or broken
+    candidates = servers or broken
     usual = [file for file in candidates if file.name in USUAL]
     if len(usual or candidates) > 1:
         names = ", ".join(file.name for file in candidates)

@@ -56,15 +56,15 @@ def template_files(name: str, template: str = DEFAULT) -> dict[str, bytes]:
 
 
 def _files_in(folder: Traversable, above: str = "") -> dict[str, bytes]:
-    found: dict[str, bytes] = {}
+    files: dict[str, bytes] = {}
     for each in sorted(folder.iterdir(), key=lambda entry: entry.name):
         if any(fnmatch(each.name, pattern) for pattern in _LEFT_OUT):
             continue
         if each.is_dir():
-            found |= _files_in(each, f"{above}{each.name}/")
+            files |= _files_in(each, f"{above}{each.name}/")
         else:
-            found[above + each.name] = each.read_bytes()
-    return found
+            files[above + each.name] = each.read_bytes()
+    return files
 
 
 def _renamed(data: bytes, template: str, name: str) -> bytes:

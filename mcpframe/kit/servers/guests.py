@@ -56,11 +56,11 @@ def with_ancestors(policy: str, guests: Sequence[str]) -> str:
 
 def _changed(page: str, element: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> str:
     """Return a page with the data of a script element changed; unchanged if it has no such data."""
-    found = re.search(rf'(<script type="application/json" id="{element}">)(.*?)(</script>)', page, re.DOTALL)
-    if found is None:
+    match = re.search(rf'(<script type="application/json" id="{element}">)(.*?)(</script>)', page, re.DOTALL)
+    if match is None:
         return page
     try:
-        changed = change(json.loads(found[2]))
+        changed = change(json.loads(match[2]))
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):  # not a page of mcpframe's
         return page
-    return page[: found.start(2)] + script_json(changed) + page[found.end(2) :]
+    return page[: match.start(2)] + script_json(changed) + page[match.end(2) :]

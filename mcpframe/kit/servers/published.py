@@ -61,8 +61,10 @@ def fetch(
     request = urllib.request.Request(quote(address, safe=_URL_SAFE), headers=headers or {})  # noqa: S310
     try:
         with urllib.request.urlopen(request, timeout=patience) as answer:  # noqa: S310
-            found = {name.lower(): value for name, value in answer.headers.items()}
-            return Fetched(answer.url, answer.status, found, _read(answer, limit, time.monotonic() + _WHOLE * patience))
+            by_name = {name.lower(): value for name, value in answer.headers.items()}
+            return Fetched(
+                answer.url, answer.status, by_name, _read(answer, limit, time.monotonic() + _WHOLE * patience)
+            )
     except urllib.error.HTTPError as error:
         return Fetched(url, error.code, {name.lower(): value for name, value in error.headers.items()}, b"")
     except (urllib.error.URLError, http.client.HTTPException, OSError) as error:

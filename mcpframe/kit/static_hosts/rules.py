@@ -53,12 +53,12 @@ def pages_of(policies: Mapping[str, str], trials: Mapping[str, Sequence[str]] | 
         policies: The Content-Security-Policy of each, with frame-ancestors.
         trials: The tokens of origin trials of those that have some.
     """
-    found = {}
+    pages = {}
     for name, policy in sorted(policies.items()):
-        found[name] = {"Content-Security-Policy": policy, "Permissions-Policy": _PERMISSIONS}
+        pages[name] = {"Content-Security-Policy": policy, "Permissions-Policy": _PERMISSIONS}
         if tokens := (trials or {}).get(name):
-            found[name]["Origin-Trial"] = ", ".join(tokens)
-    return found
+            pages[name]["Origin-Trial"] = ", ".join(tokens)
+    return pages
 
 
 def hashed_of(name: str) -> str:

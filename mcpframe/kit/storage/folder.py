@@ -41,8 +41,8 @@ class FolderValues:
 
     async def get(self, session_id: str, key: str) -> Record | None:
         """Return a record. Raises `StorageError` for one that is damaged."""
-        found = await _done(_read, self._path(session_id, key))
-        return None if found is None else found[1]
+        record = await _done(_read, self._path(session_id, key))
+        return None if record is None else record[1]
 
     async def set(self, session_id: str, key: str, record: Record) -> None:
         """Keep a record."""
@@ -56,8 +56,8 @@ class FolderValues:
 
     async def keys(self, session_id: str) -> list[str]:
         """Return the keys of a session."""
-        found: list[str] = await _done(_keys, self._session(session_id))
-        return found
+        stored: list[str] = await _done(_keys, self._session(session_id))
+        return stored
 
     async def clear(self, session_id: str) -> None:
         """Forget the records of a session."""
@@ -107,11 +107,11 @@ def _remove(path: Path) -> None:
 
 
 def _keys(folder: Path) -> list[str]:
-    found = []
+    keys = []
     for path in folder.glob(f"*{_ENDING}"):
         with suppress(FileNotFoundError, ValueError, TypeError), path.open("rb") as file:
-            found.append(str(json.loads(file.readline())[0]))
-    return found
+            keys.append(str(json.loads(file.readline())[0]))
+    return keys
 
 
 async def _done(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -136,9 +136,9 @@ class SqlValues:
 
     async def get(self, session_id: str, key: str) -> Record | None:
         """Return a record."""
-        found = sa.select(_values.c.json, _values.c.bytes).where(_values.c.id == self._id(session_id, key))
+        query = sa.select(_values.c.json, _values.c.bytes).where(_values.c.id == self._id(session_id, key))
         async with self._connection(reads=True) as connection:
-            row = (await connection.execute(found)).one_or_none()
+            row = (await connection.execute(query)).one_or_none()
         if row is None:
             return None
         record: Record = row[0] if row[1] is None else bytes(row[1])

@@ -67,7 +67,7 @@ def _unpack(packages: dict[str, dict[str, str]], folder: Path, pins: Path) -> No
             for member in tar:
                 path = folder / name / member.name.partition("/")[2]  # below the archive's one folder
                 content = tar.extractfile(member)
-                wanted = path.suffix in (".js", ".mjs") or path.stem.upper().startswith("LICEN")
-                if content is not None and wanted and ".." not in path.parts:
+                is_kept = path.suffix in (".js", ".mjs") or path.stem.upper().startswith("LICEN")
+                if content is not None and is_kept and ".." not in path.parts:
                     path.parent.mkdir(parents=True, exist_ok=True)
                     path.write_bytes(content.read())

@@ -105,10 +105,10 @@ class Site:
         for root in self._roots:
             try:
                 file = (root / name).resolve()
-                found = file.is_file() or (file / "index.html").is_file()
+                is_served = file.is_file() or (file / "index.html").is_file()
             except OSError:  # an invalid name for the file system
                 return None
-            if found and file.is_relative_to(root):
+            if is_served and file.is_relative_to(root):
                 return file
         return None
 

@@ -1,4 +1,4 @@
-// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/missing.js", "page/page.js", "page/read-now.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "d6c3e2ff530c56bf1c79561bc0930e4950f787181220aaafccb0d602962b7723"}
+// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/missing.js", "page/page.js", "page/read-now.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "1c8d6c67f7b177e02acc0fd60ec332edd3ea257a99e3bc1521baa9cba97ac6e6"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -114,18 +114,18 @@ var Measure = class {
     this.#levels = 0;
     const leaf = this.#leaf(value);
     if (leaf) return this.#add(leaf) && leaf;
-    let found = this.#known.get(value);
-    if (found === null) throw new Unwritable("MalformedMessage", "The message holds itself, which JSON cannot carry.");
-    if (depth > this.maxNesting || found && depth + found.levels - 1 > this.maxNesting) throw this.#tooDeep();
-    if (!found) {
+    let known = this.#known.get(value);
+    if (known === null) throw new Unwritable("MalformedMessage", "The message holds itself, which JSON cannot carry.");
+    if (depth > this.maxNesting || known && depth + known.levels - 1 > this.maxNesting) throw this.#tooDeep();
+    if (!known) {
       this.#known.set(value, null);
       this.#add(BRACKETS);
       const size = BRACKETS + this.#insideOf(value, depth + 1);
-      found = { size, levels: this.#levels + 1 };
-      this.#known.set(value, found);
+      known = { size, levels: this.#levels + 1 };
+      this.#known.set(value, known);
     }
-    this.#levels = found.levels;
-    return found.size;
+    this.#levels = known.levels;
+    return known.size;
   }
   #insideOf(value, depth) {
     if (ArrayBuffer.isView(value)) {
@@ -1471,11 +1471,11 @@ var BackgroundFiles = class {
    * @param fetchBytes fetches a file and checks its hash
    */
   async expect(which, fetchBytes) {
-    const wanted = this.files.archives.map(
+    const fetched = this.files.archives.map(
       (file) => which === "all" || which === "own" && file.own ? fetchBytes(file) : null
     );
     const deferred = which === "all" && this.files.deferred.atStart ? fetchBytes(this.files.deferred) : null;
-    return { archives: await Promise.all(wanted), deferred: await deferred };
+    return { archives: await Promise.all(fetched), deferred: await deferred };
   }
   /** Writes the archives that have arrived. The folders of the others are filled when a file in them is looked up. */
   place(FS, { archives, deferred }) {

@@ -160,9 +160,9 @@ function show({ view, diagnostics }) {
     const { from, to } = plugin.syncedDoc.line(Math.min(at.line + 1, plugin.syncedDoc.lines));
     return plugin.unsyncedChanges.mapPos(Math.min(from + at.character, to));
   };
-  const found = diagnostics.flatMap(({ range, severity, message }) => {
+  const marks = diagnostics.flatMap(({ range, severity, message }) => {
     const shown = SEVERITIES[severity ?? 1];
     return shown ? [{ from: position(range.start), to: position(range.end), severity: shown, message }] : [];
   });
-  view.dispatch(withDiagnostics(view.state, "language", found));
+  view.dispatch(withDiagnostics(view.state, "language", marks));
 }

@@ -23,17 +23,17 @@ const LONGEST_NAME = 64;
 
 /** Returns the names of tools for a model, each of which is unique. @param {string[]} names @returns {Map<string, string>} by the model's, the server's */
 export function namesFor(names) {
-  const found = new Map();
+  const byName = new Map();
   for (const name of names) {
     const plain = name.replace(NAME, "_").slice(0, LONGEST_NAME) || "tool";
     let own = plain;
-    for (let number = 2; found.has(own); number += 1) {
+    for (let number = 2; byName.has(own); number += 1) {
       const suffix = `_${number}`;
       own = plain.slice(0, LONGEST_NAME - suffix.length) + suffix;
     }
-    found.set(own, name);
+    byName.set(own, name);
   }
-  return found;
+  return byName;
 }
 
 /** Returns a tool's schema as both forms take it: an object, without alternatives at its root. */

@@ -114,9 +114,9 @@ export class ModelPanel {
     const conversation = this.#conversation;
     return new Promise((resolve) => {
       const button = (text, allowed) => {
-        const made = element("button", { type: "button", textContent: text });
-        made.addEventListener("click", () => decide(allowed));
-        return made;
+        const control = element("button", { type: "button", textContent: text });
+        control.addEventListener("click", () => decide(allowed));
+        return control;
       };
       const decide = (allowed) => {
         row.remove();

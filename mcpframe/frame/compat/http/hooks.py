@@ -67,7 +67,7 @@ class FittingFinder(MetaPathFinder):
         if fit is None:
             return None
         others = [finder for finder in sys.meta_path if finder is not self]
-        spec = next((found for finder in others if (found := finder.find_spec(fullname, path, target))), None)
+        spec = next((its_spec for finder in others if (its_spec := finder.find_spec(fullname, path, target))), None)
         if spec is not None and spec.loader is not None:
             spec.loader = _FittingLoader(spec.loader, lambda module: fit(module, self._network))
         return spec

@@ -81,9 +81,9 @@ def fit_responses(module: ModuleType, network: Network) -> None:
 
     def from_httplib(cls: Any, /, answer: Any, **options: Any) -> Any:
         file = getattr(answer.fp, "raw", None)  # before it is read to its end, which closes it
-        made = original(cls, answer, **options)
+        response = original(cls, answer, **options)
         if isinstance(file, AnswerFile):
-            made.url = made._request_url = file.url
-        return made
+            response.url = response._request_url = file.url
+        return response
 
     response.from_httplib = classmethod(from_httplib)

@@ -35,8 +35,8 @@ def wire(kind: str, id_: Any, content: Json | None) -> dict[str, Any]:
 
 def kind_of(kinds: tuple[str, ...]) -> Callable[[Any], str | None]:
     def kind(data: Any) -> str | None:
-        found = data.get("type") if isinstance(data, dict) else None
-        return found if isinstance(found, str) and found in kinds else None
+        its_type = data.get("type") if isinstance(data, dict) else None
+        return its_type if isinstance(its_type, str) and its_type in kinds else None
 
     return kind
 

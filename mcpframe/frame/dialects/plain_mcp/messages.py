@@ -59,8 +59,8 @@ def _is_first(data: Mapping[str, Any]) -> bool:
 
 def _kind_at_server(data: Any) -> str | None:
     """Return the kind, as `kind`; answers to the openings of the page's other dialects are noise."""
-    found = kind(data)
-    return None if found and "method" not in data and str(data.get("id")).startswith(_OWN_IDS) else found
+    its_kind = kind(data)
+    return None if its_kind and "method" not in data and str(data.get("id")).startswith(_OWN_IDS) else its_kind
 
 
 def read_message(data: Mapping[str, Any]) -> dict[str, Any]:

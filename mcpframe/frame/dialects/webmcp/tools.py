@@ -79,18 +79,18 @@ def _definition(name: str, tool: Json) -> Json:
     """Return a definition for `registerTool`, in which two of MCP's hints have counterparts of other names."""
     hints = dict(tool["annotations"]) if isinstance(tool.get("annotations"), Mapping) else {}
     title = tool.get("title") or hints.get("title") or (tool["name"] if tool["name"] != name else "")
-    made: dict[str, Any] = {"name": name, "description": str(tool.get("description") or title or name)}
+    definition: dict[str, Any] = {"name": name, "description": str(tool.get("description") or title or name)}
     if title:
-        made["title"] = str(title)
+        definition["title"] = str(title)
     if isinstance(tool.get("inputSchema"), Mapping):
-        made["inputSchema"] = tool["inputSchema"]
+        definition["inputSchema"] = tool["inputSchema"]
     if hints.get("destructiveHint") is True and not hints.get("readOnlyHint"):
         hints.setdefault("consequentialHint", True)
     if hints.get("openWorldHint") is True:
         hints.setdefault("untrustedContentHint", True)
     if hints:
-        made["annotations"] = hints
-    return made
+        definition["annotations"] = hints
+    return definition
 
 
 _TYPES: Final[Mapping[str, tuple[type, ...]]] = {

@@ -229,8 +229,8 @@ def with_head(html: str, text: str) -> str:
     if not text:
         return html
     for tag in (r"<head(?:\s[^>]*)?>", r"<html(?:\s[^>]*)?>", r"<!doctype[^>]*>"):
-        if found := re.search(tag, html, re.IGNORECASE):
-            return html[: found.end()] + text + html[found.end() :]
+        if head := re.search(tag, html, re.IGNORECASE):
+            return html[: head.end()] + text + html[head.end() :]
     return text + html
 
 

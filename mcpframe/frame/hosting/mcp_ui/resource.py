@@ -132,20 +132,20 @@ def read_ui_resource(resource: Any) -> UiContent:
     Raises:
         UiError: if it cannot be shown; the message says why.
     """
-    found = plain(resource)
-    if isinstance(found, dict) and isinstance(found.get("resource"), dict):
-        found = found["resource"]
-    if not isinstance(found, dict):
+    item = plain(resource)
+    if isinstance(item, dict) and isinstance(item.get("resource"), dict):
+        item = item["resource"]
+    if not isinstance(item, dict):
         raise UiError(f"An object of type {type(resource).__name__} is not a UI resource.")
-    uri, kind = str(found.get("uri") or ""), str(found.get("mimeType") or "")
-    meta = found.get("_meta")
+    uri, kind = str(item.get("uri") or ""), str(item.get("mimeType") or "")
+    meta = item.get("_meta")
     about: Json = meta if isinstance(meta, dict) else {}
     if kind.split(";")[0].split("+")[0].strip() == REMOTE_DOM:
         raise UiError(f"{uri} is a remote-dom script, which is not shown here: only HTML text and addresses are.")
     if kind == HTML:
-        return UiContent(uri, html=_content(found), size=_size(about), data=about.get(DATA))
+        return UiContent(uri, html=_content(item), size=_size(about), data=about.get(DATA))
     if kind == URI_LIST:
-        return UiContent(uri, url=first_address(_content(found)), size=_size(about), data=about.get(DATA))
+        return UiContent(uri, url=first_address(_content(item)), size=_size(about), data=about.get(DATA))
     raise UiError(f"{uri} has the type {kind!r}: a UI resource has {HTML!r} or {URI_LIST!r}.")
 
 

@@ -42,10 +42,10 @@ class ExtensionTabs:
     async def url(self, tab: int) -> str | None:
         """Return the address of a tab; None also for pages that the extension has no permission for."""
         try:
-            found = await self._worker.ask("tab", tab=tab)
+            shown = await self._worker.ask("tab", tab=tab)
         except TabLoadError:
             return None
-        return found["url"] if found else None
+        return shown["url"] if shown else None
 
     async def open(self, url: str) -> int:
         """Open a tab; see `Tabs.open`. A tab that fails to load, or not in time, is closed."""

@@ -143,8 +143,8 @@ class CarriedStorage:
     async def _follow(self, devtools: DevTools, session: str) -> None:
         with suppress(BrowserGone):
             frame = (await devtools.post("Page.getFrameTree", session))["frameTree"]["frame"]["id"]
-            found = await devtools.post("Storage.getStorageKey", session, frameId=frame)
-            await devtools.post("Storage.trackIndexedDBForStorageKey", session, storageKey=found["storageKey"])
+            answer = await devtools.post("Storage.getStorageKey", session, frameId=frame)
+            await devtools.post("Storage.trackIndexedDBForStorageKey", session, storageKey=answer["storageKey"])
             self._changed(devtools, session)  # its start may have stored something
 
     async def _read(self, devtools: DevTools, session: str) -> None:

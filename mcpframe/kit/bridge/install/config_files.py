@@ -167,10 +167,10 @@ def _parse(text: str | None, path: Path, entry: Entry | None) -> dict[str, Any]:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         raise ValueError("a key is there twice")
-    return found
+    return members
 
 
 def _is_ours(entry: object) -> bool:
@@ -179,7 +179,7 @@ def _is_ours(entry: object) -> bool:
 
 def _indent(text: str | None) -> int | str:
     """Return the indentation of a file."""
-    found = re.search(r"^([ \t]+)\S", text or "", re.MULTILINE)
-    if found is None:
+    match = re.search(r"^([ \t]+)\S", text or "", re.MULTILINE)
+    if match is None:
         return 2
-    return "\t" if found[1].startswith("\t") else len(found[1])
+    return "\t" if match[1].startswith("\t") else len(match[1])

@@ -28,9 +28,9 @@ def needed_variables(variables: Mapping[str, str]) -> tuple[dict[str, str], list
     Returns:
         The variables of the entry, and the names of those that have a password: a client's file is not a place for one.
     """
-    found = {name: value for name, value in sorted(variables.items()) if value and _NEEDED.fullmatch(name)}
-    secret = [name for name, value in found.items() if any(map(_has_password, value.split()))]
-    return {name: value for name, value in found.items() if name not in secret}, secret
+    needed = {name: value for name, value in sorted(variables.items()) if value and _NEEDED.fullmatch(name)}
+    secret = [name for name, value in needed.items() if any(map(_has_password, value.split()))]
+    return {name: value for name, value in needed.items() if name not in secret}, secret
 
 
 def _has_password(address: str) -> bool:

@@ -136,8 +136,8 @@ class DevToolsPage:
             PageGone: It throws, or the page is gone.
         """
         window = _value(await self.command("Runtime.evaluate", expression="globalThis"))
-        found = RemoteObject(self, self._session, window["objectId"])
-        return await found.remote(f"(window, argument) => ({function})(argument)", argument)
+        its_window = RemoteObject(self, self._session, window["objectId"])
+        return await its_window.remote(f"(window, argument) => ({function})(argument)", argument)
 
     async def frame(self, iframe: RemoteObject) -> RemoteObject:
         """Return the `window` of the page in an iframe, also of one in another process.
@@ -149,8 +149,8 @@ class DevToolsPage:
         frame = described["node"]["frameId"]
         session = self._frames.get(frame)
         if session is None:  # a world of its own in the same process, which sees the same document
-            made = await self.command_in(iframe.session, "Page.createIsolatedWorld", frameId=frame)
-            params = {"contextId": made["executionContextId"]}
+            world = await self.command_in(iframe.session, "Page.createIsolatedWorld", frameId=frame)
+            params = {"contextId": world["executionContextId"]}
         else:
             params = {}
         answer = await self.command_in(session or iframe.session, "Runtime.evaluate", expression="globalThis", **params)

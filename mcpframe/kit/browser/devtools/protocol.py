@@ -205,8 +205,8 @@ def in_place_of(head: str) -> str:
     Args:
         head: The beginning of the message.
     """
-    found = re.match(r'\{"id": *(\d+),', head)
-    return f'{{"id":{found[1]},"error":{{"message":"its answer is too long"}}}}' if found else ""
+    match = re.match(r'\{"id": *(\d+),', head)
+    return f'{{"id":{match[1]},"error":{{"message":"its answer is too long"}}}}' if match else ""
 
 
 class _Pipes:

@@ -165,8 +165,8 @@ def _ask(place: DevToolsAddress) -> tuple[str, str]:
         status, body, _ = _get_version(place, name)
     if status != http.HTTPStatus.OK:
         raise ValueError(_refusal(status))
-    found = json.loads(body)
-    url = found.get("webSocketDebuggerUrl") if isinstance(found, dict) else None
+    answer = json.loads(body)
+    url = answer.get("webSocketDebuggerUrl") if isinstance(answer, dict) else None
     parts = urlsplit(url) if isinstance(url, str) else None
     if parts is None or parts.scheme not in ("ws", "wss"):
         raise ValueError("it does not say where its DevTools are")

@@ -192,15 +192,15 @@ def _linked(
         f"{layer.name}/{path}" if layer.apart else path: (layer, path) for layer in layers for path in layer.libraries
     }
     files = {name: layer.files[path] for name, (layer, path) in places.items()}
-    found = []
+    libraries = []
     for needed_as, name in linked(files, modules):
         layer, path = places[name]
         data, place = layer.files[path], f"{SHARED}/{path.rpartition('/')[2].partition('.')[0]}.wasm"
         # The author's may also be linked once Python runs, by Emscripten alone.
         file = wasm_file(Pair(data, b"") if layer.own else in_two(data), hashed, place)
         file = replace(file, second=file.second or second_files.get(file.first.sha256))
-        found.append(LinkedLibrary(layer, needed_as, path, file))
-    return found
+        libraries.append(LinkedLibrary(layer, needed_as, path, file))
+    return libraries
 
 
 def _emptied(files: Files, linked_paths: Collection[str]) -> Files:

@@ -80,8 +80,8 @@ def gzipped(item: Asset) -> bytes:
 
 def packed(assets: Iterable[Asset], compress: Callable[[Asset], bytes] = gzipped) -> dict[str, bytes | None]:
     """Return the files of a bundle as gzip, by path; None where that saves too little."""
-    found: dict[str, bytes | None] = {}
+    gzips: dict[str, bytes | None] = {}
     for item in assets:
         data = None if item.path.endswith(_DENSE) else compress(item)
-        found[item.path] = data if data is not None and len(data) < len(item.data) * _WORTH else None
-    return found
+        gzips[item.path] = data if data is not None and len(data) < len(item.data) * _WORTH else None
+    return gzips

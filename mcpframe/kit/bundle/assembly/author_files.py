@@ -105,16 +105,16 @@ def sample_call(project: Project) -> dict[str, Any] | None:
     if name is None:
         return None
     try:
-        found = json.loads(_read(project.root / name))
+        sample = json.loads(_read(project.root / name))
     except ValueError:
-        found = None
-    is_call = isinstance(found, dict) and all(isinstance(each, dict) for each in found.values())
-    if not is_call or found.keys() - _SAMPLE:
+        sample = None
+    is_call = isinstance(sample, dict) and all(isinstance(each, dict) for each in sample.values())
+    if not is_call or sample.keys() - _SAMPLE:
         raise ConfigError(
             f"{project.file}: tool.mcpframe.app.sample: {name} is not a tool call: write a JSON object with the "
             'objects "arguments" and "result".'
         )
-    call: dict[str, Any] = found
+    call: dict[str, Any] = sample
     return call
 
 
@@ -131,11 +131,11 @@ def style_paths(project: Project) -> list[str]:
 
 def _declared(project: Project, out: Path) -> dict[str, Path]:
     """Return the files of `assets` and `styles`, by path relative to the source folder, or else to the project's."""
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for key, patterns in (("assets", project.config.assets), ("styles", project.config.styles)):
         for pattern in patterns:
-            found |= {_name(project, path): path for path in _assets(project, key, pattern, out)}
-    return found
+            paths |= {_name(project, path): path for path in _assets(project, key, pattern, out)}
+    return paths
 
 
 def _name(project: Project, path: Path) -> str:
@@ -193,20 +193,20 @@ def _imported(project: Project) -> Iterator[Path]:
     """Yield a script, and the modules and packages beside it that it imports, directly or indirectly."""
     script = project.single
     assert script is not None
-    found: set[Path] = set()
+    modules: set[Path] = set()
     open_files = [script]
     while open_files:
         path = open_files.pop()
-        if path in found:
+        if path in modules:
             continue
-        found.add(path)
+        modules.add(path)
         for name in _import_names(path):
             module, package = script.parent / f"{name}.py", script.parent / name
             if module.is_file():
                 open_files.append(_within(project, module) if module != script else module)
             elif (package / "__init__.py").is_file():
                 open_files.extend(_sources(project, package, script.parent / "dist"))
-    yield from sorted(found)
+    yield from sorted(modules)
 
 
 def _import_names(path: Path) -> set[str]:
@@ -224,7 +224,7 @@ def _import_names(path: Path) -> set[str]:
 
 
 def _assets(project: Project, key: str, pattern: str, out: Path) -> list[Path]:
-    found = []
+    matched = []
     for path in sorted(project.root.glob(pattern)):
         files = sorted(path.rglob("*")) if path.is_dir() else [path]
         for file in files:
@@ -236,10 +236,10 @@ def _assets(project: Project, key: str, pattern: str, out: Path) -> list[Path]:
                     f"{project.file}: tool.mcpframe.{key}: {pattern!r} matches {file}, which must not be published; "
                     "narrow the pattern."
                 )
-            found.append(file)
-    if not found:
+            matched.append(file)
+    if not matched:
         raise ConfigError(f"{project.file}: tool.mcpframe.{key}: {pattern!r} matches no file below {project.root}.")
-    return found
+    return matched
 
 
 def _read_all(project: Project, paths: Mapping[str, Path]) -> dict[str, bytes]:

@@ -34,38 +34,38 @@ def build_warnings(project: Project, manifest: Mapping[str, Any], files: Mapping
     Args:
         files: The author's files for the page, by path.
     """
-    found = [*manifest["patches"]["notes"], *manifest.get("notes", ())]
+    texts = [*manifest["patches"]["notes"], *manifest.get("notes", ())]
     if profiled():
-        found += [
+        texts += [
             f"The first visit is larger: {name} is in one file, as this mcpframe has no profile of its version."
             for name in manifest.get("whole", ())
         ]
     origins = origins_of(manifest)
-    found += _dialect_warnings(project, origins)
+    texts += _dialect_warnings(project, origins)
     if ANY in origins.common:
-        found.append('allowed_origins has "*": any page on the web may embed the server and call its tools.')
+        texts.append('allowed_origins has "*": any page on the web may embed the server and call its tools.')
     for dialect, own in origins.own.items():
         for entry, who in ((ANY, "page on the web"), (OPAQUE, "sandboxed frame or file")):
             if entry in own:
-                found.append(
+                texts.append(
                     f'allowed_origins.{dialect} has "{entry}": any {who} may embed the server as a host of that '
                     "dialect, and call its tools."
                 )
     if project.config.options.allow_opaque:
-        found.append("allow_opaque is set: any sandboxed frame or file may embed the server.")
+        texts.append("allow_opaque is set: any sandboxed frame or file may embed the server.")
     if project.config.env:
-        found.append(
+        texts.append(
             f"tool.mcpframe.env is in the bundle, where anybody can read it: {', '.join(sorted(project.config.env))}. "
             "Ask for secrets in a setup instead."
         )
     if project.config.csp.unsafe_eval:
-        found.append("csp.unsafe_eval is set: the page may run JavaScript from text.")
-    found += inline_code_warnings(files, styles_allowed="'unsafe-inline'" in project.config.csp.style_src)
-    found += trial_warnings(project.config)
-    found += name_warnings(files)
-    found += view_warnings(manifest["tools"] or ())
-    found += client_warnings(manifest["tools"] or (), manifest["name"])
-    return tuple(found)
+        texts.append("csp.unsafe_eval is set: the page may run JavaScript from text.")
+    texts += inline_code_warnings(files, styles_allowed="'unsafe-inline'" in project.config.csp.style_src)
+    texts += trial_warnings(project.config)
+    texts += name_warnings(files)
+    texts += view_warnings(manifest["tools"] or ())
+    texts += client_warnings(manifest["tools"] or (), manifest["name"])
+    return tuple(texts)
 
 
 def trial_warnings(config: McpframeConfig) -> list[str]:
@@ -84,13 +84,13 @@ def name_warnings(paths: Iterable[str]) -> list[str]:
     by_name: dict[str, list[str]] = {}
     for path in sorted(paths):
         by_name.setdefault(path.casefold(), []).append(path)
-    found = [
+    texts = [
         f"{' and '.join(same)} differ only in case: on Windows and macOS one replaces the other. Rename one."
         for same in by_name.values()
         if len(same) > 1
     ]
     forbidden = [path for path in sorted(paths) if not _ON_WINDOWS.isdisjoint(path)]
-    return found + [f"Windows cannot have a file named {path!r}: rename it." for path in forbidden]
+    return texts + [f"Windows cannot have a file named {path!r}: rename it." for path in forbidden]
 
 
 def view_warnings(tools: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -99,18 +99,18 @@ def view_warnings(tools: Iterable[Mapping[str, Any]]) -> list[str]:
     Args:
         tools: as `tools/list` returns them. Whether a tool returns a text cannot be seen in them.
     """
-    found = []
+    texts = []
     for tool in tools:
         ui = (tool.get("_meta") or {}).get("ui")
         if not isinstance(ui, Mapping) or not ui.get("resourceUri") or tool.get("outputSchema"):
             continue
         if "model" in (ui.get("visibility") or ["model"]):
-            found.append(
+            texts.append(
                 f"The tool {tool['name']!r} has a view, but no output schema: some hosts show a view only with "
                 "structuredContent. Annotate its return type, such as a dataclass or a model of pydantic, or "
                 "Annotated[CallToolResult, Model] to write the text for the model, too."
             )
-    return found
+    return texts
 
 
 def unseen_page_warnings(requirement: str | None, *, draws: bool) -> list[str]:
@@ -131,16 +131,16 @@ def unseen_page_warnings(requirement: str | None, *, draws: bool) -> list[str]:
 
 def _dialect_warnings(project: Project, origins: OriginEntries) -> list[str]:
     setting, opaque = project.config.dialects, project.config.options.allow_opaque
-    found = [
+    texts = [
         f"allowed_origins.{name} names hosts, but tool.mcpframe.dialects leaves {name!r} out: they are not served."
         for name in without_use(setting, origins)
     ]
     if project.config.kind == "server" and (origins or opaque):
-        found += [
+        texts += [
             f"tool.mcpframe.dialects has {name!r}, but no page may be its host: name some in allowed_origins.{name}."
             for name in without_hosts(setting, lists_of(setting, origins, opaque=opaque))
         ]
-    return found
+    return texts
 
 
 def inline_code_warnings(files: Mapping[str, bytes], *, styles_allowed: bool) -> list[str]:
@@ -150,7 +150,7 @@ def inline_code_warnings(files: Mapping[str, bytes], *, styles_allowed: bool) ->
         files: The files of the page, by path.
         styles_allowed: Whether the policy allows inline styles.
     """
-    found = []
+    texts = []
     for path, data in sorted(files.items()):
         if not path.endswith((".html", ".htm")):
             continue
@@ -158,11 +158,11 @@ def inline_code_warnings(files: Mapping[str, bytes], *, styles_allowed: bool) ->
         finder.feed(data.decode("utf-8", "replace"))
         if styles_allowed:
             del finder.counts[_STYLES]
-        found += [
+        texts += [
             f"{path} has {count} {kind}, which the page's policy drops: {_INSTEAD[kind]}."
             for kind, count in sorted(finder.counts.items())
         ]
-    return found
+    return texts
 
 
 class _Finder(HTMLParser):

@@ -34,15 +34,15 @@ def trials_of(manifests: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]
 
 def read_manifests(out: Path) -> dict[str, dict[str, Any]]:
     """Return the manifests of all bundles below an output root, by folder."""
-    found = {}
+    manifests = {}
     for path in sorted(out.glob(f"*/{MANIFEST}")):
         try:
             data = json.loads(path.read_text("utf-8"))
         except (OSError, ValueError):
             continue  # not a bundle's manifest
         if isinstance(data, dict) and data.get("mcpframe_manifest"):
-            found[path.parent.name] = data
-    return found
+            manifests[path.parent.name] = data
+    return manifests
 
 
 def described_in(manifest: Mapping[str, Any]) -> ServerDescription:

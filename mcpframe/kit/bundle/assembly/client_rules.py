@@ -96,11 +96,11 @@ def breaches(tools: Sequence[Tool], server: str = "") -> Iterator[Breach]:
 
 def client_warnings(tools: Sequence[Tool], server: str = "") -> list[str]:
     """Return a warning for each rule that tools break, with the names of these."""
-    found: dict[str, list[Breach]] = {}
+    by_rule: dict[str, list[Breach]] = {}
     for breach in breaches(tools, server):
-        found.setdefault(breach.rule.name, []).append(breach)
+        by_rule.setdefault(breach.rule.name, []).append(breach)
     warnings = []
-    for each in found.values():
+    for each in by_rule.values():
         names = ", ".join(repr(breach.tool) for breach in each[:5])
         further = f" and {len(each) - 5} more" if len(each) > 5 else ""
         subject = "The tool" if len(each) == 1 else "The tools"
@@ -130,13 +130,13 @@ def _description(tool: Tool, _tools: Sequence[Tool], _server: str) -> str | None
 
 def _references(tool: Tool, _tools: Sequence[Tool], _server: str) -> str | None:
     kinds = {"arguments": "inputSchema", "result": "outputSchema"}
-    found = [word for word, kind in kinds.items() if _has_reference(tool.get(kind))]
-    return f"has references ($ref) in the schema of its {' and its '.join(found)}" if found else None
+    parts = [word for word, kind in kinds.items() if _has_reference(tool.get(kind))]
+    return f"has references ($ref) in the schema of its {' and its '.join(parts)}" if parts else None
 
 
 def _input_root(tool: Tool, _tools: Sequence[Tool], _server: str) -> str | None:
-    found = [word for word in _COMBINED if word in (tool.get("inputSchema") or {})]
-    return f"has {found[0]} at the root of the schema of its arguments" if found else None
+    keywords = [word for word in _COMBINED if word in (tool.get("inputSchema") or {})]
+    return f"has {keywords[0]} at the root of the schema of its arguments" if keywords else None
 
 
 def _output_root(tool: Tool, _tools: Sequence[Tool], _server: str) -> str | None:

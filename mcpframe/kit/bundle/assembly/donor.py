@@ -159,21 +159,21 @@ def read_donor(name: str, files: Files) -> Donor:
         return lent(normpath(join(name, entry["url"])))
 
     boot = boot_of(lent(f"{name}/index.html").data)
-    found, image = boot["files"], boot["files"]["snapshot"]
-    native = {entry["path"]: linked(entry).data for entry in found["libraries"]}
-    archives = tuple(_layer(entry, linked(entry), native) for entry in found["archives"])
+    listed, image = boot["files"], boot["files"]["snapshot"]
+    native = {entry["path"]: linked(entry).data for entry in listed["libraries"]}
+    archives = tuple(_layer(entry, linked(entry), native) for entry in listed["archives"])
     lent_archives = tuple(layer for layer in archives if layer.name != _SERVER)
     versions = manifest["versions"]["packages"]
     style, licences = (
         next(path for path in hashes if path.startswith(f"_mcpframe/{start}.")) for start in ("frame", "licences")
     )
-    pyodide, asm, loader = (linked(found[each]) for each in ("pyodide", "asm", "loader"))
-    split = [lent_file(entry, linked) for entry in found["libraries"]]
+    pyodide, asm, loader = (linked(listed[each]) for each in ("pyodide", "asm", "loader"))
+    split = [lent_file(entry, linked) for entry in listed["libraries"]]
     return Donor(
         Packages(versions, _further(lent_archives)),
-        Scripts(pyodide, asm, lent_file(found["wasm"], linked), loader, lent(style), manifest["patches"]),
+        Scripts(pyodide, asm, lent_file(listed["wasm"], linked), loader, lent(style), manifest["patches"]),
         lent_archives,
-        unpack(linked(found["deferred"]).data),
+        unpack(linked(listed["deferred"]).data),
         lent(licences).data,
         {root: [_wheel(linked(entry)) for entry in entries] for root, entries in boot["lazy"].items()},
         boot.get("absent", {}),

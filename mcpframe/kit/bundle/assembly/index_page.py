@@ -40,9 +40,9 @@ class Handed:
 
 def boot_of(index: bytes) -> dict[str, Any]:
     """Return the boot config in a page."""
-    found = BOOT.search(index)
-    assert found is not None
-    config: dict[str, Any] = json.loads(found[2])
+    match = BOOT.search(index)
+    assert match is not None
+    config: dict[str, Any] = json.loads(match[2])
     return config
 
 

@@ -58,14 +58,14 @@ def icons_of(folder: str, title: str, files: Files, *, source: str = "") -> list
     Raises:
         ConfigError: One is neither PNG nor SVG, or none is large enough.
     """
-    found = [_icon(folder, number, path, data, source) for number, (path, data) in enumerate(files.items(), 1)]
-    widths = [int(each.sizes.partition("x")[0]) for each in found if each.sizes != "any"]
-    if files and len(widths) == len(found) and max(widths) < _LEAST:
+    icons = [_icon(folder, number, path, data, source) for number, (path, data) in enumerate(files.items(), 1)]
+    widths = [int(each.sizes.partition("x")[0]) for each in icons if each.sizes != "any"]
+    if files and len(widths) == len(icons) and max(widths) < _LEAST:
         raise ConfigError(
             f"{source}: tool.mcpframe.icons: the largest has {max(widths)} px, and browsers install a page with an "
             f"icon of {_LEAST} px or more: add one, or an SVG."
         )
-    return found or [Icon(asset(f"{folder}/icon.svg", _letter(title)), "any", "image/svg+xml")]
+    return icons or [Icon(asset(f"{folder}/icon.svg", _letter(title)), "any", "image/svg+xml")]
 
 
 def _icon(folder: str, number: int, path: str, data: bytes, source: str) -> Icon:

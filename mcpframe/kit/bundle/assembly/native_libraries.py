@@ -48,18 +48,18 @@ def linked(files: Mapping[str, bytes], modules: Collection[str] | None) -> Itera
     """
     paths = native_libraries(files)
     shared = {path.rpartition("/")[2]: path for path in paths}
-    found = [path for path in paths if modules is None or module_name(path) in modules]
-    wanted = _closure(found, shared, files)
-    yield from ((name, shared[name]) for name in shared if name in wanted)
-    yield from (("", path) for path in found if path.rpartition("/")[2] not in wanted)
+    chosen = [path for path in paths if modules is None or module_name(path) in modules]
+    names = _closure(chosen, shared, files)
+    yield from ((name, shared[name]) for name in shared if name in names)
+    yield from (("", path) for path in chosen if path.rpartition("/")[2] not in names)
 
 
 def _closure(paths: Iterable[str], shared: Mapping[str, str], files: Mapping[str, bytes]) -> set[str]:
     """Return the names of the shared libraries that some need, directly or through others."""
-    wanted: set[str] = set()
+    closure: set[str] = set()
     waiting = list(paths)
     while waiting:
-        names = {name for name in needed(files[waiting.pop()]) if name in shared} - wanted
-        wanted |= names
+        names = {name for name in needed(files[waiting.pop()]) if name in shared} - closure
+        closure |= names
         waiting += (shared[name] for name in names)
-    return wanted
+    return closure

@@ -109,11 +109,11 @@ def own_sources() -> dict[str, bytes]:
 @cache
 def module_paths() -> dict[str, Path]:
     """Return the files of the modules that may be in a bundle, by name; none of the tool chain."""
-    found = [
+    paths = [
         *(_ROOT / f"{name}.py" for name in _FILES),
         *(path for room in _ROOMS for path in (_ROOT / room).rglob("*.py")),
     ]
-    return {_module(path.relative_to(_ROOT.parent).as_posix()): path for path in found}
+    return {_module(path.relative_to(_ROOT.parent).as_posix()): path for path in paths}
 
 
 def path_in_packages(name: str) -> str:
@@ -123,20 +123,20 @@ def path_in_packages(name: str) -> str:
 
 def own_modules(code: Mapping[str, bytes], features: Collection[str]) -> set[str]:
     """Return the names of mcpframe's modules in a bundle; see `own_files`."""
-    found: set[str] = set()
+    modules: set[str] = set()
     waiting = [name for ref in _roots() for name in _modules_of(ref.name) if not ref.lazy or _is_in(name, "", features)]
     for path, data in code.items():
         waiting += [name for ref in references(path, data) for name in _modules_of(ref.name)]
     while waiting:
         name = waiting.pop()
-        if name in found:
+        if name in modules:
             continue
-        found.add(name)
+        modules.add(name)
         above = name.rpartition(".")[0]
         waiting += [above] if above else []
         for ref in references(path_in_packages(name), module_paths()[name].read_bytes()):
             waiting += [each for each in _modules_of(ref.name) if not ref.lazy or _is_in(each, name, features)]
-    return found
+    return modules
 
 
 @cache
@@ -158,14 +158,14 @@ def references(path: str, data: bytes) -> tuple[Reference, ...]:
     """
     if not path.endswith(".py") or _NAME.encode() not in data or (tree := syntax_tree(data)) is None:
         return ()
-    found = [
+    all_names = [
         Reference(name, item.optional)
         for item in imports_in(tree, path)
         if not item.typing and item.module.partition(".")[0] == _NAME
         for name in _names_of(item)
     ]
-    found += [Reference(name, lazy=True) for name in (*_names_in_texts(tree), *_attributes(tree))]
-    return tuple(dict.fromkeys(found))
+    all_names += [Reference(name, lazy=True) for name in (*_names_in_texts(tree), *_attributes(tree))]
+    return tuple(dict.fromkeys(all_names))
 
 
 def _is_in(name: str, importer: str, features: Collection[str]) -> bool:
@@ -192,7 +192,9 @@ def _modules_of(name: str) -> tuple[str, ...]:
             names |= {f"{public}.{each}": (public, module)} if {public, module} <= names.keys() else {}
     if "*" in name:
         pattern = re.compile(re.escape(name).replace(r"\*", r"[\w.]+"))
-        return tuple(sorted({module for each, found in names.items() if pattern.fullmatch(each) for module in found}))
+        return tuple(
+            sorted({module for each, modules in names.items() if pattern.fullmatch(each) for module in modules})
+        )
     while name and name not in names:
         name = name.rpartition(".")[0]
     return names[name]

@@ -142,14 +142,14 @@ def ready_bundle(
         "could_run_in_worker": could,
         "inputs": "",  # a build makes it anew
     }
-    made = {item.path: item.data for item in own}
-    made |= {
+    contents = {item.path: item.data for item in own}
+    contents |= {
         f"{project.name}/{MANIFEST}": manifest_text(manifest),
         **host_files({project.name: manifest["csp"]}, trials_of({project.name: manifest})),
     }
     return ReadyBundle(
         project.name,
-        made,
+        contents,
         {path: data for path, data in gzips.items() if data is not None},
         tuple(item.path for item in bundle.assets if item.path in lent),
         snapshot is not None,
@@ -159,8 +159,8 @@ def ready_bundle(
 
 def _described(checked: CheckedProject, report: object) -> ServerDescription:
     project, kind = checked.project, checked.project.config.kind
-    found = checked_report(report, project.entry, kind)
+    imported = checked_report(report, project.entry, kind)
     code = {path: data for path, data in checked.author.items() if path.endswith(".py")}
-    if found.error is not None:
-        raise BuildError(found.failure(code, project.entry, kind, project.source))
-    return found.description(code)
+    if imported.error is not None:
+        raise BuildError(imported.failure(code, project.entry, kind, project.source))
+    return imported.description(code)

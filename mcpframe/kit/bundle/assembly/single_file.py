@@ -162,9 +162,9 @@ class _Page:
         return self.files[normpath(join(self.name, url))]
 
     def _policy(self, styles: Iterable[str], inline: Iterable[str]) -> str:
-        found = _POLICY.search(self.text)
-        assert found is not None
-        directives = {name: sources for name, *sources in (part.split() for part in unescape(found[1]).split(";"))}
+        match = _POLICY.search(self.text)
+        assert match is not None
+        directives = {name: sources for name, *sources in (part.split() for part in unescape(match[1]).split(";"))}
         scripts = directives["script-src"]
         own = set(scripts[: scripts.index(_FIRST_OTHER)])
         blobs = ["blob:"] if any(path.endswith(_MODULES) for path in self._assets) else []
@@ -199,12 +199,12 @@ class _Page:
 def _relative(assets: Mapping[str, bytes]) -> Sequence[str]:
     """Return a sentence on each of the author's files that refers to another by its address."""
     patterns = {"css": _RELATIVE_STYLE, "js": _RELATIVE_IMPORT, "mjs": _RELATIVE_IMPORT}
-    found = []
+    addresses = []
     for path, data in sorted(assets.items()):
         pattern = patterns.get(path.rpartition(".")[2])
         if pattern and (match := pattern.search(data.decode("utf-8", "replace"))):
-            found.append(f"{path} refers to {match[1]!r} by its address")
-    return found
+            addresses.append(f"{path} refers to {match[1]!r} by its address")
+    return addresses
 
 
 def _stored(url: str, data: bytes, packed: bytes | None) -> dict[str, Any]:

@@ -62,14 +62,14 @@ def unreachable_views(views: Mapping[str, str]) -> list[str]:
     Args:
         views: The addresses of the pages in a server's views, by the views' URIs.
     """
-    found = []
+    texts = []
     for uri, url in views.items():
         host = urlsplit(url).hostname or ""
         who = "only hosts on this machine" if _THIS_MACHINE.fullmatch(host) else "no host"
         if who == "no host" and not _NOWHERE.fullmatch(host):
             continue
-        found.append(
+        texts.append(
             f"The view {uri} is at {url}, where {who} can show it: set its address in View(...) to the one at "
             "which this bundle will be."
         )
-    return found
+    return texts

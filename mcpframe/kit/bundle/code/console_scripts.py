@@ -113,7 +113,7 @@ def console_scripts(wheel: Mapping[str, bytes]) -> dict[str, str]:
 
 def server_objects(wheel: Mapping[str, bytes]) -> list[str]:
     """Return the servers that modules of a wheel create on import, as `module:object`."""
-    found = []
+    entries = []
     for path, data in sorted(wheel.items()):
         tree = syntax_tree(data) if path.endswith(".py") and b"mcp" in data else None
         module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
@@ -121,8 +121,8 @@ def server_objects(wheel: Mapping[str, bytes]) -> list[str]:
             if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
                 continue
             if makes_server(statement.value):
-                found.append(f"{module}:{statement.targets[0].id}")
-    return found
+                entries.append(f"{module}:{statement.targets[0].id}")
+    return entries
 
 
 def _has(files: Mapping[str, bytes], top: str) -> bool:

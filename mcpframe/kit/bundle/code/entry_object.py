@@ -61,10 +61,10 @@ def allows_nobody(entry: str, files: Mapping[str, bytes]) -> bool:
     if file is None or entry.endswith("()") or any(b"allowed_origins" in data for data in files.values()):
         return False
     tree, name = syntax_tree(files[file]), entry.partition(":")[2]
-    made = [value for statement in tree.body if (value := _assigned(statement, name))] if tree else []
-    if tree is None or len(made) != 1 or not makes_server(made[0]):
+    values = [value for statement in tree.body if (value := _assigned(statement, name))] if tree else []
+    if tree is None or len(values) != 1 or not makes_server(values[0]):
         return False
-    calls = [node for node in ast.walk(made[0]) if isinstance(node, ast.Call)]
+    calls = [node for node in ast.walk(values[0]) if isinstance(node, ast.Call)]
     if any(keyword.arg is None for call in calls for keyword in call.keywords):  # **settings
         return False
     return _of_sdk(calls[0].func, tree)

@@ -29,18 +29,18 @@ def missing_stdlib_warnings(author: Mapping[str, bytes]) -> tuple[str, ...]:
     Args:
         author: The author's files, by path.
     """
-    found: dict[str, str] = {}
+    by_module: dict[str, str] = {}
     own = {path.partition("/")[0].removesuffix(".py") for path in author}
     for item in imports_of(author):
         package = item.module.partition(".")[0]
         needed = "dbm" if package == "shelve" else package
         if needed in ABSENT - _HAD - own and not (item.handled or item.typing):
-            found.setdefault(needed, f"{item.place} imports {package!r}. {missing_module(needed)}")
+            by_module.setdefault(needed, f"{item.place} imports {package!r}. {missing_module(needed)}")
         elif _is_scrypt(item) and not item.handled:
-            found.setdefault("scrypt", f"{item.place} imports 'scrypt' from 'hashlib'. {NO_OPENSSL}")
+            by_module.setdefault("scrypt", f"{item.place} imports 'scrypt' from 'hashlib'. {NO_OPENSSL}")
     for place in _scrypt_used(author):
-        found.setdefault("scrypt", f"{place} uses hashlib.scrypt. {NO_OPENSSL}")
-    return tuple(found.values())
+        by_module.setdefault("scrypt", f"{place} uses hashlib.scrypt. {NO_OPENSSL}")
+    return tuple(by_module.values())
 
 
 def _is_scrypt(item: Import) -> bool:

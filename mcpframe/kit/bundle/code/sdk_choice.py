@@ -59,8 +59,8 @@ def written_for_earlier(files: Mapping[str, bytes]) -> str | None:
         if not _is_there(item.module, item.name):
             return f"{item.place}, imports {full}, which mcp 2 does not have"
     for path, data in sorted(files.items()):
-        if path.endswith(".py") and b"mcp" in data and (found := _of_lowlevel_server(data)):
-            return f"{path}, line {found[0]}, uses {found[1]} of a lowlevel Server, as only mcp 1 has"
+        if path.endswith(".py") and b"mcp" in data and (use := _of_lowlevel_server(data)):
+            return f"{path}, line {use[0]}, uses {use[1]} of a lowlevel Server, as only mcp 1 has"
     return None
 
 
@@ -70,8 +70,8 @@ def fails_as_earlier(error: str) -> str | None:
     Args:
         error: The exception, and its traceback.
     """
-    found = _ONLY_IN_EARLIER.search(error)
-    return found[0] if found else None
+    match = _ONLY_IN_EARLIER.search(error)
+    return match[0] if match else None
 
 
 def asks_for_later(requirements: Iterable[str]) -> bool:

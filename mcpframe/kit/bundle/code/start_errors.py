@@ -144,8 +144,8 @@ def explain(chain: Sequence[Raised], files: Mapping[str, bytes], entry: str) -> 
     code = Code(files, near)
     for raised in chain:
         for rule in _RULES:
-            if found := rule(raised, code):
-                return StartError(found[0], found[1], place, *found[2:])
+            if explained := rule(raised, code):
+                return StartError(explained[0], explained[1], place, *explained[2:])
     return StartError("", _named_variable(chain, code), place)
 
 

@@ -47,13 +47,13 @@ def stdio_choice(files: Mapping[str, bytes], near: str = "") -> StdioChoice | No
         files: The Python files of its package, by path in site-packages.
         near: The file of the program's function, which takes precedence.
     """
-    found = [
+    choices = [
         ((path != near, rank), choice)
         for path, data in sorted(files.items())
         if path.endswith(".py") and _STDIO.encode() in data and (tree := syntax_tree(data))
         for rank, choice in _choices(tree, path)
     ]
-    return min(found, key=lambda item: item[0])[1] if found else None
+    return min(choices, key=lambda item: item[0])[1] if choices else None
 
 
 def _choices(tree: ast.Module, path: str) -> Iterator[tuple[int, StdioChoice]]:

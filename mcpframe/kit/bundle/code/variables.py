@@ -17,15 +17,15 @@ _OF_MACHINES = re.compile(r"(?i)((HTTPS?|ALL|NO|FTP)_PROXY|USER|USERNAME)$|FASTM
 
 def variables_in(tree: ast.Module) -> set[str]:
     """Return the environment variables that a file reads: with `os`, by options of click and typer, by pydantic."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Subscript) and dotted(node.value) in _ENVIRONMENTS:
-            found |= _texts(node.slice)
+            names |= _texts(node.slice)
         elif isinstance(node, ast.Call):
-            found |= _called(node)
+            names |= _called(node)
         elif isinstance(node, ast.ClassDef) and any(dotted(base).endswith("BaseSettings") for base in node.bases):
-            found |= set(_settings(node))
-    return found
+            names |= set(_settings(node))
+    return names
 
 
 def asked_of_visitors(names: Iterable[str]) -> tuple[str, ...]:

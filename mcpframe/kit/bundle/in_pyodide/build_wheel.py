@@ -53,7 +53,7 @@ def build_wheel() -> dict[str, Any]:
 def load(name: str) -> Any:
     """Return the object with the hooks: `module`, or `module:object`."""
     module, _, path = name.partition(":")
-    found: Any = importlib.import_module(module)
+    target: Any = importlib.import_module(module)
     for part in filter(None, path.split(".")):
-        found = getattr(found, part)
-    return found
+        target = getattr(target, part)
+    return target

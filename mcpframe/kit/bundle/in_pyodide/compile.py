@@ -146,14 +146,14 @@ def offered(module: ast.Module, *, is_stdlib: bool) -> set[ast.AST]:
         for target in node.targets
         if isinstance(target, ast.Name) and target.id == node.value.attr
     }
-    found: set[ast.AST] = {node for node in classes if node.decorator_list or not _is_plain(node)}
+    offers: set[ast.AST] = {node for node in classes if node.decorator_list or not _is_plain(node)}
     for node in functions:
-        found |= set(ast.walk(node)) - {node}
+        offers |= set(ast.walk(node)) - {node}
         decorators = {_last_name(each) for each in node.decorator_list}
         is_public = node not in methods and not node.name.startswith("_")
         if decorators - _PLAIN_DECORATORS or (is_stdlib and (is_public or node.name in exported)):
-            found.add(node)
-    return found
+            offers.add(node)
+    return offers
 
 
 def _is_plain(node: ast.ClassDef) -> bool:

@@ -56,8 +56,8 @@ def watch_sources(folders: list[str]) -> set[str]:
 
     def getmodule(target: Any, filename: str | None = None) -> Any:
         """As `inspect.getmodule`; bytecode without a source names another folder than its module."""
-        if (found := find(target, filename)) is not None:
-            return found
+        if (module := find(target, filename)) is not None:
+            return module
         _, _, inner = (filename or getattr(target, "f_code", target).co_filename).partition("/site-packages/")
         return next((each for folder in folders if (each := find(target, f"{folder}/{inner}")) is not None), None)
 
@@ -94,12 +94,12 @@ async def inspected(
             from mcpframe.frame import world
 
             world.only_look()
-        found: Any = await servers.open_entry(entry) if kind == "server" else entries.load_main(entry)
+        target: Any = await servers.open_entry(entry) if kind == "server" else entries.load_main(entry)
         if program:
-            return await asked(servers, found, patience, before)
+            return await asked(servers, target, patience, before)
         used = sorted(sys.modules.keys() - before)
-        listed = await server_module(program, found).list_tools(found) if kind == "server" else None
-        first = await first_answers(server_module(program, found), found) if kind == "server" else []
+        listed = await server_module(program, target).list_tools(target) if kind == "server" else None
+        first = await first_answers(server_module(program, target), target) if kind == "server" else []
     except (EntryError, ProgramError) as error:
         shown = told(error.__cause__) if error.__cause__ else ""
         return {"error": str(error), "traceback": shown, "raised": failure(error)}
@@ -111,18 +111,18 @@ async def inspected(
         shown = f"{type(error).__name__}: {error}".rstrip(": ")
         return {"error": shown, "traceback": told(error), "raised": failure(error)}
     return {
-        "kind": type(unwrapped(found)).__name__,
-        "name": found.name if kind == "server" else found.__module__,
-        "title": getattr(found, "title", None),
-        "version": getattr(found, "version", None),
-        "instructions": getattr(found, "instructions", None),
-        "allowed_origins": list(getattr(found, "allowed_origins", None) or []),
-        "dialect_origins": {name: list(own) for name, own in getattr(found, "dialect_origins", {}).items()},
+        "kind": type(unwrapped(target)).__name__,
+        "name": target.name if kind == "server" else target.__module__,
+        "title": getattr(target, "title", None),
+        "version": getattr(target, "version", None),
+        "instructions": getattr(target, "instructions", None),
+        "allowed_origins": list(getattr(target, "allowed_origins", None) or []),
+        "dialect_origins": {name: list(own) for name, own in getattr(target, "dialect_origins", {}).items()},
         "tools": listed and [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed],
         "modules": used,
-        "setup": setup_of(found) if kind == "server" else None,
-        "views": views_of(found),
-        "draws": getattr(found, "ui_function", None) is not None,
+        "setup": setup_of(target) if kind == "server" else None,
+        "views": views_of(target),
+        "draws": getattr(target, "ui_function", None) is not None,
         "answers": first,
     }
 
@@ -394,9 +394,9 @@ def innermost(error: BaseException) -> BaseException:
 
 def failure(error: BaseException) -> list[dict[str, Any]]:
     """Return an exception and its causes: the names of their types, their texts, and their places."""
-    found: list[dict[str, Any]] = []
+    chain: list[dict[str, Any]] = []
     cause: BaseException | None = error
-    while cause is not None and len(found) < _MOST_CAUSES:
+    while cause is not None and len(chain) < _MOST_CAUSES:
         cause = innermost(cause)
         frames = [list(place) for place in getattr(cause, "mcpframe_places", ())] + traced(cause)
         kinds = [kind.__name__ for kind in type(cause).__mro__]
@@ -404,9 +404,9 @@ def failure(error: BaseException) -> list[dict[str, Any]]:
             text = str(cause)
         except Exception:  # noqa: BLE001  an author's `__str__` may raise anything
             text = ""
-        found.append({"kinds": kinds, "text": text[:_MOST_TEXT], "frames": frames[-_MOST_FRAMES:]})
+        chain.append({"kinds": kinds, "text": text[:_MOST_TEXT], "frames": frames[-_MOST_FRAMES:]})
         cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
-    return found
+    return chain
 
 
 def traced(error: BaseException) -> list[list[Any]]:
@@ -422,23 +422,23 @@ def traced(error: BaseException) -> list[list[Any]]:
 
 def calls(frame: FrameType | None) -> list[list[Any]]:
     """Return the file, line and function of a frame and its callers, the innermost last."""
-    found: list[list[Any]] = []
-    while frame is not None and len(found) < _MOST_FRAMES:
-        found.insert(0, [frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name])
+    frames: list[list[Any]] = []
+    while frame is not None and len(frames) < _MOST_FRAMES:
+        frames.insert(0, [frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name])
         frame = frame.f_back
-    return found
+    return frames
 
 
 def waits_at(task: asyncio.Task[Any]) -> list[list[Any]]:
     """Return the place where a task waits: the file, line and function of each coroutine, the innermost last."""
-    found: list[list[Any]] = []
+    frames: list[list[Any]] = []
     at: Any = task.get_coro()
-    while at is not None and len(found) < _MOST_FRAMES:
+    while at is not None and len(frames) < _MOST_FRAMES:
         frame = getattr(at, "cr_frame", None)
         if frame is not None:
-            found.append([frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name])
+            frames.append([frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name])
         at = getattr(at, "cr_await", None)
-    return found
+    return frames
 
 
 def told(error: BaseException) -> str:

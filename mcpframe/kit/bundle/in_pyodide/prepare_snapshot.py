@@ -264,12 +264,12 @@ def _complete_libraries() -> None:
 
 def _folders() -> set[str]:
     """Return the writable folders of the file system."""
-    found: set[str] = set()
+    folders: set[str] = set()
     for folder, names, _ in os.walk("/"):
         if folder == "/":
             names[:] = [name for name in names if name not in ("dev", "lib", "proc")]
-        found |= {os.path.join(folder, name) for name in names}  # noqa: PTH118
-    return found
+        folders |= {os.path.join(folder, name) for name in names}  # noqa: PTH118
+    return folders
 
 
 async def finish() -> str:
@@ -278,7 +278,7 @@ async def finish() -> str:
         await _tools(_loaded)
     others = asyncio.all_tasks() - {asyncio.current_task()}
     noted = _noted[0] if _noted else None
-    found = {
+    report = {
         "error": _error,
         "asked": noted,
         "tasks": len(others),
@@ -286,7 +286,7 @@ async def finish() -> str:
         "seeds": _seeds,
         "modules": sorted(sys.modules),
     }
-    return json.dumps(found)
+    return json.dumps(report)
 
 
 def clean() -> None:
@@ -335,8 +335,8 @@ async def check(entry: str | None, kind: str, settings: str) -> str:
     program = chosen.get("program", "")
     servers = server_module(program)
     set_environment(**chosen)
-    found: Any = await servers.open_entry(entry) if kind == "server" else entries.load_main(entry)
-    return json.dumps({"tools": await _tools(found) if kind == "server" and not program else None})
+    target: Any = await servers.open_entry(entry) if kind == "server" else entries.load_main(entry)
+    return json.dumps({"tools": await _tools(target) if kind == "server" and not program else None})
 
 
 async def _tools(server: Any) -> list[Any] | None:

@@ -50,10 +50,10 @@ def normalized(name: str, version: str, filename: str, data: bytes) -> BuiltWhee
         BuildError: It is damaged, too large, of another package, or not of Python alone.
     """
     try:
-        found, found_version, _, tags = parse_wheel_filename(filename)
+        its_name, found_version, _, tags = parse_wheel_filename(filename)
     except InvalidWheelFilename:
         raise BuildError(f"its build returns no wheel ({visible(filename[:100])!r}).") from None
-    if (found, found_version) != (name, Version(version)):
+    if (its_name, found_version) != (name, Version(version)):
         raise BuildError(f"its build returns a wheel of something else ({visible(filename[:100])}).")
     files = unpack(data)
     native = next((path for path in sorted(files) if path.lower().endswith(_NATIVE)), "")

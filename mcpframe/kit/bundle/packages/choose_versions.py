@@ -131,11 +131,11 @@ class _Search:
             on_index = {name: (pin.version, pin.hashes) for name, pin in needed.items() if name not in elsewhere}
             try:
                 foreign = self._foreign & on_index.keys()
-                found = download(on_index, foreign=foreign) if foreign else download(on_index)
+                wheels = download(on_index, foreign=foreign) if foreign else download(on_index)
             except NoWheel as missing:
                 pins = self._without(missing, needed)
                 continue
-            packages = tuple(self._locked(name, pin, found) for name, pin in sorted(needed.items()))
+            packages = tuple(self._locked(name, pin, wheels) for name, pin in sorted(needed.items()))
             return Chosen(packages, self._notes(needed), tuple(sorted(self._left_out)))
         raise BuildError(
             f"No set of wheels for Pyodide was found in {_MAX_ROUNDS} attempts "

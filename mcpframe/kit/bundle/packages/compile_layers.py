@@ -78,15 +78,15 @@ def packages_of(lock: Lock) -> Packages:
 def lazy_wheels(project: Project, lock: Lock, wheels: Mapping[str, Path]) -> dict[str, list[LazyWheel]]:
     """Return for each lazy requirement the wheels that the page lacks at its start."""
     there = base_packages(lock) | {package.name for package in lock.closure(root_names(project.requirements))}
-    found: dict[str, list[LazyWheel]] = {}
+    by_root: dict[str, list[LazyWheel]] = {}
     for root in (canonicalize_name(Requirement(item).name) for item in project.lazy):
-        found[root] = []
+        by_root[root] = []
         for package in lock.closure([root]):
             if package.name not in there:
                 wheel = wheels[package.name]
                 name, data = pure_wheel(wheel) if is_foreign(wheel.name) else (wheel.name, wheel.read_bytes())
-                found[root].append(LazyWheel(package.name, name, package.sha256, data))
-    return found
+                by_root[root].append(LazyWheel(package.name, name, package.sha256, data))
+    return by_root
 
 
 def build_layers(

@@ -73,8 +73,8 @@ class _Packages:
             owner = next((name for name, files in self._files.items() if path in files), None)
             if owner is not None:
                 places.setdefault(owner, []).append(f"{path}, line {line}")
-        for owner, found in places.items():
-            yield Explained(f"the error passes through {owner}", self._chain(owner), tuple(found[-_MOST_PLACES:]))
+        for owner, passed in places.items():
+            yield Explained(f"the error passes through {owner}", self._chain(owner), tuple(passed[-_MOST_PLACES:]))
 
     def _missing(self, module: str) -> Iterator[Explained]:
         found = False

@@ -27,10 +27,10 @@ def fetch_wheels(packages: Iterable[Locked], pyodide: PyodidePackages) -> dict[s
         DownloadError: A wheel could not be fetched.
         HashMismatch: A wheel is not the locked one, or cannot be built again from its sources.
     """
-    found = {package.name: wheel_path(package) for package in packages}
-    missing = [package for package in packages if not is_good(found[package.name], package.sha256)]
+    paths = {package.name: wheel_path(package) for package in packages}
+    missing = [package for package in packages if not is_good(paths[package.name], package.sha256)]
     pyodide.fetch(
-        Wanted(package.filename, package.sha256, found[package.name])
+        Wanted(package.filename, package.sha256, paths[package.name])
         for package in missing
         if package.source == "pyodide"
     )
@@ -52,10 +52,10 @@ def fetch_wheels(packages: Iterable[Locked], pyodide: PyodidePackages) -> dict[s
                 f"The package index has no wheel of {error.name} in the locked version; run the build with --upgrade."
             ) from error
         for package in pinned:
-            if not found[package.name].is_file():
+            if not paths[package.name].is_file():
                 raise HashMismatch(
                     f"The package index sent another wheel of {package.name} {package.version} than the locked one; "
                     "run the build with --upgrade."
                 )
-    check_sizes(found.values())
-    return found
+    check_sizes(paths.values())
+    return paths

@@ -113,11 +113,11 @@ def _public_index() -> str:
 
 def _joined(uv: _Settings, pip: _Settings, default: str) -> list[str]:
     """Return the further indexes of both, and the default index of one if it is not that of the other."""
-    found: dict[str, str] = {}
+    by_address: dict[str, str] = {}
     for index in (*uv.indexes, *pip.indexes, *filter(None, (uv.default, pip.default) if default else ())):
-        found.setdefault(_address(index), index)
-    found.pop(_address(default or uv.default or pip.default), None)
-    return list(found.values())
+        by_address.setdefault(_address(index), index)
+    by_address.pop(_address(default or uv.default or pip.default), None)
+    return list(by_address.values())
 
 
 def _address(index: str) -> str:

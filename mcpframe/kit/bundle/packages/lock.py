@@ -115,13 +115,13 @@ class Lock:
 
     def closure(self, roots: Iterable[str]) -> tuple[Locked, ...]:
         """Return the packages `roots` (normalized names), with their direct and indirect requirements."""
-        found = {package.name for package in self.packages if package.name in set(roots)}
+        reached = {package.name for package in self.packages if package.name in set(roots)}
         while True:
-            requirers = set(map(requirer, found))
-            wanted = {package.name for package in self.packages if requirers & set(package.required_by)}
-            if wanted <= found:
-                return tuple(package for package in self.packages if package.name in found)
-            found |= wanted
+            requirers = set(map(requirer, reached))
+            more = {package.name for package in self.packages if requirers & set(package.required_by)}
+            if more <= reached:
+                return tuple(package for package in self.packages if package.name in reached)
+            reached |= more
 
 
 def requirer(name: str) -> str:

@@ -57,7 +57,7 @@ def no_wheel_found(
         builds: The builds from sources, if they are allowed.
     """
     name, versions, places = missing.name, missing.versions, places_of(imports)
-    chain = chain_of(name, {item: found.required_by for item, found in pins.items()})
+    chain = chain_of(name, {item: its_pin.required_by for item, its_pin in pins.items()})
     through = f" (through {' → '.join(chain)})" if len(chain) > 2 else ""
     there = f"only of {', '.join(sorted(versions, key=Version))}" if versions else "of no version"
     if own is None:
@@ -122,9 +122,9 @@ def _about_sources(name: str, pin: Pin, builds: SourceBuilds | None) -> str:
 def _specifier(name: str, pin: Pin, conflict: Conflict | None) -> str:
     """Return the version specifiers that others require of a package, according to uv."""
     for who in pin.required_by:
-        found = re.search(
+        match = re.search(
             rf"\b{re.escape(who)}\S* depends on {re.escape(name)}([<>=!~][^\s,]*)", str(conflict and conflict.reason)
         )
-        if found:
-            return f" {name}{found[1]}, as {who} requires"
+        if match:
+            return f" {name}{match[1]}, as {who} requires"
     return ""

@@ -32,23 +32,23 @@ def npm_files(packages: Mapping[str, NpmConfig], file: str) -> dict[str, bytes]:
         HashMismatch: A package is not the one that was pinned.
         NodeMissing: There is no npm client to fetch it with.
     """
-    found: dict[str, bytes] = {}
+    chosen: dict[str, bytes] = {}
     for name, package in sorted(packages.items()):
         pinned_by = f"tool.mcpframe.npm.{name} in {file}"
         archive = npm_archive(name, package.version, package.integrity, pinned_by)
-        found |= {f"npm/{name}/{path}": data for path, data in _chosen(archive, name, package.files, file).items()}
-    return found
+        chosen |= {f"npm/{name}/{path}": data for path, data in _chosen(archive, name, package.files, file).items()}
+    return chosen
 
 
 def _chosen(archive: Path, name: str, patterns: Iterable[str], file: str) -> dict[str, bytes]:
-    wanted = list(patterns)
+    named = list(patterns)
     used: set[str] = set()
     files: dict[str, bytes] = {}
     try:
         with tarfile.open(archive) as tar:
             for member in tar:
                 path = member.name.partition("/")[2]  # every npm archive has one top folder, mostly `package`
-                matching = {pattern for pattern in wanted if _matches(path, pattern)}
+                matching = {pattern for pattern in named if _matches(path, pattern)}
                 used |= matching
                 if not member.isfile() or not (matching or _LICENCE.fullmatch(path)):
                     continue
@@ -59,7 +59,7 @@ def _chosen(archive: Path, name: str, patterns: Iterable[str], file: str) -> dic
                 files[path] = content.read()
     except (tarfile.TarError, EOFError) as error:
         raise BuildError(f"The archive of the npm package {name} is damaged ({error}): {archive}.") from error
-    if missing := [pattern for pattern in wanted if pattern not in used]:
+    if missing := [pattern for pattern in named if pattern not in used]:
         raise ConfigError(f"{file}: tool.mcpframe.npm.{name}.files: {missing[0]!r} matches no file of the package.")
     return files
 

@@ -201,8 +201,8 @@ def resolution_error(error: ToolFailed, platform: str = "Pyodide") -> BuildError
             "out (tool.mcpframe.leave_out).",
             reason,
         )
-    _, found, because = reason.partition("Because ")
-    reason = f"because {because}" if found else reason
+    _, separator, because = reason.partition("Because ")
+    reason = f"because {because}" if separator else reason
     return Conflict(
         f"The requirements cannot be resolved for {platform}: {reason[:600].rstrip('.')}. Change the requirements.",
         reason,
@@ -217,7 +217,7 @@ def parse_pins(text: str) -> dict[str, Pin]:
         if match is None:
             continue
         via = block.partition("# via ")[2].replace("\n", " ")
-        who = {found for part in via.split(",") if (found := _requirer(part.strip("# ")))}
+        who = {requirer for part in via.split(",") if (requirer := _requirer(part.strip("# ")))}
         pins[canonicalize_name(match[1])] = Pin(match[2], tuple(sorted(_HASH.findall(block))), tuple(sorted(who)))
     return pins
 
@@ -237,20 +237,22 @@ def reachable(pins: Mapping[str, Pin], also: Iterable[str], undeclared: Mapping[
         undeclared: Packages, by name, with another package that requires them without declaring it.
     """
     also = tuple(also)
-    wanted = {name: {who for who in pin.required_by if not is_left_out(name, who, also)} for name, pin in pins.items()}
+    requirers = {
+        name: {who for who in pin.required_by if not is_left_out(name, who, also)} for name, pin in pins.items()
+    }
     for name, who in undeclared.items():
-        if name in wanted and not is_left_out(name, who, also):
-            wanted[name].add(who)
+        if name in requirers and not is_left_out(name, who, also):
+            requirers[name].add(who)
     roots = {SERVER, OWN}
-    kept = {name for name, who in wanted.items() if who & roots}
+    kept = {name for name, who in requirers.items() if who & roots}
     while True:
         kept_as = {requirer(name) for name in kept}
-        more = kept | {name for name, who in wanted.items() if who & kept_as}
+        more = kept | {name for name, who in requirers.items() if who & kept_as}
         if more == kept:
             break
         kept = more
     return {
-        name: replace(pins[name], required_by=tuple(sorted(wanted[name] & (kept_as | roots))))
+        name: replace(pins[name], required_by=tuple(sorted(requirers[name] & (kept_as | roots))))
         for name in pins
         if name in kept
     }
@@ -280,9 +282,9 @@ def chain_of(name: str, wanted_by: Mapping[str, tuple[str, ...]]) -> tuple[str, 
         wanting = wanted_by.get(way[0], ())
         if SERVER in wanting or OWN in wanting or not wanting:
             return way
-        found = [names.get(who, who) for who in wanting]
-        ways += [(who, *way) for who in found if who not in seen]
-        seen |= set(found)
+        named = [names.get(who, who) for who in wanting]
+        ways += [(who, *way) for who in named if who not in seen]
+        seen |= set(named)
     return (name,)
 
 

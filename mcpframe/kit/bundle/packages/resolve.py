@@ -71,8 +71,8 @@ def resolve(
     pinned = with_newest(roots, named, preferred) if named else roots
     needed = dict.fromkeys(repairs.needed, requirer(named))
     builds = SourceBuilds(pyodide.runtime) if build_sdists else None
-    wanted = Requirements(pinned, SDK, tuple(leave_out), needed, builds=builds)
-    resolution = _Resolution(wanted, pyodide, inputs, preferred, repairs, is_named=bool(named))
+    requested = Requirements(pinned, SDK, tuple(leave_out), needed, builds=builds)
+    resolution = _Resolution(requested, pyodide, inputs, preferred, repairs, is_named=bool(named))
     try:
         return resolution.run_with_repairs()
     except BuildError as error:
@@ -200,20 +200,20 @@ def _users(packages: tuple[Locked, ...], *sdks: str) -> dict[str, Locked]:
 def _code_for_earlier(lock: Lock) -> str | None:
     """Return the evidence that a package which requires the SDK is written for mcp 1.x, although it allows 2.x."""
     wheels = (unpack(wheel_path(package)) for _, package in sorted(_users(lock.packages, "mcp").items()))
-    return next((found for wheel in wheels if (found := written_for_earlier(wheel))), None)
+    return next((evidence for wheel in wheels if (evidence := written_for_earlier(wheel))), None)
 
 
 def _undeclared(packages: tuple[Locked, ...]) -> dict[str, str]:
     """Return the SDK's requirements that servers import without declaring them, and that a page's SDK lacks."""
     there = {package.name for package in packages}
     users = _users(packages, *_SDKS)
-    found: dict[str, str] = {}
+    undeclared: dict[str, str] = {}
     for name in sorted(users.keys() - USERS):
         wheel = unpack(wheel_path(users[name]))
         for module, package in _OF_THE_SDK.items():
             if package not in there and imports_named(module, wheel):
-                found.setdefault(package, name)
-    return found
+                undeclared.setdefault(package, name)
+    return undeclared
 
 
 def _uses_zones(packages: tuple[Locked, ...]) -> str | None:

@@ -251,8 +251,8 @@ def _wheel_of(sources: SourceFile, outcome: Mapping[str, Any]) -> BuiltWheel:
     """Return the wheel of a build's result, checked."""
     if "error" in outcome:
         reason, printed = (_sentence(str(outcome.get(part, ""))) for part in ("error", "printed"))
-        told = f"{reason}; it printed {printed!r}" if printed and printed not in reason else reason
-        raise CannotBuild(f"its build fails ({told}); there is no compiler, no other program and no network")
+        why = f"{reason}; it printed {printed!r}" if printed and printed not in reason else reason
+        raise CannotBuild(f"its build fails ({why}); there is no compiler, no other program and no network")
     try:
         return normalized(sources.name, sources.version, str(outcome.get("wheel")), outcome["data"])
     except BuildError as error:

@@ -56,8 +56,8 @@ def find_sources(name: str, version: str, *, alone: bool = True) -> SourceFile |
     with scratch("sources") as folder:
         (folder / "wanted.in").write_text(f"{name}=={version}\n", "utf-8", newline="\n")
         run_uv(["wanted.in", "--no-deps", "--format", "pylock.toml", "--output-file", _PYLOCK], folder, None)
-        found = tomllib.loads((folder / _PYLOCK).read_text("utf-8"))
-        [package] = found["packages"]
+        locked = tomllib.loads((folder / _PYLOCK).read_text("utf-8"))
+        [package] = locked["packages"]
         file: dict[str, Any] = package.get("sdist", {})
         if not file or (alone and package.get("wheels")):
             return None

@@ -111,7 +111,7 @@ def download(
         DownloadError: The package index cannot be reached.
         ToolFailed: pip failed for another reason.
     """
-    found: dict[str, tuple[str, str, str]] = {}
+    chosen_wheels: dict[str, tuple[str, str, str]] = {}
     absent: list[NoWheel] = []
     for tags, names in ((_TAGS, pins.keys() - set(foreign)), (_ELSEWHERE, pins.keys() & set(foreign))):
         missing = {}
@@ -120,7 +120,7 @@ def download(
             if known is None:
                 missing[name] = pins[name]
             else:
-                found[name] = known
+                chosen_wheels[name] = known
         while missing:
             try:
                 fetched = _download(missing, tags, locked=locked)
@@ -132,11 +132,11 @@ def download(
                 continue
             for name, chosen in fetched.items():
                 write_file(_choice(name, *pins[name], tags), json.dumps(chosen).encode())
-                found[name] = chosen
+                chosen_wheels[name] = chosen
             break
     if absent:
         raise absent[0]
-    return found
+    return chosen_wheels
 
 
 def _download(
@@ -153,11 +153,11 @@ def _download(
             # Of two files of one version uv takes that in a folder of wheels, and pip that of the index.
             try:
                 environment = {**for_pip(), "PIP_NO_INDEX": "true"}
-                found = _fetch({error.name: pins[error.name]}, tags, store, environment, locked=locked)
+                fetched = _fetch({error.name: pins[error.name]}, tags, store, environment, locked=locked)
             except (NoWheel, HashMismatch, ToolFailed):
                 raise error from None
-        others = {name: pin for name, pin in pins.items() if name not in found}
-        return {**found, **(_download(others, tags, locked=locked) if others else {})}
+        others = {name: pin for name, pin in pins.items() if name not in fetched}
+        return {**fetched, **(_download(others, tags, locked=locked) if others else {})}
 
 
 def _fetch(
@@ -169,15 +169,15 @@ def _fetch(
     locked: bool,
 ) -> dict[str, tuple[str, str, str]]:
     with scratch("download") as folder:
-        wanted = folder / "requirements.txt"
+        requirements = folder / "requirements.txt"
         lines = [
             f"{name}=={version} " + " ".join(f"--hash=sha256:{digest}" for digest in hashes)
             for name, (version, hashes) in sorted(pins.items())
         ]
-        wanted.write_text("\n".join(lines), "utf-8", newline="\n")
+        requirements.write_text("\n".join(lines), "utf-8", newline="\n")
         into = folder / "wheels"
         command = python("-m", "pip", "download", "--progress-bar=off", "--disable-pip-version-check", "--no-input")
-        command += ["--no-deps", "--require-hashes", *tags, "--dest", str(into), "--requirement", str(wanted)]
+        command += ["--no-deps", "--require-hashes", *tags, "--dest", str(into), "--requirement", str(requirements)]
         try:
             run_tool(command, "pip", timeout=900, environment=environment)
         except ToolFailed as error:
@@ -190,9 +190,9 @@ def _chosen_before(
 ) -> tuple[str, str, str] | None:
     """Return pip's earlier choice among these files, if it is in the cache."""
     try:
-        found, filename, digest = json.loads(_choice(name, version, hashes, tags).read_text("utf-8"))
+        its_version, filename, digest = json.loads(_choice(name, version, hashes, tags).read_text("utf-8"))
         wheel = cache_dir() / "wheels" / digest / filename
-        return (found, filename, digest) if digest in hashes and is_good(wheel, digest) else None
+        return (its_version, filename, digest) if digest in hashes and is_good(wheel, digest) else None
     except (OSError, ValueError, TypeError):
         return None
 
@@ -206,8 +206,8 @@ def _required_python(output: str, version: str) -> str:
     """Return which Pythons pip says a version requires, where it has left that out for them."""
     ignored = _IGNORED.search(output)
     for entry in ignored[1].split(";") if ignored else ():
-        found, _, required = entry.strip().partition(" Requires-Python ")
-        if found == version:
+        its_version, _, required = entry.strip().partition(" Requires-Python ")
+        if its_version == version:
             return required.strip()
     return ""
 

@@ -28,15 +28,15 @@ _ALL = (
 
 
 def _apply(script: bytes) -> bytes:
-    found = EXPORTS.search(script)
-    if not found:
+    match = EXPORTS.search(script)
+    if not match:
         raise DoesNotApply
-    statements = found[2].split(b";")
+    statements = match[2].split(b";")
     others = [statement for statement in statements if not _EXPORT.fullmatch(statement)]
     listed = {b"_" + export[1] for statement in statements if (export := _EXPORT.fullmatch(statement))}
-    before, after = script[: found.start()], script[found.end() :]
+    before, after = script[: match.start()], script[match.end() :]
     read = set(_NAME.findall(before)) | set(_NAME.findall(after)) | set(_NAME.findall(b";".join(others)))
-    kept = [name for name in found[1].split(b",") if name in read]
+    kept = [name for name in match[1].split(b",") if name in read]
     return b"%bvar %b;function assignWasmExports(wasmExports){%b}%b" % (
         before,
         b",".join(kept),

@@ -17,10 +17,10 @@ _FUNCTION = re.compile(rb"(async function (\w+)\(.*\})(export default \2;\s*)", 
 
 
 def _apply(script: bytes) -> bytes:
-    found = _FUNCTION.fullmatch(script)
-    if not found:
+    match = _FUNCTION.fullmatch(script)
+    if not match:
         raise DoesNotApply
-    return b"const %b=(%b);%b" % (found[2], found[1], found[3])
+    return b"const %b=(%b);%b" % (match[2], match[1], match[3])
 
 
 PATCH = Patch("parse_once", "browsers parse the script twice", _apply)

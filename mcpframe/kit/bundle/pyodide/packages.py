@@ -164,18 +164,18 @@ class PyodidePackages:
             HashMismatch: A file has another hash.
             WriteError: The folder cannot be written.
         """
-        waiting, found = [canonicalize_name(name) for name in names], set[str]()
+        waiting, reached = [canonicalize_name(name) for name in names], set[str]()
         while waiting:
             name = waiting.pop()
-            if name not in found:
-                found.add(name)
+            if name not in reached:
+                reached.add(name)
                 waiting += map(canonicalize_name, self._packages.get(name, {}).get("depends", ()))
-        if unknown := found - self._packages.keys():
+        if unknown := reached - self._packages.keys():
             raise BuildError(
                 f"{self.source} has no {_listed(unknown)}. Name only packages with native code here; the others come "
                 "from the package index."
             )
-        entries = [self._packages[name] for name in sorted(found)]
+        entries = [self._packages[name] for name in sorted(reached)]
         files = [Wanted(entry["file_name"], entry["sha256"], folder / entry["file_name"]) for entry in entries]
         self.fetch(item for item in files if not (item.target.is_file() and sha256_of(item.target) == item.sha256))
         write_file(folder / LOCK, self.lock, public=True)
@@ -190,17 +190,17 @@ class PyodidePackages:
             HashMismatch: A file has another hash.
             WriteError: A file cannot be written.
         """
-        wanted = list(files)
+        requested = list(files)
         if not self._is_address:
-            missing = [item.filename for item in wanted if not Path(self.source, item.filename).is_file()]
+            missing = [item.filename for item in requested if not Path(self.source, item.filename).is_file()]
             if missing:
                 raise BuildError(
                     f"{self.source} does not have {_listed(missing)}: put them there "
                     f"(`mcpframe packages fetch` does), or build with another distribution."
                 )
         missing, reason = [], ""
-        for done, item in enumerate(wanted):
-            count(done, len(wanted))
+        for done, item in enumerate(requested):
+            count(done, len(requested))
             try:
                 self._fetch(item)
             except DownloadError as error:

@@ -87,8 +87,8 @@ class BuildPage(DevToolsPage):
             PageGone: The browser has ended, or its page does not answer.
         """
         try:
-            made = await browser.devtools.command("Target.createBrowserContext")
-            context = made["browserContextId"]
+            answer = await browser.devtools.command("Target.createBrowserContext")
+            context = answer["browserContextId"]
             tab = await browser.devtools.command("Target.createTarget", url="about:blank", browserContextId=context)
         except BrowserGone as error:
             raise PageGone(str(error)) from error
@@ -145,8 +145,8 @@ class Chromium:
     @property
     def identity(self) -> str:
         """A string that differs between browsers, and changes when the browser is updated."""
-        found = self.program.stat()
-        return f"{self.program} {found.st_size} {found.st_mtime_ns}"
+        status = self.program.stat()
+        return f"{self.program} {status.st_size} {status.st_mtime_ns}"
 
     @property
     def version(self) -> str:

@@ -19,25 +19,25 @@ def reason(outcome: Mapping[str, Any]) -> str:
     """Return the reason why there is no snapshot, as half a sentence; empty if there is one."""
     if failed := failure(outcome):
         return failed
-    found = outcome["found"]
-    if "waits" in found:
+    evidence = outcome["found"]
+    if "waits" in evidence:
         return "it waits for time to pass before it lists its tools"
-    if error := found["error"]:
+    if error := evidence["error"]:
         return f"its import raises {first_line(error['what'])} there"
-    if asked := found["asked"]:
+    if asked := evidence["asked"]:
         where = f"{first_line(asked['file'])}, line {asked['line']}," if "file" in asked else "it"
         if "library" in asked:
             where += f" imports or calls {first_line(asked['library'])}, which"
         return f"{where} asks for {_described(asked['what'])} when it is imported"
-    if found["tasks"]:
+    if evidence["tasks"]:
         return "it starts tasks when it is imported"
-    if found["written"]:
-        return f"it writes {first_line(found['written'][0])} when it is imported"
-    if found["opened"]:
-        return f"it keeps {first_line(found['opened'][0])} open"
-    if "callbacks" in found:
+    if evidence["written"]:
+        return f"it writes {first_line(evidence['written'][0])} when it is imported"
+    if evidence["opened"]:
+        return f"it keeps {first_line(evidence['opened'][0])} open"
+    if "callbacks" in evidence:
         return "it keeps functions that native code calls, as ctypes makes them, when it is imported"
-    if "held" in found:
+    if "held" in evidence:
         return "it holds JavaScript objects when it is imported"
     return ""
 

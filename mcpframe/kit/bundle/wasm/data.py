@@ -38,7 +38,7 @@ def segments(content: bytes) -> list[Segment]:
         BadWasm: It has some without an address of their own.
     """
     count, at = number(content, 0)
-    found = []
+    parts = []
     for _ in range(count):
         if content[at] or content[at + 1] != _I32_CONST:
             raise BadWasm("its data has no addresses of its own")
@@ -46,9 +46,9 @@ def segments(content: bytes) -> list[Segment]:
         if content[at] != _END:
             raise BadWasm("its data has no addresses of its own")
         length, at = number(content, at + 1)
-        found.append(Segment(place, content[at : at + length]))
+        parts.append(Segment(place, content[at : at + length]))
         at += length
-    return found
+    return parts
 
 
 def section(parts: Iterable[Segment]) -> bytes:
@@ -72,15 +72,15 @@ def without(parts: Sequence[Segment], ranges: Sequence[range]) -> list[Segment]:
 
 def only(parts: Sequence[Segment], ranges: Sequence[range]) -> list[Segment]:
     """Return one segment for each range, with what segments write there, and zeros elsewhere."""
-    found = []
+    kept_parts = []
     for kept in ranges:
         data = bytearray(len(kept))
         for each in parts:
             start, end = max(each.place, kept.start), min(each.end, kept.stop)
             if start < end:
                 data[start - kept.start : end - kept.start] = each.data[start - each.place : end - each.place]
-        found.append(Segment(kept.start, bytes(data)))
-    return found
+        kept_parts.append(Segment(kept.start, bytes(data)))
+    return kept_parts
 
 
 def library_data(content: bytes) -> range | None:
@@ -111,15 +111,15 @@ def moved(content: bytes, ranges: Sequence[range]) -> bytes:
 
 def moved_parts(data: bytes) -> list[Segment]:
     """Return the parts in `MOVED` of a second file; none if it has no such section."""
-    found, at = [], 0
+    parts, at = [], 0
     begin = name(MOVED)
     content = next((each.content for each in binary.sections(data) if each.content.startswith(begin)), begin)
     content = content[len(begin) :]
     while at < len(content):
         place, length = struct.unpack_from("<II", content, at)
-        found.append(Segment(place, content[at + 8 : at + 8 + length]))
+        parts.append(Segment(place, content[at + 8 : at + 8 + length]))
         at += 8 + length
-    return found
+    return parts
 
 
 def written_by(data: bytes) -> list[range]:
@@ -133,7 +133,7 @@ def written_by(data: bytes) -> list[range]:
 
 
 def _start(content: bytes) -> int:
-    found = library_data(content)
-    if found is None:
+    data = library_data(content)
+    if data is None:
         raise BadWasm("its data is not that of a library")
-    return found.start
+    return data.start

@@ -95,26 +95,26 @@ def read(data: bytes) -> Module:
     Raises:
         BadWasm: It is none, or has what is not read here.
     """
-    found: dict[int, bytes] = {}
+    contents: dict[int, bytes] = {}
     custom = []
     for each in sections(data):
         if each.kind == CUSTOM:
             custom.append(each)
         else:
-            found[each.kind] = each.content
+            contents[each.kind] = each.content
     try:
         return Module(
-            found,
+            contents,
             tuple(custom),
-            tuple(_types(found.get(TYPE, b"\0"))),
-            tuple(_imports(found.get(IMPORT, b"\0"))),
-            tuple(_numbers(found.get(FUNCTION, b"\0"))),
-            tuple(_described(found.get(TABLE, b"\0"), _after_table)),
-            tuple(_described(found.get(MEMORY, b"\0"), _after_limits)),
-            tuple(_described(found.get(GLOBAL, b"\0"), _after_global)),
-            tuple(_described(found.get(TAG, b"\0"), _after_tag)),
-            tuple(_exports(found.get(EXPORT, b"\0"))),
-            tuple(_bodies(found.get(CODE, b"\0"))),
+            tuple(_types(contents.get(TYPE, b"\0"))),
+            tuple(_imports(contents.get(IMPORT, b"\0"))),
+            tuple(_numbers(contents.get(FUNCTION, b"\0"))),
+            tuple(_described(contents.get(TABLE, b"\0"), _after_table)),
+            tuple(_described(contents.get(MEMORY, b"\0"), _after_limits)),
+            tuple(_described(contents.get(GLOBAL, b"\0"), _after_global)),
+            tuple(_described(contents.get(TAG, b"\0"), _after_tag)),
+            tuple(_exports(contents.get(EXPORT, b"\0"))),
+            tuple(_bodies(contents.get(CODE, b"\0"))),
         )
     except IndexError as error:
         raise BadWasm("a section is cut off") from error

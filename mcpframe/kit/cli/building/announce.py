@@ -85,8 +85,8 @@ def announce(
     from mcpframe.kit.servers.published import read_manifest
 
     page, _ = parse_address(where)
-    wanted = ListingFiles(server_json, mcpb, card, install_page, author, release, package or (), remote or ())
+    files = ListingFiles(server_json, mcpb, card, install_page, author, release, package or (), remote or ())
     listing = listing_of(read_manifest(page), page, name, description=description, version=server_version)
-    for written in write_listing(listing, wanted, output):
+    for written in write_listing(listing, files, output):
         out.print(f"[green]Wrote[/] {escape(str(written.path))}")
         out.print(f"  next   {escape(written.next)}")

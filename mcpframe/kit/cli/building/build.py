@@ -201,10 +201,10 @@ def build(
     limits = packages.explained(folder) if explain else ()
     if as_json:
         code = {"code": asdict(outlook)} if outlook else {}
-        found: dict[str, object] = {"limits": [asdict(limit) for limit in limits]} if explain else {}
+        extra: dict[str, object] = {"limits": [asdict(limit) for limit in limits]} if explain else {}
         if page:
-            found["single_file"] = {"path": str(page), "bytes": page.stat().st_size}
-        typer.echo(json.dumps(_described(result) | code | found, indent=2))
+            extra["single_file"] = {"path": str(page), "bytes": page.stat().st_size}
+        typer.echo(json.dumps(_described(result) | code | extra, indent=2))
         return
     _print_bundle(result)
     if page:

@@ -62,21 +62,21 @@ def parse_pairs(pairs: Sequence[str], schema: Mapping[str, Any]) -> dict[str, An
 
 def split_pairs(pairs: Sequence[str]) -> dict[str, str]:
     """Split `key=value` words. Raises `CallError` for a word without `=`, and for a key that is given twice."""
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for pair in pairs:
         name, equals, text = pair.partition("=")
         if not equals or not name:
             raise CallError(f"{pair!r} is not an argument: write key=value, or --args with a JSON object.")
-        if name in found:
+        if name in by_name:
             raise CallError(f"The argument {name!r} is given twice.")
-        found[name] = text
-    return found
+        by_name[name] = text
+    return by_name
 
 
 def properties_of(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return the properties of an object's schema; empty if it has none, or is not well-formed."""
-    found = schema.get("properties")
-    return found if isinstance(found, dict) else {}
+    properties = schema.get("properties")
+    return properties if isinstance(properties, dict) else {}
 
 
 def required_of(schema: Mapping[str, Any]) -> list[str]:
@@ -86,8 +86,8 @@ def required_of(schema: Mapping[str, Any]) -> list[str]:
 
 def items_of(schema: Mapping[str, Any], key: str) -> list[Any]:
     """Return the list under a key of a schema; empty if there is none."""
-    found = schema.get(key)
-    return found if isinstance(found, list) else []
+    items = schema.get(key)
+    return items if isinstance(items, list) else []
 
 
 def check_arguments(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> None:

@@ -44,12 +44,12 @@ def list_server(
     progress = silently if as_json else step
     packages.apply_settings(url, settings, progress)
     with addressed(url, progress=progress) as address:
-        found = asyncio.run(_listed(address, origin, dialect, era, timeout, entries))
-    errors = found.get("errors", {})
+        listed = asyncio.run(_listed(address, origin, dialect, era, timeout, entries))
+    errors = listed.get("errors", {})
     if as_json:
-        typer.echo(json.dumps(found, indent=2))
+        typer.echo(json.dumps(listed, indent=2))
     else:
-        _print_all(found)
+        _print_all(listed)
     for problem in errors.values():
         err.print(f"[bold red]error:[/] {escape(problem)}")
     if errors:
@@ -90,7 +90,7 @@ async def _listed(
     session = one_session(url, origin=origin, dialect=dialect, era=era, patience=patience, setup=setup)
     async with session as client:
         can = client.server_capabilities
-        found: dict[str, Any] = {"server": on_the_wire(client.server_info), "protocol": client.protocol_version}
+        listed: dict[str, Any] = {"server": on_the_wire(client.server_info), "protocol": client.protocol_version}
         lists = {
             "tools": (client.list_tools, "tools", can.tools),
             "resources": (client.list_resources, "resources", can.resources),
@@ -99,10 +99,10 @@ async def _listed(
         }
         errors: dict[str, str] = {}
         for name, (ask, kind, offered) in lists.items():
-            found[name], problem = await list_or_problem(ask, kind, offered=offered)
+            listed[name], problem = await list_or_problem(ask, kind, offered=offered)
             if problem:
                 errors[name] = problem
-        return {**found, "errors": errors} if errors else found
+        return {**listed, "errors": errors} if errors else listed
 
 
 def _signature(tool: dict[str, Any]) -> str:

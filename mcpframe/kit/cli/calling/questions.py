@@ -207,10 +207,10 @@ def _options(about: Mapping[str, Any]) -> dict[str, Any]:
         return {}
     listed = [option for key in ("oneOf", "anyOf") for option in items_of(choice, key)]
     titled = [option for option in listed if isinstance(option, dict) and "const" in option]
-    found = {str(option.get("title", option["const"])): option["const"] for option in titled}
+    options = {str(option.get("title", option["const"])): option["const"] for option in titled}
     values = items_of(choice, "enum")
-    found |= dict(zip(map(str, items_of(choice, "enumNames")), values, strict=False))
-    return found | {str(value): value for value in (*values, *(option["const"] for option in titled))}
+    options |= dict(zip(map(str, items_of(choice, "enumNames")), values, strict=False))
+    return options | {str(value): value for value in (*values, *(option["const"] for option in titled))}
 
 
 def _default_text(about: Mapping[str, Any]) -> str:

@@ -133,5 +133,5 @@ def _write_new(folder: Path, stem: str, suffix: str, data: bytes) -> Path:
 
 
 def _suffix(kind: str) -> str:
-    found = mimetypes.guess_extension(kind.partition(";")[0].strip().lower(), strict=False) or ".bin"
-    return found if _SUFFIX.match(found) else ".bin"
+    suffix = mimetypes.guess_extension(kind.partition(";")[0].strip().lower(), strict=False) or ".bin"
+    return suffix if _SUFFIX.match(suffix) else ".bin"

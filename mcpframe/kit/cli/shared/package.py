@@ -79,9 +79,9 @@ def make_project(
     """
     from mcpframe.kit.project.packaged import PackageOptions, package_project
 
-    given, found = _options_of(settings)
+    given, to_find = _options_of(settings)
     package_project(package, folder, given)
-    if found:
+    if to_find:
         from mcpframe.kit.bundle.code.variables import asked_of_visitors
         from mcpframe.kit.bundle.project_lock import lock_project
 
@@ -91,8 +91,8 @@ def make_project(
         if outlook is not None:
             asked = [name for name in asked_of_visitors(outlook.variables) if name not in given.env]
             in_code = PackageOptions(
-                connect_src=outlook.hosts if "csp.connect_src" in found else (),
-                visitor_env=asked if "visitor_env" in found else (),
+                connect_src=outlook.hosts if "csp.connect_src" in to_find else (),
+                visitor_env=asked if "visitor_env" in to_find else (),
             )
             package_project(package, folder, in_code)
 
@@ -118,10 +118,10 @@ def _options_of(settings: Sequence[str]) -> tuple[PackageOptions, set[str]]:
             build_sdists = True
         else:
             raise typer.BadParameter(f"{item!r} is not a setting: write one of {SETTINGS}.", param_hint="--set")
-    found = {key for key in ("csp.connect_src", "visitor_env") if FOUND in lists[key]}
-    named = {key: [value for value in values if value != FOUND or key not in found] for key, values in lists.items()}
+    to_find = {key for key in ("csp.connect_src", "visitor_env") if FOUND in lists[key]}
+    named = {key: [value for value in values if value != FOUND or key not in to_find] for key, values in lists.items()}
     sources = _sources(named.pop("csp.connect_src"))
-    return PackageOptions(args, env, connect_src=sources, build_sdists=build_sdists, **named), found
+    return PackageOptions(args, env, connect_src=sources, build_sdists=build_sdists, **named), to_find
 
 
 @contextmanager

@@ -54,8 +54,8 @@ def served_bundles(
         sites = [BundleSite.of(folder) for folder in folders]
         ports = [port + index if port else 0 for index in range(len(sites))]
         urls = [
-            f"{serve_at(stack, site, wanted).origin}/{quote(site.name)}/"
-            for site, wanted in zip(sites, ports, strict=True)
+            f"{serve_at(stack, site, its_port).origin}/{quote(site.name)}/"
+            for site, its_port in zip(sites, ports, strict=True)
         ]
         yield list(zip(urls, folders, strict=True))
 

@@ -116,11 +116,11 @@ class _FetchedKeys:
         name = jwt.get_unverified_header(token).get("kid")
         if not isinstance(name, str):
             raise jwt.InvalidTokenError("The token does not name its key.")
-        found = self._known(name)
-        if found is None:  # so no token of a known key waits for others' keys
+        key = self._known(name)
+        if key is None:  # so no token of a known key waits for others' keys
             async with self._one:
-                found = self._known(name) or await self._fetched(name)
-        return found, ALGORITHMS
+                key = self._known(name) or await self._fetched(name)
+        return key, ALGORITHMS
 
     def _known(self, name: str) -> jwt.PyJWK | None:
         kept = self._client.jwk_set_cache and self._client.jwk_set_cache.get()

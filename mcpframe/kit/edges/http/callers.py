@@ -23,5 +23,5 @@ def from_current_user(params: Mapping[str, Any] | None, name: str) -> dict[str, 
         name: The name of this bridge or process among several; empty for none.
     """
     user = current_user()
-    told = "" if user == LOCAL else hashlib.blake2b(user.encode(), key=_KEY, digest_size=16).hexdigest()
-    return with_caller(params, Named(told, name))
+    digest = "" if user == LOCAL else hashlib.blake2b(user.encode(), key=_KEY, digest_size=16).hexdigest()
+    return with_caller(params, Named(digest, name))

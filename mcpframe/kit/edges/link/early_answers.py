@@ -48,11 +48,11 @@ class EarlyAnswers:
 
     def answer(self, message: Mapping[str, Any]) -> ServerMessage | None:
         """Return the answer to a request; None if the page has to answer it."""
-        found = self._result(message)
-        if found is None:
+        result = self._result(message)
+        if result is None:
             return None
         id_ = message["id"]
-        text = payload.encode({"jsonrpc": "2.0", "id": id_, "result": found})
+        text = payload.encode({"jsonrpc": "2.0", "id": id_, "result": result})
         try:
             answer = checked(ServerMessage(text, id_))
         except MessageError:
@@ -63,7 +63,7 @@ class EarlyAnswers:
         if message["method"] == "initialize":
             self._session = self._by_version[message["params"]["protocolVersion"]]
         if self._session:
-            self.given[message["method"]] = found
+            self.given[message["method"]] = result
         return answer
 
     def _result(self, message: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -71,8 +71,8 @@ class EarlyAnswers:
         if not isinstance(params, dict) or "cursor" in params:
             return None
         if method == "initialize":
-            found = self._of(params.get("protocolVersion")).get(method)
-            return None if found is None else {**found, "protocolVersion": params["protocolVersion"]}
+            result = self._of(params.get("protocolVersion")).get(method)
+            return None if result is None else {**result, "protocolVersion": params["protocolVersion"]}
         if method in CHANGED and self._session:
             return self._session.get(method)
         if method in CHANGED or method == "server/discover":
@@ -87,12 +87,12 @@ class EarlyAnswers:
 def recorded_answers(manifest: Mapping[str, Any] | None) -> Mapping[str, Results]:
     """Return the answers in a manifest, by protocol revision; empty if it has none, or none of the expected form."""
     groups = (manifest or {}).get("answers")
-    found: dict[str, Results] = {}
+    by_version: dict[str, Results] = {}
     for group in groups if isinstance(groups, list) else ():
         versions, results = (group.get("versions"), group.get("results")) if isinstance(group, dict) else (None, None)
         if isinstance(versions, list) and isinstance(results, dict) and all(map(_is_object, results.values())):
-            found |= {version: results for version in versions if isinstance(version, str)}
-    return found
+            by_version |= {version: results for version in versions if isinstance(version, str)}
+    return by_version
 
 
 def differs(method: str, given: Mapping[str, Any], now: Mapping[str, Any]) -> bool:

@@ -86,10 +86,10 @@ def plan_native(places: UserFolders, extension: str, profile: Path | None = None
         "allowed_origins": [f"chrome-extension://{extension}/"],
     }
     text = json.dumps(manifest, indent=2) + "\n"
-    found = _manifests(places, profile)
-    if not found:
+    manifests = _manifests(places, profile)
+    if not manifests:
         raise InstallError("No Chrome or Chromium was found here: name its folder (--user-data-dir) with --profile.")
-    return [NativeManifest(title, path, text) for title, path in found]
+    return [NativeManifest(title, path, text) for title, path in manifests]
 
 
 def plan_native_removal(places: UserFolders, profile: Path | None = None) -> list[NativeManifest]:

@@ -33,10 +33,10 @@ class ScriptHalf:
             BrowserGone: The document is gone, or its own scripts prevent it.
         """
         source = (static_dir() / "hub" / "document-tools.js").read_text("utf-8").rstrip().rstrip(";")
-        made = await devtools.post("Runtime.evaluate", session, expression=f"({source})()", uniqueContextId=context)
-        if "objectId" not in made["result"] or "exceptionDetails" in made:
+        answer = await devtools.post("Runtime.evaluate", session, expression=f"({source})()", uniqueContextId=context)
+        if "objectId" not in answer["result"] or "exceptionDetails" in answer:
             raise BrowserGone("The page's own scripts prevent its tools from being read.")
-        return cls(devtools, session, made["result"]["objectId"])
+        return cls(devtools, session, answer["result"]["objectId"])
 
     async def ask(self, function: str, *arguments: object) -> Any:
         try:

@@ -61,8 +61,8 @@ def agents_that_see(manifest: Mapping[str, Any], origin: str, now: datetime | No
 
 
 def _tokens(manifest: Mapping[str, Any]) -> list[TrialToken]:
-    found = []
+    tokens = []
     for text in manifest.get("origin_trials") or ():
         with suppress(ValueError, RecursionError):  # a build lets no other ones in, but a manifest may be anybody's
-            found.append(read_token(str(text)))
-    return found
+            tokens.append(read_token(str(text)))
+    return tokens

@@ -107,11 +107,11 @@ def check_file(entry: Mapping[str, Any], answer: Fetched) -> Iterator[Finding]:
 
 def _type(path: str, kind: str) -> Iterator[Finding]:
     ending = path.rpartition(".")[2]
-    wanted = _TYPES.get(ending)
-    if wanted is None or kind in wanted:
+    allowed = _TYPES.get(ending)
+    if allowed is None or kind in allowed:
         return
-    message = f"It is sent as {kind or 'nothing'}, not as {wanted[0]}."
-    remedy = f"Set the Content-Type of .{ending} files to {wanted[0]}."
+    message = f"It is sent as {kind or 'nothing'}, not as {allowed[0]}."
+    remedy = f"Set the Content-Type of .{ending} files to {allowed[0]}."
     if ending == "wasm":  # the loader falls back to a slower way
         yield warning(path, message, remedy)
     else:

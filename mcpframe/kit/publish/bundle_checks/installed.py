@@ -95,8 +95,8 @@ async def visit_alone(url: str, manifest: Mapping[str, Any], *, patience: float)
         try:
             async with asyncio.timeout(patience):
                 await page.navigate(url)
-            found = await page.command("Page.getInstallabilityErrors")
-            reasons = [each["errorId"] for each in found["installabilityErrors"] if each["errorId"] not in _NO_MATTER]
+            answer = await page.command("Page.getInstallabilityErrors")
+            reasons = [each["errorId"] for each in answer["installabilityErrors"] if each["errorId"] not in _NO_MATTER]
             async with asyncio.timeout(_BEGINS + patience):
                 worker = await page.evaluate(_WORKING)
         except (TimeoutError, PageGone) as problem:

@@ -121,8 +121,8 @@ def check_url(
     visits = None
     if tries:
         with progress("Visiting it twice in headless Chromium"):
-            found, visits = session()
-        findings += found
+            of_session, visits = session()
+        findings += of_session
     elif is_server:
         findings += check_tools(manifest["tools"] or [], manifest["name"])
         if dialect and reason:

@@ -42,8 +42,8 @@ def check_tool(tool: Mapping[str, Any]) -> Iterator[Finding]:
         schema = tool.get(kind)
         if isinstance(schema, dict):
             yield from _schema(subject, schema, title)
-    for name, found in (tool.get("inputSchema") or {}).get("properties", {}).items():
-        if isinstance(found, dict) and not found.get("description"):
+    for name, described in (tool.get("inputSchema") or {}).get("properties", {}).items():
+        if isinstance(described, dict) and not described.get("description"):
             yield warning(
                 subject,
                 f"Its argument {name!r} has no description.",

@@ -85,8 +85,8 @@ async def try_call(client: Client, tools: Sequence[Mapping[str, Any]], absent: A
             asking.append(name)
         elif reason:
             remedy = "Call it with `mcpframe call`, which shows what the page logs."
-            found = error(f"tool {name}", f"A call fails ({reason}).", remedy)
-            return TriedCall(asking=tuple(asking), findings=(found,))
+            finding = error(f"tool {name}", f"A call fails ({reason}).", remedy)
+            return TriedCall(asking=tuple(asking), findings=(finding,))
         else:
             return TriedCall(name, (time.monotonic() - began) * 1000, tuple(asking))
     return TriedCall(asking=tuple(asking))

@@ -50,8 +50,8 @@ def projects_of(folder: Path) -> list[Project]:
         BuildError: There is none, two have the same name, or one has a name that the gallery needs.
         ConfigError: The configuration of one is invalid.
     """
-    found = [find_project(each.parent) for each in sorted(folder.glob(f"*/{_PYPROJECT}"))]
-    servers = {project.root: project for project in found if project.config.kind == "server"}
+    projects = [find_project(each.parent) for each in sorted(folder.glob(f"*/{_PYPROJECT}"))]
+    servers = {project.root: project for project in projects if project.config.kind == "server"}
     if not servers:
         raise BuildError(f"{folder} has no folder with the {_PYPROJECT} of a server: a gallery shows several projects.")
     by_name: dict[str, Project] = {}
@@ -136,11 +136,11 @@ def build_gallery(
 
 def _own_pictures(built: Sequence[tuple[Project, BuildResult]]) -> dict[str, tuple[str, bytes]]:
     """Return the pictures in the projects' folders, by the server's name: the ending of the file, and its content."""
-    found = {}
+    pictures = {}
     for project, result in built:
         if file := next((path for name in PICTURES if (path := project.root / name).is_file()), None):
-            found[result.name] = (file.suffix, file.read_bytes())
-    return found
+            pictures[result.name] = (file.suffix, file.read_bytes())
+    return pictures
 
 
 def _pictures(

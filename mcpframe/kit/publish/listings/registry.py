@@ -71,18 +71,18 @@ def own_package(text: str) -> Package:
     Raises:
         ConfigError: It is neither, or is mcpframe itself, which its authors own.
     """
-    found = _PACKAGE.fullmatch(text)
-    if found is None:
+    match = _PACKAGE.fullmatch(text)
+    if match is None:
         raise ConfigError(f"{text!r} is not pypi:NAME==VERSION or npm:NAME@VERSION.")
-    if found["type"] == "pypi" and re.sub(r"[-_.]+", "-", found["name"]).lower() == "mcpframe":
+    if match["type"] == "pypi" and re.sub(r"[-_.]+", "-", match["name"]).lower() == "mcpframe":
         raise ConfigError(
             "The registry takes a package from its owner only: publish one of your own that runs mcpframe."
         )
     return {
-        "registryType": found["type"],
-        "identifier": found["name"],
-        "version": found["version"],
-        "runtimeHint": _HINTS[found["type"]],
+        "registryType": match["type"],
+        "identifier": match["name"],
+        "version": match["version"],
+        "runtimeHint": _HINTS[match["type"]],
         "transport": {"type": "stdio"},
     }
 

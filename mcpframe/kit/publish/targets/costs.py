@@ -59,9 +59,9 @@ def costs_of(host: StaticHost, manifest: Mapping[str, Any]) -> Iterator[Cost]:
 
 def _uncompressed(host: StaticHost, files: list[Mapping[str, Any]]) -> dict[str, int]:
     """Return the bytes that a host sends more than compressed files have, by the endings of their names."""
-    found: dict[str, int] = {}
+    by_ending: dict[str, int] = {}
     for each in files:
         ending = each["path"].rpartition(".")[2]
         if host.compresses is not None and ending not in host.compresses and each["gzip_bytes"] is not None:
-            found[ending] = found.get(ending, 0) + each["bytes"] - each["gzip_bytes"]
-    return found
+            by_ending[ending] = by_ending.get(ending, 0) + each["bytes"] - each["gzip_bytes"]
+    return by_ending

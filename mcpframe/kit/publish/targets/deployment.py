@@ -72,11 +72,11 @@ class Deployment:
         path = self.project / BUILD_LOCK
         if not path.is_file():
             return None
-        found = _LOCKED_KIT.search(path.read_text("utf-8"))
-        if found is None:
+        match = _LOCKED_KIT.search(path.read_text("utf-8"))
+        if match is None:
             raise PublishError(f"{path} has no mcpframe with hashes. Write it anew: {_lock_command(BUILDS)}")
-        extras = {each.strip() for each in (found[1] or "").split(",")}
-        return BuildLock(found[2], frozenset(extras | {"author"} if "test" in extras else extras))
+        extras = {each.strip() for each in (match[1] or "").split(",")}
+        return BuildLock(match[2], frozenset(extras | {"author"} if "test" in extras else extras))
 
     def install_command(self, root: Path, extras: Sequence[str] = BUILDS) -> str:
         """Return the command that installs mcpframe where a host builds, for a shell in a folder above the project.

@@ -59,9 +59,7 @@ def deployment_of(path: Path, out: Path, *, keep: int = 0) -> Deployment:
     for name, manifest in manifests.items():
         _check_complete(folder, name, manifest)
     sizes = {
-        found.relative_to(folder).as_posix(): found.stat().st_size
-        for found in sorted(folder.rglob("*"))
-        if found.is_file()
+        file.relative_to(folder).as_posix(): file.stat().st_size for file in sorted(folder.rglob("*")) if file.is_file()
     }
     base = root if folder.is_relative_to(root) and folder != root else folder.parent
     return Deployment(root, base, project.name, folder, manifests, sizes, keep)

@@ -250,11 +250,11 @@ async def _under(
 async def _hidden(host: Frame) -> int:
     """Return the greatest height that is hidden in the views of a host."""
     given = [_CONTEXT["containerDimensions"]["maxHeight"], _SETTLING]
-    found = [0]
+    pixels = [0]
     for frame in host.page.frames:
         with suppress(Error):  # it is gone already
-            found.append(await frame.evaluate(_HIDDEN, given))
-    return max(found)
+            pixels.append(await frame.evaluate(_HIDDEN, given))
+    return max(pixels)
 
 
 @asynccontextmanager

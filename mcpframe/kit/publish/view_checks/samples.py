@@ -105,8 +105,8 @@ def _number(schema: Json, *, whole: bool) -> float:
 
 
 def _referred(reference: object, root: Json) -> Json:
-    found = resolve_reference(reference, root)
-    return found if isinstance(found, Mapping) else {}
+    schema = resolve_reference(reference, root)
+    return schema if isinstance(schema, Mapping) else {}
 
 
 def _is_object(schema: object) -> bool:
