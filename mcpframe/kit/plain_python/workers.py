@@ -21,10 +21,11 @@ from typing import Any
 
 import httpx2
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
-from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from mcpframe.frame.core.jsonrpc import CONNECTION_CLOSED
 from mcpframe.frame.serving.task_notices import LISTEN
+from mcpframe.kit.edges.http.error_answers import error_answer
 from mcpframe.kit.edges.http.request_checks import TASK_METHODS
 from mcpframe.kit.edges.http.routing_names import NAME, named_session, split_session, split_state
 from mcpframe.kit.edges.http.running import run_until_cancelled
@@ -148,7 +149,9 @@ class SharingProcess:
             if begun:
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
             else:
-                await PlainTextResponse("The process with this request has ended.", 503)(scope, receive, send)
+                # It may have run, so not 503: see `OpenRequests`.
+                error = error_answer(500, CONNECTION_CLOSED, "The process with this request has ended.")
+                await error(scope, receive, send)
         finally:
             for task in (answering, leaving):
                 task.cancel()

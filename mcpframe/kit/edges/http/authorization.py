@@ -15,12 +15,14 @@ from mcp.server.auth.routes import build_resource_metadata_url, create_protected
 from starlette.authentication import AuthenticationError
 from starlette.middleware.authentication import AuthenticationMiddleware
 from starlette.requests import HTTPConnection
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR
 from mcpframe.kit.edges.http.access import Access
+from mcpframe.kit.edges.http.error_answers import error_answer
 from mcpframe.kit.edges.http.known_tokens import Tokens
 from mcpframe.kit.edges.http.rate_limit import RateLimited
 
@@ -85,7 +87,7 @@ def _verifier(access: Access) -> TokenVerifier:
 
 def _unavailable(_: HTTPConnection, __: AuthenticationError) -> Response:
     text = "The authorization server cannot be asked for its keys: try again later."
-    return PlainTextResponse(text, 503, {"Retry-After": str(_RETRY_SECONDS)})
+    return error_answer(503, INTERNAL_ERROR, text, {"Retry-After": str(_RETRY_SECONDS)})
 
 
 def metadata_routes(access: Access) -> Sequence[BaseRoute]:

@@ -11,8 +11,10 @@ from collections.abc import MutableMapping
 from typing import Any, Final
 
 import anyio
-from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+from mcpframe.frame.core.jsonrpc import CONNECTION_CLOSED
+from mcpframe.kit.edges.http.error_answers import error_answer
 
 GRACE_SECONDS: Final = 2.0
 """Seconds for open requests to end: the time to write their answers."""
@@ -49,7 +51,7 @@ class OpenRequests:
                 self._closed.set()
         if cancelling.cancelled_caught and not begun:
             # Not 503, which says that a request was not taken: balancers send it to another server.
-            await PlainTextResponse("The server has ended.", 500)(scope, receive, send)
+            await error_answer(500, CONNECTION_CLOSED, "The server has ended.")(scope, receive, send)
         elif cancelling.cancelled_caught and not complete:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 

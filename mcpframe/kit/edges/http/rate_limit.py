@@ -12,11 +12,12 @@ import math
 import time
 from typing import TYPE_CHECKING
 
-from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from mcpframe.frame.core.jsonrpc import INVALID_REQUEST
 from mcpframe.kit.base.errors import ConfigError
 from mcpframe.kit.base.extras import need
+from mcpframe.kit.edges.http.error_answers import error_answer
 from mcpframe.kit.edges.http.principal import sender_of
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ class RateLimited:
         again = (await self._limiter.get_window_stats(self._rate, who)).reset_time
         seconds = max(1, math.ceil(again - time.time()))
         text = f"Too many requests: at most {self._rate.amount} in {self._rate.get_expiry()} seconds."
-        await PlainTextResponse(text, 429, {"Retry-After": str(seconds)})(scope, receive, send)
+        answer = error_answer(429, INVALID_REQUEST, text, {"Retry-After": str(seconds)})
+        await answer(scope, receive, send)
 
 
 def _client(scope: Scope) -> str:

@@ -26,11 +26,12 @@ from mcp.server.transport_security import TransportSecurityMiddleware, Transport
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from mcp_types import INTERNAL_ERROR, INVALID_REQUEST, jsonrpc_message_adapter
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from mcpframe.frame.core import jsonrpc
 from mcpframe.kit.base.limits import MOST_SESSIONS
+from mcpframe.kit.edges.http.error_answers import error_answer
 from mcpframe.kit.edges.http.posts import read_post, refuse_id, replayed
 from mcpframe.kit.edges.http.principal import owner_of, sender_of
 from mcpframe.kit.edges.http.request_checks import ENDING, without_events
@@ -127,16 +128,16 @@ class Sessions:
             receive = replayed(line, receive)
         if id_ is not None:
             if session is None or session.has_ended:
-                await _error(404, INVALID_REQUEST, "Session not found")(scope, receive, send)
+                await error_answer(404, INVALID_REQUEST, "Session not found")(scope, receive, send)
             else:
                 await session.handle(scope, receive, send, message)
         elif message is None:
-            await _error(400, INVALID_REQUEST, "Missing session ID")(scope, receive, send)
+            await error_answer(400, INVALID_REQUEST, "Missing session ID")(scope, receive, send)
         elif message.get("method") != "initialize" or not jsonrpc.is_request(message):
             # The transport would answer the same, but only after a session was created.
             await self._without_session(scope, receive, send)
         elif self.is_draining:
-            await _error(503, INTERNAL_ERROR, ENDING)(scope, receive, send)
+            await error_answer(503, INTERNAL_ERROR, ENDING)(scope, receive, send)
         elif full := self._make_room(sender_of(scope)):
             await full(scope, receive, send)
         else:
@@ -149,9 +150,9 @@ class Sessions:
         if self._most_of_user is not None and len(theirs) >= self._most_of_user:
             if not self._end_idlest(theirs):
                 # Not 503: balancers would send the request to another bridge, which counts for itself.
-                return _error(429, INVALID_REQUEST, f"You have {len(theirs)} sessions, all busy: end one first")
+                return error_answer(429, INVALID_REQUEST, f"You have {len(theirs)} sessions, all busy: end one first")
         elif len(living) >= self.most and not self._end_idlest(living):
-            return _error(503, INTERNAL_ERROR, f"{self.most} sessions are open: end one first")
+            return error_answer(503, INTERNAL_ERROR, f"{self.most} sessions are open: end one first")
         return None
 
     def _end_idlest(self, sessions: Sequence[_Session]) -> bool:
@@ -349,7 +350,3 @@ class _Session:
             async for item, size in self._to_send:
                 await write.send(item)
                 self._unread.remove(size)
-
-
-def _error(status: int, code: int, message: str) -> Response:
-    return JSONResponse({"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}}, status)

@@ -9,9 +9,10 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
+from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR
+from mcpframe.kit.edges.http.error_answers import error_answer
 from mcpframe.kit.edges.http.principal import current_user
 from mcpframe.kit.edges.http.stateless import StatelessRequests
 
@@ -46,7 +47,7 @@ class UserRequests:
         if name not in self._of:
             if len(self._of) >= self._most and (left := self._leaving()) is None:
                 text = f"{self._most} users are served, and each waits for an answer: try again later."
-                await PlainTextResponse(text, 503)(scope, receive, send)
+                await error_answer(503, INTERNAL_ERROR, text)(scope, receive, send)
                 return
             self._of[name] = _OneUser(self._make())
         self._of.move_to_end(name)

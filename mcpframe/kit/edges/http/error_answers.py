@@ -1,0 +1,20 @@
+"""HTTP errors whose body is a JSON-RPC error: the official clients show its message, and nothing of any other body."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from starlette.responses import JSONResponse, Response
+
+
+def error_answer(status: int, code: int, message: str, headers: Mapping[str, str] | None = None) -> Response:
+    """Return the answer to a request that is refused before its id is known (MCP specification, basic/transports).
+
+    Args:
+        status: the HTTP status.
+        code: the code of the JSON-RPC error.
+        message: a sentence for the user.
+        headers: further headers.
+    """
+    body = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}}
+    return JSONResponse(body, status, dict(headers or {}))
