@@ -25,15 +25,15 @@ def offered_dialects() -> tuple[Dialect, ...]:
     """Return the dialects that `[tool.mcpframe] dialects` can name, in order of preference."""
     paths = import_module(__name__.rpartition(".")[0]).__path__
     folders = {entry.name for path in paths for entry in os.scandir(path) if entry.is_dir()}
-    dialects: list[Dialect] = []
+    offered: list[Dialect] = []
     for name in sorted(folders - {"__pycache__"}):
         module = f"mcpframe.frame.dialects.{name}.dialect"
         try:
-            dialects.append(import_module(module).DIALECT)
+            offered.append(import_module(module).DIALECT)
         except ModuleNotFoundError as error:
             if error.name not in (module, module.rpartition(".")[0]):
                 raise
-    return tuple(sorted(dialects, key=lambda each: (each.preference, each.name)))
+    return tuple(sorted(offered, key=lambda each: (each.preference, each.name)))
 
 
 @cache

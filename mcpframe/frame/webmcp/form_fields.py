@@ -153,7 +153,7 @@ def _field(name: str, schema: Any, root: Mapping[str, Any], required: bool) -> F
         kind, more = "choice", {"choices": _boolean_choices()}
     own: Mapping[str, Any] = schema if isinstance(schema, Mapping) else {}  # a reference's title names a type
     hint = " ".join(filter(None, [_text(resolved.get("description")), _HINTS.get(kind)]))
-    field = FormField(
+    form_field = FormField(
         name=name,
         label=_text(own.get("title")) or name,
         hint=hint,
@@ -163,9 +163,9 @@ def _field(name: str, schema: Any, root: Mapping[str, Any], required: bool) -> F
         **more,
     )
     if default is not MISSING and default is not None:
-        return replace(field, start=_start(field, default))
-    is_certain = kind == "choice" and required and not nullable and len(field.choices) == 1
-    return replace(field, start=field.choices[0][0]) if is_certain else field
+        return replace(form_field, start=_start(form_field, default))
+    is_certain = kind == "choice" and required and not nullable and len(form_field.choices) == 1
+    return replace(form_field, start=form_field.choices[0][0]) if is_certain else form_field
 
 
 def _resolved(schema: Any, root: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:

@@ -148,9 +148,9 @@ class ToolRegistry:
 
     def find_resource(self, text: str) -> ResourceKey | None:
         """Return the key of an address, even of a closed tab's; None if no tab of the domain has had its number."""
-        if (address := read_address(text)) is None:
+        if (parts := read_address(text)) is None:
             return None
-        domain, number, uri = address
+        domain, number, uri = parts
         tab = self._numbers.tab(domain, number) if self._numbers else number
         return None if tab is None else ResourceKey(domain, uri, tab)
 

@@ -217,7 +217,7 @@ def parse_pins(text: str) -> dict[str, Pin]:
         if match is None:
             continue
         via = block.partition("# via ")[2].replace("\n", " ")
-        who = {requirer for part in via.split(",") if (requirer := _requirer(part.strip("# ")))}
+        who = {requiring for part in via.split(",") if (requiring := _requirer(part.strip("# ")))}
         pins[canonicalize_name(match[1])] = Pin(match[2], tuple(sorted(_HASH.findall(block))), tuple(sorted(who)))
     return pins
 
@@ -237,22 +237,20 @@ def reachable(pins: Mapping[str, Pin], also: Iterable[str], undeclared: Mapping[
         undeclared: Packages, by name, with another package that requires them without declaring it.
     """
     also = tuple(also)
-    requirers = {
-        name: {who for who in pin.required_by if not is_left_out(name, who, also)} for name, pin in pins.items()
-    }
+    direct = {name: {who for who in pin.required_by if not is_left_out(name, who, also)} for name, pin in pins.items()}
     for name, who in undeclared.items():
-        if name in requirers and not is_left_out(name, who, also):
-            requirers[name].add(who)
+        if name in direct and not is_left_out(name, who, also):
+            direct[name].add(who)
     roots = {SERVER, OWN}
-    kept = {name for name, who in requirers.items() if who & roots}
+    kept = {name for name, who in direct.items() if who & roots}
     while True:
         kept_as = {requirer(name) for name in kept}
-        more = kept | {name for name, who in requirers.items() if who & kept_as}
+        more = kept | {name for name, who in direct.items() if who & kept_as}
         if more == kept:
             break
         kept = more
     return {
-        name: replace(pins[name], required_by=tuple(sorted(requirers[name] & (kept_as | roots))))
+        name: replace(pins[name], required_by=tuple(sorted(direct[name] & (kept_as | roots))))
         for name in pins
         if name in kept
     }

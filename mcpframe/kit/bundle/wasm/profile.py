@@ -55,7 +55,7 @@ def profiled() -> tuple[str, ...]:
 
 @cache
 def _read(texts: tuple[str, ...]) -> dict[str, WasmProfile]:
-    profiles = [json.loads(text) for text in texts]
+    parsed = [json.loads(text) for text in texts]
     return {
         each["sha256"]: WasmProfile(
             each["file"],
@@ -63,7 +63,7 @@ def _read(texts: tuple[str, ...]) -> dict[str, WasmProfile]:
             from_runs(each["later"]),
             tuple(range(start, end) for start, end in each.get("tables", [])),
         )
-        for each in profiles
+        for each in parsed
     }
 
 
