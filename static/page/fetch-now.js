@@ -1,6 +1,9 @@
 // Fetches a file of the bundle synchronously, while Python waits for it in the middle of an import or a call.
 import { missing } from "./missing.js";
 import { sha256 } from "./sha256.js";
+import { given } from "./surroundings.js";
+
+const FETCHES = '["fetches"]\n'; // a text: see mcpframe.frame.worker.port
 
 /**
  * Returns the file's bytes, with their hash checked. If that fails, an error says why, also in the console.
@@ -8,6 +11,7 @@ import { sha256 } from "./sha256.js";
  * @param {{ integrity: string }} file
  */
 export function fetchNow(url, file) {
+  if (given?.kind === "server") postMessage(FETCHES); // or its page would take it for one that computes
   const request = new XMLHttpRequest();
   let problem = `${url} could not be fetched: check the network.`;
   try {

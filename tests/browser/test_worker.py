@@ -12,8 +12,9 @@ import anyio
 import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
+from mcpframe.frame.core.limits import WORKER_GRACE_SECONDS
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import BundleOf, Origins, Troubles
@@ -124,6 +125,27 @@ async def test_a_cancelled_call_ends_a_worker_that_computes_only(host_page: Page
             with pytest.raises(MCPError, match=r"[Tt]imed out"):
                 await client.call_tool(tool, {}, read_timeout_seconds=SHORT)
             assert await page.call("keep", text="after") == (["after"] if tool == "spin" else ["before", "after"])
+
+
+async def test_a_worker_that_fetches_a_file_for_a_cancellation_goes_on(host_page: Page, computing: str) -> None:
+    async def late(route: Route) -> None:
+        await anyio.sleep(3 * WORKER_GRACE_SECONDS)  # a slow line
+        await route.continue_()
+
+    await host_page.context.route("**/*.second.wasm", late)
+    page = Framed(host_page, computing, mode="legacy")
+
+    async def cancel(after: float) -> None:
+        with pytest.raises(MCPError, match=r"[Tt]imed out"):
+            await client.call_tool("hang", {}, read_timeout_seconds=after)
+
+    with anyio.fail_after(PATIENCE):
+        async with page.client as client:
+            await page.call("keep", text="before")
+            async with anyio.create_task_group() as calls:
+                calls.start_soon(cancel, SHORT)
+                calls.start_soon(cancel, 2 * SHORT)  # by then it waits for the file, and does not answer
+            assert await page.call("keep", text="after") == ["before", "after"]
 
 
 async def test_a_cancelled_task_that_computes_ends_with_its_worker(host_page: Page, computing: str) -> None:

@@ -12,6 +12,8 @@ from mcpframe.frame.worker.port import text_of
 PROBE_SECONDS: Final = 1.0
 """How often the worker is asked whether it computes, while a request waits for it or is handled."""
 
+FETCH_SECONDS: Final = 10.0
+"""The grace period of a worker that fetches a file of its bundle by a synchronous request, as a call needs it."""
 LATE_SECONDS: Final = 0.25
 """How late the page may find that a grace period is over, before that counts as its own standstill."""
 
@@ -53,6 +55,7 @@ class Pulse:
         self._numbers = itertools.count(1)
         self._question: _Question | None = None
         self._probe_at: float | None = None
+        self._fetched_until = 0.0
 
     def deadline(self, *, awaited: bool) -> float | None:
         """Return the time at which something is due; None for none.
@@ -92,7 +95,14 @@ class Pulse:
             return []
         # A question that waits since earlier is not answered sooner than a new one.
         asked = self._question.asked if self._question else now
-        return self._post(asked, now + self._grace, why)
+        return self._post(asked, max(now + self._grace, self._fetched_until), why)
+
+    def fetches(self, now: float) -> None:
+        """Give the worker time for a file that it fetches, until it answers."""
+        self._fetched_until = now + FETCH_SECONDS
+        question = self._question
+        if question and question.ends is not None and not question.prolonged:
+            self._question = replace(question, ends=max(question.ends, self._fetched_until), prolonged=True)
 
     def probe_later(self, now: float) -> None:
         """Ask in a while whether the worker computes, unless it is being asked."""
@@ -108,6 +118,7 @@ class Pulse:
 
     def answered(self, number: int) -> bool:
         """Note the worker's answer to a question. Returns whether it computes no more."""
+        self._fetched_until = 0.0
         if self._question and number == self._question.number:
             self._question = None
         stops = self.computing and not self._question
@@ -117,6 +128,7 @@ class Pulse:
     def ended(self) -> bool:
         """Note the end of the worker. Returns whether it computes no more."""
         self._question = self._probe_at = None
+        self._fetched_until = 0.0
         stops, self.computing = self.computing, False
         return stops
 

@@ -9,8 +9,9 @@ and which of its requests have not been answered. So a worker may be ended at an
 - A request of the server to a client is cancelled, and its answer is dropped.
 
 A call is over when it is cancelled, exceeds its time limit, is stopped by a person, or loses its client. If the worker
-had begun to handle that call, or is idle and did not begin it, its event loop has the grace period to answer; otherwise
-the worker is ended. So it is if a call that has become a task is cancelled. Pings of clients are answered here.
+had begun to handle that call, or is idle and did not begin it, its event loop has the grace period to answer (longer if
+it fetches a file of its bundle); otherwise the worker is ended. So it is if a call that has become a task is cancelled.
+Pings of clients are answered here.
 
 A session that the worker ends by itself fails with its requests; the client's next request begins another one there.
 
@@ -177,6 +178,9 @@ class Supervisor:
             return self._comes_to(kind, fields[0], fields[1], now)
         if kind == "alive":
             return self._alive(fields[0], now)
+        if kind == "fetches":
+            self._pulse.fetches(now)
+            return []
         if kind == "closed":
             return self._closed(fields[0])
         if kind == "problem":

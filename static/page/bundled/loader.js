@@ -1,4 +1,4 @@
-// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/missing.js", "page/page.js", "page/read-now.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "1c8d6c67f7b177e02acc0fd60ec332edd3ea257a99e3bc1521baa9cba97ac6e6"}
+// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/missing.js", "page/page.js", "page/read-now.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "1027b8db6d1d1e28c7623753c21371ab721984c70252b6ddd0129d79ccc62247"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -1199,7 +1199,9 @@ function block(state, w, view, at) {
 }
 
 // static/page/fetch-now.js
+var FETCHES = '["fetches"]\n';
 function fetchNow(url, file) {
+  if (given?.kind === "server") postMessage(FETCHES);
   const request = new XMLHttpRequest();
   let problem = `${url} could not be fetched: check the network.`;
   try {

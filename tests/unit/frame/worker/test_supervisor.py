@@ -12,7 +12,7 @@ from mcpframe.frame.core.callers import CALLER_KEY
 from mcpframe.frame.core.limits import WORKER_START_SECONDS
 from mcpframe.frame.worker.outputs import Computing, Deliver, End, Left, Output, Post, Problem, Start
 from mcpframe.frame.worker.port import read, text_of
-from mcpframe.frame.worker.pulse import LATE_SECONDS, PROBE_SECONDS
+from mcpframe.frame.worker.pulse import FETCH_SECONDS, LATE_SECONDS, PROBE_SECONDS
 from mcpframe.frame.worker.supervisor import Supervisor
 
 GRACE = 1.0
@@ -207,6 +207,22 @@ def test_a_worker_that_answers_a_page_that_stood_still_goes_on(rig: Rig) -> None
     rig.hear("alive", number)
     rig.later(10 * GRACE)
     assert not rig.is_ended()
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_a_worker_that_fetches_a_file_has_longer_but_not_for_ever(rig: Rig, before: bool) -> None:
+    client = introduced(rig)
+    rig.run(client, 1)
+    if before:
+        rig.hear("fetches")
+    rig.cancel(client, 1)
+    if not before:
+        rig.hear("fetches")
+    rig.later(FETCH_SECONDS - 0.01)
+    assert not rig.is_ended()
+    rig.hear("fetches")  # it has longer once, as a loop could post this for ever
+    rig.later(FETCH_SECONDS if before else 0.02)
+    assert rig.is_ended()
 
 
 def test_an_answer_to_an_earlier_question_does_not_save_it(rig: Rig) -> None:
