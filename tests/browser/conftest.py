@@ -251,7 +251,7 @@ _LEFT_WHILE_REGISTERING = "An unknown error occurred when fetching the script."
 
 
 def _of_an_ended_server(message: ConsoleMessage) -> bool:
-    """Whether a page misses a server that it was loaded from: a test may end one before the page, which loads on."""
+    """Return whether a page misses a server that it was loaded from: a test may end that before the page."""
     if "ERR_CONNECTION_REFUSED" not in message.text or message.page is None:
         return False
     asked = urlsplit(message.location["url"]).netloc

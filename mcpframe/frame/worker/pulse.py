@@ -78,10 +78,8 @@ class Pulse:
         question = self._question
         if not question or question.ends is None or question.ends > now:
             return ""
-        if now - question.ends > LATE_SECONDS and not question.prolonged:
-            self._question = replace(question, ends=now + self._grace, prolonged=True)
-            return ""
-        return question.why
+        stood_still = now - question.ends > LATE_SECONDS
+        return "" if stood_still and self._put_off(now + self._grace) else question.why
 
     def silent_since(self, now: float) -> float | None:
         """Return since when the worker has not answered, if it is to be reported as computing."""
@@ -98,11 +96,9 @@ class Pulse:
         return self._post(asked, max(now + self._grace, self._fetched_until), why)
 
     def fetches(self, now: float) -> None:
-        """Give the worker time for a file that it fetches, until it answers."""
+        """Allow the worker more time, as it fetches a file, also if it is asked only later."""
         self._fetched_until = now + FETCH_SECONDS
-        question = self._question
-        if question and question.ends is not None and not question.prolonged:
-            self._question = replace(question, ends=max(question.ends, self._fetched_until), prolonged=True)
+        self._put_off(self._fetched_until)
 
     def probe_later(self, now: float) -> None:
         """Ask in a while whether the worker computes, unless it is being asked."""
@@ -131,6 +127,14 @@ class Pulse:
         self._fetched_until = 0.0
         stops, self.computing = self.computing, False
         return stops
+
+    def _put_off(self, until: float) -> bool:
+        """Put the end of the worker off, once for each question. Return whether it is."""
+        question = self._question
+        if not question or question.ends is None or question.prolonged:
+            return False
+        self._question = replace(question, ends=max(question.ends, until), prolonged=True)
+        return True
 
     def _post(self, asked: float, ends: float | None = None, why: str = "") -> list[Output]:
         self._question = _Question(next(self._numbers), asked, ends, why)

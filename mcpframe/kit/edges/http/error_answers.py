@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from starlette.responses import JSONResponse, Response
 
+from mcpframe.frame.core.jsonrpc import error_response
+
 
 def error_answer(status: int, code: int, message: str, headers: Mapping[str, str] | None = None) -> Response:
     """Return the answer to a request that is refused before its id is known (MCP specification, basic/transports).
@@ -16,5 +18,4 @@ def error_answer(status: int, code: int, message: str, headers: Mapping[str, str
         message: a sentence for the user.
         headers: further headers.
     """
-    body = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}}
-    return JSONResponse(body, status, dict(headers or {}))
+    return JSONResponse(error_response(None, code, message), status, headers)
