@@ -186,6 +186,8 @@ function arguments_({ entry, kind, settings }) {
   return `${entry ? JSON.stringify(entry) : "None"}, ${JSON.stringify(kind)}, ${JSON.stringify(settings)}`;
 }
 
+const packagesOf = ({ packages, settings }) => `${JSON.stringify(packages)}, ${JSON.stringify(settings)}`;
+
 async function take(job, { startPython, restorePython, paths }) {
   isolate();
   /** @type {number[]} */
@@ -229,7 +231,7 @@ async function take(job, { startPython, restorePython, paths }) {
     pyodide.runPython("random.Random()");
     drawsOfASeed = watch.draws - earlier;
     watch.draws = earlier;
-    pyodide.runPython(job.entry ? `load(${arguments_(job)})` : `load_packages(${JSON.stringify(job.packages)})`);
+    pyodide.runPython(job.entry ? `load(${arguments_(job)})` : `load_packages(${packagesOf(job)})`);
     watch.asked = null;
   }
   const listed = pyodide.runPythonAsync("await finish()");

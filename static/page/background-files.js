@@ -1,6 +1,7 @@
 // Fetches the files of Python's library and of the server after a start from a snapshot. Memory already holds everything
 // that serving needs, so they are fetched in the background, once the page is quiet. If Python reads one of them before
 // that, all are fetched at once by synchronous requests: Python cannot wait in the middle of an import.
+import { archivesAtStart } from "./archives-at-start.js";
 import { DeferredModules } from "./deferred-modules.js";
 import { readNow } from "./read-now.js";
 import { whenQuiet } from "./restore.js";
@@ -24,13 +25,12 @@ export class BackgroundFiles {
 
   /**
    * Starts fetching what the server's module needs when it is imported.
-   * @param which "none" of the archives, the server's "own", or "all", including the deferred modules
+   * @param which see `archivesAtStart`; "all" includes the deferred modules
    * @param fetchBytes fetches a file and checks its hash
    */
   async expect(which, fetchBytes) {
-    const fetched = this.files.archives.map((file) =>
-      which === "all" || (which === "own" && file.own) ? fetchBytes(file) : null,
-    );
+    const needed = archivesAtStart(this.files, which);
+    const fetched = this.files.archives.map((file) => (needed.includes(file) ? fetchBytes(file) : null));
     const deferred = which === "all" && this.files.deferred.atStart ? fetchBytes(this.files.deferred) : null;
     return { archives: await Promise.all(fetched), deferred: await deferred };
   }

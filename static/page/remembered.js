@@ -1,4 +1,5 @@
 // Which layers of snapshots this page has fetched before, and whether it starts from its snapshot.
+import { archivesAtStart } from "./archives-at-start.js";
 
 const keyOf = ({ url, name }) => `mcpframe snapshot ${new URL(".", new URL(url, document.baseURI)).pathname}${name}`;
 
@@ -27,10 +28,11 @@ function ofSnapshot(files) {
 
 /**
  * Returns the bytes of archives over the wire, and of the second WebAssembly files, which a start needs that imports the
- * server. `which`: "none" of the archives, the server's "own", or "all".
+ * server. `which`: see `archivesAtStart`.
  */
-function ofArchives({ archives, deferred, wasm, libraries }, which) {
-  const fetched = archives.filter(({ own }) => which === "all" || (which === "own" && own));
+function ofArchives(files, which) {
+  const { deferred, wasm, libraries } = files;
+  const fetched = archivesAtStart(files, which);
   if (which === "all" && deferred.atStart) fetched.push(deferred);
   if (which !== "none") fetched.push(...[wasm, ...libraries].flatMap(({ second }) => second ?? []));
   return GZIPPED * bytesOf(fetched);

@@ -37,6 +37,8 @@ async def caching(origins: Origins) -> AsyncIterator[tuple[Page, Troubles]]:
 
 async def go_and_come_back(page: Page, origins: Origins, ready: str) -> bool:
     """Leave a page and go back to it; return whether the browser has kept it: else a test of this proves nothing."""
+    for each in (*page.frames, *page.workers):  # Chromium does not keep a page with large downloads under way
+        await each.evaluate("globalThis.mcpframeComplete?.()")
     await page.evaluate("addEventListener('pageshow', (event) => (window.restored = event.persisted))")
     url = page.url
     await page.goto(f"{origins.stranger}/page.html")

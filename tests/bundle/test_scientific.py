@@ -52,7 +52,9 @@ def built_scientific(project: Path | str) -> tuple[Path, BuildResult]:
 
 
 def test_numpy_pandas_and_matplotlib_start_from_a_snapshot(page: Page, host: str, serving: Serving) -> None:
-    root, _ = built_scientific("scientific")
+    root, result = built_scientific("scientific")
+    assert result.manifest["snapshot"]["layers"] == ["packages", "server"]
+    assert result.sizes["own"] < 300_000
     url = f"{serving(root)}/scientific/"
     fetched: list[str] = []
     page.on("request", lambda request: fetched.append(request.url.rpartition("/")[2]))

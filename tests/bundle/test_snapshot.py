@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, Page, expect
 from mcpframe.kit.base.cache import cache_dir
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.browser.devtools.driven_page import ConsoleLine, DevToolsPage
-from mcpframe.kit.bundle import pipeline
+from mcpframe.kit.bundle import first_imports
 from mcpframe.kit.bundle.output_root import BuildResult
 from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.bundle.snapshot import build_browser, snapshot_page, time_limits
@@ -644,7 +644,7 @@ def table(names: list[str]) -> str:
 def test_large_requirements_have_a_layer_below_the_server_s(
     page: Page, host: str, serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pipeline, "_LARGE", 1)
+    monkeypatch.setattr(first_imports, "_LARGE", 1)
     project, out = write_project(tmp_path / "project", server=TABLES, dependencies='["tabulate"]'), tmp_path / "out"
     found = []
     for change in ("", "\nCHANGED = 'a text that the memory has'\n"):
@@ -662,6 +662,40 @@ def test_large_requirements_have_a_layer_below_the_server_s(
     said = json.loads(call(page, host, url, "table", json.dumps({"names": ["a", "b"]})))
     assert said["structuredContent"] == {"result": "a\nb"}
     assert RESTORED in starts(page)
+
+
+@pytest.fixture
+def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project whose requirement has a layer."""
+    monkeypatch.setattr(first_imports, "_LARGE", 1)
+    return write_project(tmp_path / "project", server=TABLES, dependencies='["tabulate"]')
+
+
+def test_requirements_are_in_the_snapshot_of_a_server_that_is_not(
+    page: Page, host: str, serving: Serving, tables: Path, tmp_path: Path
+) -> None:
+    drawing = TABLES.replace("\nserver =", "\nTOKEN = __import__('secrets').token_hex()\nserver =")
+    (tables / "server.py").write_text(drawing)
+    result = build(tables, tmp_path / "out", snapshot=True)
+    assert result.manifest["start"].startswith("starts from a snapshot of the SDK and its requirements; the server is")
+    assert result.manifest["snapshot"]["layers"] == ["sdk", "packages"]
+    fetched: list[str] = []
+    page.on("request", lambda request: fetched.append(request.url.rpartition("/")[2].partition(".")[0]))
+    said = call(page, host, f"{serving(tmp_path / 'out')}/adder/", "table", json.dumps({"names": ["a", "b"]}))
+    assert json.loads(said)["structuredContent"] == {"result": "a\nb"}
+    assert RESTORED in starts(page)
+    assert "server" in fetched
+    assert not {"packages", "base", "std"}.intersection(fetched)
+
+
+def test_a_draft_starts_with_the_requirements_that_the_last_build_imported(tables: Path, tmp_path: Path) -> None:
+    layers = []
+    for change in ("", "\nCHANGED = 1\n", "\nimport json\n"):
+        (tables / "server.py").write_text(f"{TABLES}{change}")
+        layers.append(build(tables, tmp_path / "out", snapshot=True, draft=True).manifest["snapshot"]["layers"])
+    assert layers == [["sdk", "packages"]] * 3
+    (tables / "server.py").write_text(f"import csv\n{TABLES}")  # what it imports first may change what it can find
+    assert build(tables, tmp_path / "out", snapshot=True, draft=True).manifest["snapshot"]["layers"] == ["sdk"]
 
 
 def test_who_may_embed_the_page_changes_nothing_in_it(

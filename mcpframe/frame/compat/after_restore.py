@@ -14,6 +14,14 @@ folders: list[str] = []
 """Folders that the author's module created while it was imported. A snapshot lacks them: they are created again."""
 
 
+def make_folders() -> None:
+    """Create the folders that the snapshot lacks."""
+    import os
+
+    for folder in folders:
+        os.makedirs(folder, exist_ok=True)  # noqa: PTH103  pathlib is not needed otherwise
+
+
 def start_visit(visitor: str) -> None:
     """Set all state of a visit.
 
@@ -33,7 +41,7 @@ def start_visit(visitor: str) -> None:
     os.environ["LANG"] = settings["language"]
     os.environ.pop("PYTHONHASHSEED", None)
     del sys.path[0]  # Pyodide inserts this entry at every start; the snapshot has it already
-    sys.path.extend(settings["paths"])
+    sys.path.extend(path for path in settings["paths"] if path not in sys.path)
     # The server's folder, which is current now, may have other files than it had for the snapshot's maker, as in
     # the playground; all have the same time, so that Python would not look again.
     sys.path_importer_cache.pop(os.getcwd(), None)  # noqa: PTH109  pathlib is not needed otherwise
@@ -47,8 +55,7 @@ def start_visit(visitor: str) -> None:
     if uuid := sys.modules.get("uuid"):
         _set_if_there(uuid, "_node", None)
         _set_if_there(uuid, "_last_timestamp", None)
-    for folder in folders:
-        os.makedirs(folder, exist_ok=True)  # noqa: PTH103  pathlib is not needed otherwise
+    make_folders()
     if tempfile := sys.modules.get("tempfile"):
         _set_if_there(tempfile, "_name_sequence", None)
     if settings["lacksParts"]:

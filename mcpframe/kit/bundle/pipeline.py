@@ -30,7 +30,7 @@ from mcpframe.kit.bundle.assembly.built_manifest import described_in, policies_o
 from mcpframe.kit.bundle.assembly.description import ServerDescription, SetupDescription
 from mcpframe.kit.bundle.assembly.features import absent_packages, code_of, features_of, written_for_a_process
 from mcpframe.kit.bundle.assembly.inputs import RUNTIME, Inputs, Scripts, licence_text, runtime_scripts
-from mcpframe.kit.bundle.assembly.layers import Layers, own_modules_of, required_modules_of
+from mcpframe.kit.bundle.assembly.layers import Layers, own_modules_of
 from mcpframe.kit.bundle.assembly.manifest import manifest_of
 from mcpframe.kit.bundle.assembly.offered import check_origins_early, origins_for
 from mcpframe.kit.bundle.assembly.own_modules import own_files, own_sources, shared_own_files
@@ -38,9 +38,10 @@ from mcpframe.kit.bundle.assembly.page_scripts import source_files
 from mcpframe.kit.bundle.assembly.special_packages import THIRD_PARTY
 from mcpframe.kit.bundle.code.console_scripts import entry_code, with_entry
 from mcpframe.kit.bundle.code.entry_object import check_entry_early
-from mcpframe.kit.bundle.code.imports import imports_come_first
+from mcpframe.kit.bundle.code.imports import imported_first
 from mcpframe.kit.bundle.code.missing_stdlib import missing_stdlib_warnings
 from mcpframe.kit.bundle.code.page_use import can_run_in_worker, check_worker, starts_processes
+from mcpframe.kit.bundle.first_imports import FirstImports
 from mcpframe.kit.bundle.import_places import InNode, InPage
 from mcpframe.kit.bundle.output_root import BuildResult, compress, compressing, find_current, write_bundle
 from mcpframe.kit.bundle.packages.compile_layers import (
@@ -64,6 +65,7 @@ from mcpframe.kit.bundle.pyodide.version import VERSION
 from mcpframe.kit.bundle.server_import import ServerFails, compile_and_import
 from mcpframe.kit.bundle.snapshot.camera import Camera, Taken, camera
 from mcpframe.kit.bundle.snapshot.layers import Server, planned
+from mcpframe.kit.bundle.split_cache import in_two_once
 from mcpframe.kit.bundle.wasm.profile import profiled
 from mcpframe.kit.project.project import (
     Project,
@@ -77,8 +79,6 @@ from mcpframe.kit.project.project import (
 from mcpframe.kit.static_hosts.known import limit_warnings
 
 _NO_HOST = "https://host.example"
-_LARGE = 1_000_000
-"""Bytes of compiled modules that are worth a layer of their own, as each is a file to fetch and a page in a build."""
 _KIT = Path(__file__).resolve().parent.parent
 
 
@@ -295,6 +295,8 @@ class Build:
         """
         project, config = self.project, self.project.config
         self.description = described_in(self.earlier) if self.earlier else ServerDescription(name=project.name)
+        if self.earlier:
+            self.description = replace(self.description, modules=self._first_imports.kept())
         if self.earlier or not config.import_server:
             return
         places = InPage(taking, project.name, self._bare), InNode(self.runtime, evaluates=config.csp.unsafe_eval)
@@ -311,6 +313,7 @@ class Build:
                 wheels=self.wheels,
                 timeout=config.import_timeout,
             )
+        self._first_imports.keep(self.description.modules)
         if config.visitor_env:
             self.description = replace(self.description, setup=SetupDescription(visible=True))
 
@@ -337,20 +340,24 @@ class Build:
     @cached_property
     def _scripts(self) -> Scripts:
         # Patching takes a while, and a build assembles its files repeatedly.
-        return runtime_scripts({name: (self.runtime.folder / name).read_bytes() for name in RUNTIME})
+        return runtime_scripts({name: (self.runtime.folder / name).read_bytes() for name in RUNTIME}, in_two_once)
 
     def take_snapshot(self, taking: Camera, bundle: Bundle) -> Taken:
         """Take a snapshot of the page in a browser."""
         project, server = self.project, None
         # What a visitor enters is known only in the page, and its program is imported after that.
-        if not self.draft and not project.config.visitor_env:
+        visitors = bool(project.config.visitor_env)
+        if not self.draft and not visitors:
             tools = None if project.program else self.description.tools  # a program is not run for it
-            server = Server(project.name, project.entry, project.config.kind, tools, project.settings)
-        shares_sdk = self._shares_sdk(bundle)
-        packages = self._packages_apart() if server else ()
-        later = later_modules.NAMES.intersection(self.description.modules)
-        modules = own_modules_of(self.layers)
-        layers = planned(server, *modules, shares_sdk=shares_sdk, packages=packages, later=later)
+            server = Server(project.name, project.entry, project.config.kind, tools)
+        layers = planned(
+            server,
+            *own_modules_of(self.layers),
+            shares_sdk=self._shares_sdk(bundle),
+            packages=() if visitors else self._first_imports.for_a_layer(self.layers, self.description.modules),
+            later=later_modules.NAMES.intersection(self.description.modules),
+            settings=project.settings,
+        )
         with self.progress("Taking a snapshot in a browser"):
             return taking.take(project.name, bundle.assets, layers)
 
@@ -361,16 +368,11 @@ class Build:
         sets_up_sdk = bool(self.project.settings["env"]) and (packages.sdk == 1 or packages.has_fastmcp)
         return not sets_up_sdk and not any(each["own"] for each in bundle.boot["files"]["libraries"])
 
-    def _packages_apart(self) -> tuple[str, ...]:
-        """Return the imported modules of the requirements, if they are large and the server can find them imported.
-
-        It can if its only module imports before it does anything else, in the environment that every server has.
-        """
-        sources = [data for path, data in self.author.items() if path.endswith(".py")]
-        if any(self.project.settings.values()) or len(sources) != 1 or not imports_come_first(sources[0]):
-            return ()
-        sizes = required_modules_of(self.layers, self.description.modules)
-        return tuple(sizes) if sum(sizes.values()) >= _LARGE else ()
+    @cached_property
+    def _first_imports(self) -> FirstImports:
+        code = entry_code(self.project, self.wheels, self.author)
+        names = imported_first(self.project.entry.partition(":")[0], code)
+        return FirstImports(names, self.lock, self.project.settings)
 
     def write(self, inputs: Inputs, bundle: Bundle, taken: Taken, key: str) -> dict[str, Any]:
         """Write the bundle below the output root, and return its manifest."""

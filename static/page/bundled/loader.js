@@ -1,4 +1,4 @@
-// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/missing.js", "page/page.js", "page/read-now.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "1027b8db6d1d1e28c7623753c21371ab721984c70252b6ddd0129d79ccc62247"}
+// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/archives-at-start.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/missing.js", "page/page.js", "page/read-now.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "737aecc6d3965a370d6155743d62f986af5a00209863147119bb7749a6a5d52e"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -187,6 +187,17 @@ function checkBytes(text, maxBytes) {
   }
 }
 var tooLarge = (limit) => new Unwritable("MessageTooLarge", `The message has more than ${limit} bytes (maxMessageBytes).`);
+
+// static/page/archives-at-start.js
+function archivesAtStart({ archives, server_path }, which) {
+  const needed = {
+    none: () => false,
+    server: ({ to }) => to === server_path,
+    own: ({ own }) => own,
+    all: () => true
+  };
+  return archives.filter(needed[which]);
+}
 
 // static/page/linking.js
 var EMPTY_MODULE = [0, 97, 115, 109, 1, 0, 0, 0];
@@ -751,8 +762,9 @@ function ofSnapshot(files3) {
   const missing2 = layers.filter((layer) => !isRemembered(layer));
   return bytesOf(missing2) + (missing2.length === layers.length ? decoder.bytes : 0) + ofArchives(files3, which);
 }
-function ofArchives({ archives, deferred, wasm, libraries }, which) {
-  const fetched = archives.filter(({ own }) => which === "all" || which === "own" && own);
+function ofArchives(files3, which) {
+  const { deferred, wasm, libraries } = files3;
+  const fetched = archivesAtStart(files3, which);
   if (which === "all" && deferred.atStart) fetched.push(deferred);
   if (which !== "none") fetched.push(...[wasm, ...libraries].flatMap(({ second }) => second ?? []));
   return GZIPPED * bytesOf(fetched);
@@ -1469,13 +1481,12 @@ var BackgroundFiles = class {
   }
   /**
    * Starts fetching what the server's module needs when it is imported.
-   * @param which "none" of the archives, the server's "own", or "all", including the deferred modules
+   * @param which see `archivesAtStart`; "all" includes the deferred modules
    * @param fetchBytes fetches a file and checks its hash
    */
   async expect(which, fetchBytes) {
-    const fetched = this.files.archives.map(
-      (file) => which === "all" || which === "own" && file.own ? fetchBytes(file) : null
-    );
+    const needed = archivesAtStart(this.files, which);
+    const fetched = this.files.archives.map((file) => needed.includes(file) ? fetchBytes(file) : null);
     const deferred = which === "all" && this.files.deferred.atStart ? fetchBytes(this.files.deferred) : null;
     return { archives: await Promise.all(fetched), deferred: await deferred };
   }

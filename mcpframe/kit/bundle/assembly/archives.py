@@ -11,9 +11,17 @@ from mcpframe.kit.base.data import page_dir
 from mcpframe.kit.bundle.assembly.assets import SHARED, Asset, hashed
 from mcpframe.kit.bundle.assembly.index_page import link
 from mcpframe.kit.bundle.assembly.inputs import Inputs
-from mcpframe.kit.bundle.assembly.layers import LIBRARY, SERVER_PATH, STDLIB_PATH, STDLIB_ZIP, Layer, needs_deferred
+from mcpframe.kit.bundle.assembly.layers import (
+    LIBRARY,
+    SERVER_PATH,
+    STDLIB_PATH,
+    STDLIB_ZIP,
+    Layer,
+    needs_deferred,
+    required_modules_of,
+)
 from mcpframe.kit.bundle.assembly.native_libraries import linked
-from mcpframe.kit.bundle.assembly.snapshot_file import DECODER, SERVER, Snapshot, snapshot_entry
+from mcpframe.kit.bundle.assembly.snapshot_file import DECODER, PACKAGES, SERVER, Snapshot, snapshot_entry
 from mcpframe.kit.bundle.assembly.wasm_files import WasmFile, in_two, wasm_file
 from mcpframe.kit.bundle.pyodide.archive import Date, Files, pack_as_wasm, source_date
 from mcpframe.kit.bundle.pyodide.version import ABI, PLATFORM, PYTHON_VERSION, VERSION
@@ -84,7 +92,9 @@ class Archives:
         """
         if self.snapshot is None:
             return self.plain
-        needed = {"none": [], "own": [self.by_layer[layer.name] for layer in layers], "all": self.plain}
+        own = [self.by_layer[layer.name] for layer in layers]
+        server = [self.by_layer[layer.name] for layer in layers if layer.to == SERVER_PATH]
+        needed = {"none": [], "server": server, "own": own, "all": self.plain}
         return [*self.images, self.decoder, *needed[self.snapshot["files"]]]
 
     def in_background(self, layers: Sequence[Layer]) -> list[Asset]:
@@ -214,6 +224,7 @@ def _snapshot(
     """Return the files of a snapshot, and its entry in the boot config."""
     layers, name = inputs.layers, inputs.project.name
     missing = set(inputs.description.modules) - set(snapshot.top.modules)
+    has_required = snapshot.top.name == PACKAGES and not required_modules_of(layers, missing)
     shared = {  # the files of the archives that all bundles share, by path below `LIBRARY`
         f"{layer.to.removeprefix(f'{LIBRARY}/')}/{path}": data
         for layer in layers.shared
@@ -230,5 +241,5 @@ def _snapshot(
         shared=len([path for layer in layers.shared for path in layer.libraries]),
         libraries=libraries,
         paths=layers.paths,
-        files="all" if needs_deferred(missing, {**layers.deferred, **shared}) else "own",
+        files="all" if needs_deferred(missing, {**layers.deferred, **shared}) else "server" if has_required else "own",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -18,6 +18,7 @@ from mcpframe.kit.bundle.patches import SCRIPT, patch_script
 from mcpframe.kit.bundle.pyodide.archive import Files
 from mcpframe.kit.bundle.pyodide.plain_script import GLOBALS, plain_script
 from mcpframe.kit.bundle.pyodide.version import VERSION
+from mcpframe.kit.bundle.wasm.split import Pair
 from mcpframe.kit.project.project import Project
 
 _PYODIDE, _WASM = "pyodide.mjs", "pyodide.asm.wasm"
@@ -89,16 +90,17 @@ class Inputs:
 _patched = lru_cache(maxsize=1)(patch_script)  # for `mcpframe dev`, which builds after each change
 
 
-def runtime_scripts(runtime: Files) -> Scripts:
+def runtime_scripts(runtime: Files, split: Callable[[bytes], Pair] = in_two) -> Scripts:
     """Return the files of the runtime, with Pyodide's script patched, and the loader.
 
     Args:
         runtime: The files `RUNTIME` of Pyodide.
+        split: Returns the two files of Python's WebAssembly.
     """
     patched = _patched(runtime[SCRIPT])
     scripts = {_PYODIDE: runtime[_PYODIDE], SCRIPT: patched.script}
     scripts.update({item: plain_script(item, scripts[item]) for item in GLOBALS})
-    wasm = in_two(runtime[_WASM])
+    wasm = split(runtime[_WASM])
     folder = f"{SHARED}/pyodide-{VERSION}-{content_hash(*scripts.values(), wasm.first)}"
     return Scripts(
         asset(f"{folder}/{_PYODIDE}", scripts[_PYODIDE]),

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -164,7 +164,8 @@ def references(path: str, data: bytes) -> tuple[Reference, ...]:
         if not item.typing and item.module.partition(".")[0] == _NAME
         for name in _names_of(item)
     ]
-    all_names += [Reference(name, lazy=True) for name in (*_names_in_texts(tree), *_attributes(tree))]
+    nodes = list(ast.walk(tree))  # from the outside to the inside
+    all_names += [Reference(name, lazy=True) for name in (*_names_in_texts(nodes), *_attributes(nodes))]
     return tuple(dict.fromkeys(all_names))
 
 
@@ -222,10 +223,10 @@ def _all_of(module: str) -> list[str]:
     return [f"{module}.{name}" for name in public_names()[module]]
 
 
-def _names_in_texts(tree: ast.Module) -> Iterator[str]:
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    looked_up = {each for call in calls if ast.unparse(call.func) == "sys.modules.get" for each in call.args}
-    for node in ast.walk(tree):
+def _names_in_texts(nodes: Sequence[ast.AST]) -> Iterator[str]:
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    looked_up = {each for call in calls if _chain(call.func) == ["sys", "modules", "get"] for each in call.args}
+    for node in nodes:
         if node in looked_up:
             continue
         if isinstance(node, ast.JoinedStr):
@@ -238,25 +239,25 @@ def _names_in_texts(tree: ast.Module) -> Iterator[str]:
             yield text.replace(":", ".").removesuffix(".")
 
 
-def _attributes(tree: ast.Module) -> Iterator[str]:
+def _attributes(nodes: Sequence[ast.AST]) -> Iterator[str]:
     """Yield the used attributes of the public modules; all names of one that is used in another way."""
-    bound = _bound(tree)
+    bound = _bound(nodes)
     inner: set[ast.AST] = set()
-    for node in ast.walk(tree):  # from the outside to the inside
+    for node in nodes:
         if isinstance(node, ast.Attribute | ast.Name) and node not in inner:
             root, *names = _chain(node, inner) or [""]
             if root in bound:
                 name = ".".join([bound[root], *names])
                 yield from _all_of(name) if name in public_names() else (name,)
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in _IMPORTERS:
+        elif isinstance(node, ast.Call) and _last_name(node.func) in _IMPORTERS:
             named = {item.value for item in node.args if isinstance(item, ast.Constant)}
             yield from (name for module in public_names() if module in named for name in _all_of(module))
 
 
-def _bound(tree: ast.Module) -> dict[str, str]:
+def _bound(nodes: Sequence[ast.AST]) -> dict[str, str]:
     """Return the names that imports bind to public modules."""
     bound = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 root = alias.name.partition(".")[0]
@@ -266,10 +267,20 @@ def _bound(tree: ast.Module) -> dict[str, str]:
     return {name: module for name, module in bound.items() if module in public_names()}
 
 
-def _chain(node: ast.expr, inner: set[ast.AST]) -> list[str]:
-    """Return the names of `a.b.c` from the first to the last; empty if it begins with another expression."""
+def _last_name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _chain(node: ast.expr, inner: set[ast.AST] | None = None) -> list[str]:
+    """Return the names of `a.b.c` from the first to the last; empty if it begins with another expression.
+
+    Args:
+        inner: Gets the expressions in it.
+    """
     names = []
     while isinstance(node, ast.Attribute):
         names.append(node.attr)
-        inner.add(node := node.value)
+        node = node.value
+        if inner is not None:
+            inner.add(node)
     return [node.id, *reversed(names)] if isinstance(node, ast.Name) else []

@@ -15,7 +15,7 @@ SDK = "sdk"
 PARTS = "parts"
 """The layer with the other modules of mcpframe in a bundle; only in place of the server's, which has them, too."""
 PACKAGES = "packages"
-"""The layer with the modules of the author's requirements, between the SDK's and the server's."""
+"""The layer with the modules of the author's requirements, below the server's; above the SDK's, or in its place."""
 SERVER = "server"
 """The layer with the author's module."""
 DECODER = "zstd.wasm"
@@ -68,7 +68,7 @@ class Snapshot:
     @property
     def links_all(self) -> bool:
         """Whether it was taken with the native libraries of the author linked before Python ran."""
-        return self.layers[0].name == SERVER
+        return self.layers[0].name != SDK
 
 
 def snapshot_entry(
@@ -89,7 +89,8 @@ def snapshot_entry(
         shared: The number of native libraries that all bundles have.
         libraries: The number of all linked libraries.
         paths: The folders of the author's requirements.
-        files: Which archives a page fetches at its start if the author's module is not in memory: "own", or "all".
+        files: Which archives a page fetches at its start if the author's module is not in memory: that of the
+            "server", the author's "own", or "all".
     """
     return {
         "layers": [

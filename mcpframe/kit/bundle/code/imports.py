@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 _MOST_PLACES = 5
 IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError"})
 _ALL_ERRORS = IMPORT_ERRORS | {"Exception", "BaseException"}
+_FOR_TYPE_CHECKERS = frozenset({"TYPE_CHECKING", "typing.TYPE_CHECKING"})
 _STATEMENTS = (ast.stmt, ast.excepthandler, ast.match_case)
 
 
@@ -59,9 +60,9 @@ def imports_of(files: Mapping[str, bytes]) -> Iterator[Import]:
 
 
 def imports_named(module: str, files: Mapping[str, bytes]) -> list[Import]:
-    """Return the imports of a module and of names in it; only files that mention its last name are read."""
-    last = module.rpartition(".")[2].encode()
-    mentioned = {path: data for path, data in files.items() if last in data}
+    """Return the imports of a module and of names in it; only files that mention its names are read."""
+    names = [name.encode() for name in module.split(".")]
+    mentioned = {path: data for path, data in files.items() if all(name in data for name in names)}
     return [item for item in imports_of(mentioned) if _is_within(item, module)]
 
 
@@ -96,26 +97,80 @@ def imports_in(tree: ast.Module, path: str) -> Iterator[Import]:
             below += reversed(list(_children(node, where)))
 
 
-def imports_come_first(source: bytes) -> bool:
-    """Return whether a module executes nothing before its last import, outside of functions and classes.
+def imported_first(module: str, files: Mapping[str, bytes]) -> list[str]:
+    """Return what an author's module imports before any code of the author's runs, in order.
 
-    Then it makes no difference to what it imports whether that was imported earlier.
+    It makes no difference to these modules whether they were imported earlier.
+
+    Args:
+        module: The module's name.
+        files: The author's files, by path.
+
+    Returns:
+        The modules that are not the author's; none for a module that is not. With `from a import b`, `a.b` is one of
+        them: it may be a module.
     """
-    tree = syntax_tree(source)
-    if tree is None:
-        return False
-    body = tree.body[1:] if ast.get_docstring(tree) is not None else tree.body
-    rest = iter(body)
-    for statement in rest:
+    first = _FirstImports(files)
+    if first.has(module):
+        first.import_module(module)
+    return list(first.names)
+
+
+class _FirstImports:
+    """The author's modules, imported until one of them does anything else."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self.names: dict[str, None] = {}
+        self._files = files
+        self._begun: set[str] = set()
+
+    def import_module(self, name: str) -> bool:
+        """Import a module, after the packages that it is in; return whether nothing but imports has run."""
+        parts = name.split(".")
+        if not self.has(parts[0]):
+            self.names[name] = None
+            return True
+        modules = (".".join(parts[: count + 1]) for count in range(len(parts)))
+        return all(self._run(each) for each in modules)
+
+    def has(self, name: str) -> bool:
+        """Return whether a module is the author's."""
+        return bool(self._path(name))
+
+    def _path(self, name: str) -> str:
+        """Return the file of a module of the author's, or its folder; empty if there is none."""
+        path = name.replace(".", "/")
+        files = [each for each in (f"{path}/__init__.py", f"{path}.py") if each in self._files]
+        return next(iter(files), path if any(each.startswith(f"{path}/") for each in self._files) else "")
+
+    def _run(self, name: str) -> bool:
+        path = self._path(name)
+        if not path.endswith(".py") or name in self._begun:  # a name in a module, a folder, or one that imports this
+            return True
+        self._begun.add(name)
+        tree = syntax_tree(self._files[path])
+        return tree is not None and all(self._only_imports(statement, path) for statement in tree.body)
+
+    def _only_imports(self, statement: ast.stmt, path: str) -> bool:
         if not isinstance(statement, ast.Import | ast.ImportFrom):
-            return not any(_imports(each) for each in [statement, *rest])
-    return True
+            return _is_inert(statement)
+        return all(self._import_names(each) for each in imports_in(ast.Module([statement], []), path))
+
+    def _import_names(self, item: Import) -> bool:
+        names = [item.module, f"{item.module}.{item.name}"] if item.name else [item.module]
+        return all(self.import_module(name) for name in names)
 
 
-def _imports(statement: ast.stmt) -> bool:
-    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+def _is_inert(statement: ast.stmt) -> bool:
+    """Return whether nothing but the module itself can see that a statement was executed."""
+    if isinstance(statement, ast.Expr):
+        return isinstance(statement.value, ast.Constant)  # a docstring
+    if isinstance(statement, ast.If):
+        return ast.unparse(statement.test) in _FOR_TYPE_CHECKERS and not statement.orelse
+    if not isinstance(statement, ast.Assign) or not all(isinstance(each, ast.Name) for each in statement.targets):
         return False
-    return any(isinstance(node, ast.Import | ast.ImportFrom) for node in ast.walk(statement))
+    values = ast.Constant | ast.List | ast.Tuple | ast.Load
+    return all(isinstance(node, values) for node in ast.walk(statement.value))
 
 
 @dataclass(frozen=True)

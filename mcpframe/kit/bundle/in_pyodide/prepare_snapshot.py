@@ -17,7 +17,8 @@ import random
 import re
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module, invalidate_caches
 from types import FrameType
 from typing import Any
@@ -145,13 +146,16 @@ DRAWING = frozenset(_seed.co_filename.replace("random.py", name) for name in ("r
 
 
 def continue_path(paths: list[str]) -> None:
-    """Set up `sys.path` in a page that was restored for a layer above, as at the start of any page.
+    """Set up `sys.path` and folders in a page that was restored for a layer above, as at the start of any page.
 
     Args:
         paths: The folders of the author's requirements.
     """
     del sys.path[0]  # Pyodide inserts this entry at every start; the layer below has it already
     sys.path.extend(path for path in paths if path not in sys.path)
+    from mcpframe.frame.compat import after_restore
+
+    after_restore.make_folders()
     invalidate_caches()  # files have come, though all folders are of one time here
 
 
@@ -187,39 +191,26 @@ def drop_modules(names: list[str]) -> str:
     return json.dumps(later_modules.drop(names, [pyodide._package_loader]))
 
 
-def load_packages(names: str) -> None:
+def load_packages(names: str, settings: str) -> None:
     """Import modules of the author's requirements before the author's module, and note their uses.
 
     Args:
         names: JSON; the modules.
+        settings: Those of `load`.
     """
     global _error
     from mcpframe.frame.boot.environment import set_environment
 
-    drawn, there = random.getstate(), _folders()
-    sys.setprofile(_watch)
-    try:
-        set_environment([], {})
+    with _watched():
+        set_environment(**json.loads(settings))
         for name in json.loads(names):
             import_module(name)
-        _complete_libraries()
-    except BaseException as error:  # noqa: BLE001  a library may raise anything
-        sys.setprofile(None)
-        _error = {"what": f"{type(error).__name__}: {error}"}
-    finally:
-        sys.setprofile(None)
-    print(IMPORTS, file=sys.__stderr__)
-    if random.getstate() != drawn or not are_fresh():
-        _noted.append({"what": "randomness"})
-    if _folders() != there:
-        _noted.append({"what": "folders"})  # pages would have to make them before the server's are known
 
 
 def load(entry: str, kind: str, settings: str) -> None:
     """Import the author's module, and note its uses. Factories and programs are called in each page."""
-    global _error, _loaded, _kind
+    global _loaded, _kind
     from mcpframe.frame.boot.environment import set_environment
-    from mcpframe.frame.compat import after_restore
     from mcpframe.frame.serving import entries
     from mcpframe.frame.serving.server_module import server_module
 
@@ -228,10 +219,7 @@ def load(entry: str, kind: str, settings: str) -> None:
     _kind = kind
     if kind == "page":
         import_module("mcpframe.frame.boot.page_main")
-    drawn = random.getstate()
-    there = _folders()
-    sys.setprofile(_watch)
-    try:
+    with _watched():
         set_environment(**chosen)
         if entries.is_factory(entry):
             entries.find(entry, lambda _: "")
@@ -239,14 +227,26 @@ def load(entry: str, kind: str, settings: str) -> None:
             servers.load_entry(entry)
         else:
             _loaded = servers.load_entry(entry) if kind == "server" else entries.load_main(entry)
+
+
+@contextmanager
+def _watched() -> Iterator[None]:
+    """Note the uses of what is imported, its error, and the folders that it makes."""
+    global _error
+    from mcpframe.frame.compat import after_restore
+
+    drawn, there = random.getstate(), _folders()
+    sys.setprofile(_watch)
+    try:
+        yield
         _complete_libraries()
-    except BaseException as error:  # noqa: BLE001  an author's module may raise anything
+    except BaseException as error:  # noqa: BLE001  such a module may raise anything
         sys.setprofile(None)
         _error = {"what": f"{type(error).__name__}: {error}"}
     finally:
         sys.setprofile(None)
     print(IMPORTS, file=sys.__stderr__)
-    after_restore.folders = sorted(_folders() - there)
+    after_restore.folders += sorted(_folders() - there)
     if random.getstate() != drawn or not are_fresh():  # the profile function does not see calls of native code
         _noted.append({"what": "randomness"})
 

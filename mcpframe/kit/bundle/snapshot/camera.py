@@ -20,7 +20,7 @@ from typing import Any
 
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.bundle.assembly.assets import Asset
-from mcpframe.kit.bundle.assembly.snapshot_file import SDK, SERVER, Snapshot
+from mcpframe.kit.bundle.assembly.snapshot_file import PACKAGES, SDK, SERVER, Snapshot
 from mcpframe.kit.bundle.pyodide.job import Outcome
 from mcpframe.kit.bundle.pyodide.job_texts import job_text
 from mcpframe.kit.bundle.snapshot.boot import PATIENCE
@@ -203,7 +203,8 @@ def _take(browser: OpenedBundle, layers: Sequence[SnapshotLayer]) -> Taken:
                 continue
             if snapshot.has_server:
                 return Taken(snapshot, "starts from a snapshot with the server imported")
-            description = f"starts from a snapshot of the SDK; the server is imported in each page, as {reason}"
+            of = "the SDK and its requirements" if snapshot.top.name == PACKAGES else "the SDK"
+            description = f"starts from a snapshot of {of}; the server is imported in each page, as {reason}"
             return Taken(snapshot, description, final)
         return Taken(None, f"starts without a snapshot: {reason}", final)
     except NoBrowser as error:

@@ -2,8 +2,8 @@
 
 The SDK's layer is the same for all servers of one SDK, and is taken once for all projects. A server's own layer is the
 difference to it, or to a layer with its requirements above it, if these are large; where none can be taken, that of the
-modules of mcpframe that this bundle has besides. A server that links native libraries of its own has one layer only:
-such a library is linked before Python runs, which moves all that is in memory.
+modules of mcpframe that this bundle has besides. With native libraries of its own, the layer of its requirements is the
+lowest and has the SDK: such a library is linked before Python runs, which moves all that is in memory.
 """
 
 from __future__ import annotations
@@ -43,14 +43,12 @@ class Server:
         entry: `module:object`, or `module:factory()`.
         kind: `server` or `page`.
         tools: Its tools, if known.
-        settings: The environment of the author's code; see `Project.settings`.
     """
 
     name: str
     entry: str
     kind: str
     tools: tuple[dict[str, Any], ...] | None
-    settings: Mapping[str, Any] = field(default_factory=lambda: {"args": [], "env": {}})
 
 
 @dataclass(frozen=True)
@@ -62,6 +60,7 @@ class SnapshotLayer:
         parent: The layer below; None for the lowest.
         modules: The modules of mcpframe that it imports, besides those that they import.
         packages: The modules of the author's requirements, or of the standard library, that it imports.
+        settings: The environment of the author's code, for these and the server; see `Project.settings`.
         server: The author's server, which it imports; None for the other layers.
     """
 
@@ -69,6 +68,7 @@ class SnapshotLayer:
     parent: SnapshotLayer | None = None
     modules: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=lambda: {"args": [], "env": {}})
     server: Server | None = None
 
     @property
@@ -80,10 +80,9 @@ class SnapshotLayer:
     def identity(self) -> list[str]:
         """The inputs of its memory besides the files of its page, which also decide the modules."""
         below = self.parent.identity if self.parent else []
-        if self.server is None:
-            return [*below, self.name, *self.packages]
         server = self.server
-        return [*below, self.name, server.entry, server.kind, json.dumps(server.settings), json.dumps(server.tools)]
+        of_server = [server.entry, server.kind, json.dumps(server.tools)] if server else []
+        return [*below, self.name, *self.packages, json.dumps(self.settings), *of_server]
 
 
 _SDK = SnapshotLayer(SDK)
@@ -95,8 +94,9 @@ def planned(
     parts: Collection[str],
     *,
     shares_sdk: bool,
-    packages: Collection[str] = (),
+    packages: Sequence[str] = (),
     later: Collection[str] = (),
+    settings: Mapping[str, Any] = _SDK.settings,
 ) -> tuple[SnapshotLayer, ...]:
     """Return the layers that a bundle may have in its snapshot, the best first.
 
@@ -105,20 +105,20 @@ def planned(
         shared: The modules of mcpframe that all servers of this SDK have.
         parts: Those that this bundle has besides.
         shares_sdk: Whether the server's layer is above the SDK's.
-        packages: The modules of its requirements that may have a layer of their own, between these two.
+        packages: The modules of its requirements that may have a layer of their own below it, in the order of import.
         later: The modules that it imports of those which the SDK's layer has dropped.
+        settings: The environment of the author's code; see `Project.settings`.
     """
     sdk, own = replace(_SDK, modules=tuple(sorted(shared))), tuple(sorted(parts))
     without_server = SnapshotLayer(PARTS, sdk, own, tuple(sorted(later))) if own or later else sdk
+    parent, modules = (sdk, own) if shares_sdk else (None, (*sdk.modules, *own))
+    of_packages = SnapshotLayer(PACKAGES, parent, modules, tuple(packages), settings)
+    with_packages = (of_packages, without_server) if packages else (without_server,)
     if server is None:
-        return (without_server,)
-    if not shares_sdk:
-        return SnapshotLayer(SERVER, None, (*sdk.modules, *own), server=server), without_server
-    on_sdk = SnapshotLayer(SERVER, sdk, own, server=server)
-    if not packages:
-        return on_sdk, without_server
-    below = SnapshotLayer(PACKAGES, sdk, own, tuple(sorted(packages)))
-    return SnapshotLayer(SERVER, below, server=server), on_sdk, without_server
+        return with_packages
+    in_one = SnapshotLayer(SERVER, parent, modules, settings=settings, server=server)
+    above = (replace(in_one, parent=of_packages, modules=()),) if packages else ()
+    return *above, in_one, *with_packages
 
 
 class NoLayer(Exception):
@@ -197,7 +197,7 @@ def _take(browser: OpenedBundle, layer: SnapshotLayer, below: tuple[LayerFile, .
         "env": _ENV,
         "entry": server and server.entry,
         "kind": server.kind if server else "server",
-        "settings": json.dumps(server.settings if server else {}),
+        "settings": json.dumps(layer.settings),
         "modules": json.dumps(layer.modules),
         "packages": json.dumps(layer.packages),
         "continues": bool(below),

@@ -199,9 +199,11 @@ OF_SERVER = layers.Server("x", "server:server", "server", None)
         (OF_SERVER, [], [], True, [[SDK, SERVER], [SDK]]),
         (OF_SERVER, ["b"], [], True, [[SDK, SERVER], [SDK, PARTS]]),
         (OF_SERVER, ["b"], [], False, [[SERVER], [SDK, PARTS]]),
-        (OF_SERVER, ["b"], ["sympy"], True, [[SDK, PACKAGES, SERVER], [SDK, SERVER], [SDK, PARTS]]),
-        (OF_SERVER, ["b"], ["sympy"], False, [[SERVER], [SDK, PARTS]]),
+        (OF_SERVER, ["b"], ["sympy"], True, [[SDK, PACKAGES, SERVER], [SDK, SERVER], [SDK, PACKAGES], [SDK, PARTS]]),
+        (OF_SERVER, ["b"], ["numpy"], False, [[PACKAGES, SERVER], [SERVER], [PACKAGES], [SDK, PARTS]]),
         (None, ["b"], [], True, [[SDK, PARTS]]),
+        (None, ["b"], ["sympy"], True, [[SDK, PACKAGES], [SDK, PARTS]]),
+        (None, ["b"], ["numpy"], False, [[PACKAGES], [SDK, PARTS]]),
         (None, [], [], True, [[SDK]]),
     ],
 )
