@@ -218,7 +218,7 @@ async def test_a_server_whose_import_is_not_in_the_snapshot(
         file.write('[tool.mcpframe.env]\nFASTMCP_LOG_LEVEL = "ERROR"\n')
     built = build(project, tmp_path / "out", allowed_origins=[origins.host], snapshot=SNAPSHOTS)
     if SNAPSHOTS:
-        assert built.manifest["start"].startswith("starts from a snapshot of the SDK; the server is imported")
+        assert built.manifest["start"].startswith("starts from a snapshot of the SDK and its requirements; the")
     with serve_folder(tmp_path / "out") as served:
         await client.open(f"http://bundle.localhost:{served.port}/{built.url_path}")
         assert text_of(await client.call("talk", text="this")) == "this"

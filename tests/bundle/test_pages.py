@@ -156,7 +156,8 @@ def test_a_missing_file_that_is_asked_for_early_is_named(
     page.goto(f"{serving(root)}/adder/")
     assert page.locator("head > script:not([type]):not([src])").count() == 2  # inbox.js, and the one that asks for it
     assert f"{name.split('*')[0]}" in (text := told(page))
-    assert "answers 404): upload the whole folder" in text
+    assert "(the web server answers 404): reload the page if its site was published anew" in text
+    assert "else upload the whole folder" in text
 
 
 @pytest.mark.parametrize(

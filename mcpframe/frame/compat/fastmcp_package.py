@@ -86,9 +86,10 @@ def ask_in_every_revision() -> None:
     The package refuses, as it knows only requests of a server. See `serving.held_calls`.
     """
     context: Any = import_module("fastmcp.server.context").Context
-    is_modern, elicit = getattr(context, "_is_modern_protocol", None), context.elicit
+    is_modern = getattr(context, "_is_modern_protocol", None)
     if is_modern is None:
         return
+    elicit = context.elicit
     eliciting: ContextVar[bool] = ContextVar("mcpframe_eliciting", default=False)
 
     @wraps(elicit)

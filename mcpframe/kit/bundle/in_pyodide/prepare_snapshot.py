@@ -151,10 +151,10 @@ def continue_path(paths: list[str]) -> None:
     Args:
         paths: The folders of the author's requirements.
     """
-    del sys.path[0]  # Pyodide inserts this entry at every start; the layer below has it already
-    sys.path.extend(path for path in paths if path not in sys.path)
     from mcpframe.frame.compat import after_restore
 
+    del sys.path[0]  # Pyodide inserts this entry at every start; the layer below has it already
+    sys.path.extend(path for path in paths if path not in sys.path)
     after_restore.make_folders()
     invalidate_caches()  # files have come, though all folders are of one time here
 
