@@ -3,15 +3,22 @@ import { missing } from "./missing.js";
 import { sha256 } from "./sha256.js";
 import { given } from "./surroundings.js";
 
-const FETCHES = '["fetches"]\n'; // a text: see mcpframe.frame.worker.port
-
 /**
  * Returns the file's bytes, with their hash checked. If that fails, an error says why, also in the console.
  * @param {string} url
  * @param {{ integrity: string }} file
  */
 export function fetchNow(url, file) {
-  if (given?.kind === "server") postMessage(FETCHES); // or its page would take it for one that computes
+  const tellPage = (text) => given?.kind === "server" && postMessage(`["${text}"]\n`); // see mcpframe.frame.worker.port
+  tellPage("fetches"); // or it would take the worker for one that computes
+  try {
+    return read(url, file);
+  } finally {
+    tellPage("fetched");
+  }
+}
+
+function read(url, file) {
   const request = new XMLHttpRequest();
   let problem = `${url} could not be fetched: check the network.`;
   try {

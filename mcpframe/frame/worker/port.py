@@ -4,8 +4,8 @@ To the worker, after a line with the time of sending: `open` a client with exper
 message that a client has `said`, `close` a client, `ask` whether the worker's event loop runs, `go` on with a request
 that it asks about.
 From it: `begun` before its Python starts, `ready`, a message that the server has `said`, the request that it `took`,
-the request that it `asks` about, `alive`, it `fetches` a file by a synchronous request, a client is `closed`, a
-`problem` for people. The code in the worker can post there, too: the page drops every other text.
+the request that it `asks` about, `alive`, it `fetches` a file by a synchronous request and has `fetched` it, a client
+is `closed`, a `problem` for people. The code in the worker can post there, too: the page drops every other text.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ _OF_WORKER: Final[dict[str, tuple[Any, ...]]] = {
     "asks": (int, RequestId),
     "alive": (int,),
     "fetches": (),
+    "fetched": (),
     "closed": (int,),
     "problem": (str, str),
 }

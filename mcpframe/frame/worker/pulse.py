@@ -13,7 +13,7 @@ PROBE_SECONDS: Final = 1.0
 """How often the worker is asked whether it computes, while a request waits for it or is handled."""
 
 FETCH_SECONDS: Final = 10.0
-"""The grace period of a worker that fetches a file of its bundle by a synchronous request, as a call needs it."""
+"""How long a worker may fetch files of its bundle by synchronous requests, as a call needs them, once it is asked."""
 LATE_SECONDS: Final = 0.25
 """How late the page may find that a grace period is over, before that counts as its own standstill."""
 
@@ -27,13 +27,15 @@ class _Question:
         asked: the time of it.
         ends: the time at which the worker is ended without an answer; None if it may compute.
         why: the reason for that.
-        prolonged: whether that time has been put off.
+        latest: the latest such time for a worker that fetches files.
+        prolonged: whether it has been put off as the page stood still.
     """
 
     number: int
     asked: float
     ends: float | None = None
     why: str = ""
+    latest: float = 0.0
     prolonged: bool = False
 
 
@@ -78,8 +80,10 @@ class Pulse:
         question = self._question
         if not question or question.ends is None or question.ends > now:
             return ""
-        stood_still = now - question.ends > LATE_SECONDS
-        return "" if stood_still and self._put_off(now + self._grace) else question.why
+        if question.prolonged or now - question.ends <= LATE_SECONDS:
+            return question.why
+        self._question = replace(question, ends=now + self._grace, prolonged=True)
+        return ""
 
     def silent_since(self, now: float) -> float | None:
         """Return since when the worker has not answered, if it is to be reported as computing."""
@@ -93,12 +97,18 @@ class Pulse:
             return []
         # A question that waits since earlier is not answered sooner than a new one.
         asked = self._question.asked if self._question else now
-        return self._post(asked, max(now + self._grace, self._fetched_until), why)
+        ends = now + self._grace
+        return self._post(asked, max(ends, self._fetched_until), why, latest=max(ends, now + FETCH_SECONDS))
 
     def fetches(self, now: float) -> None:
-        """Allow the worker more time, as it fetches a file, also if it is asked only later."""
+        """Allow the worker more time, as it begins to fetch a file, also if it is asked only later."""
         self._fetched_until = now + FETCH_SECONDS
-        self._put_off(self._fetched_until)
+        self._move_end(self._fetched_until)
+
+    def fetched(self, now: float) -> None:
+        """Allow the worker the grace period, as it has the file."""
+        self._fetched_until = 0.0
+        self._move_end(now + self._grace)
 
     def probe_later(self, now: float) -> None:
         """Ask in a while whether the worker computes, unless it is being asked."""
@@ -128,14 +138,12 @@ class Pulse:
         stops, self.computing = self.computing, False
         return stops
 
-    def _put_off(self, until: float) -> bool:
-        """Put the end of the worker off, once for each question. Return whether it is."""
+    def _move_end(self, ends: float) -> None:
+        """Move the time at which the worker is ended, if it is to be."""
         question = self._question
-        if not question or question.ends is None or question.prolonged:
-            return False
-        self._question = replace(question, ends=max(question.ends, until), prolonged=True)
-        return True
+        if question and question.ends is not None:
+            self._question = replace(question, ends=min(ends, question.latest))
 
-    def _post(self, asked: float, ends: float | None = None, why: str = "") -> list[Output]:
-        self._question = _Question(next(self._numbers), asked, ends, why)
+    def _post(self, asked: float, ends: float | None = None, why: str = "", *, latest: float = 0.0) -> list[Output]:
+        self._question = _Question(next(self._numbers), asked, ends, why, latest)
         return [Post(text_of("ask", self._question.number))]

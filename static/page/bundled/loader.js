@@ -1,4 +1,4 @@
-// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/archives-at-start.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/missing.js", "page/page.js", "page/read-now.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "737aecc6d3965a370d6155743d62f986af5a00209863147119bb7749a6a5d52e"}
+// {"sources": ["app/limits.js", "app/size.js", "host/host-json.js", "page/archives-at-start.js", "page/background-files.js", "page/bundle-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-layers.js", "page/fetch-now.js", "page/fitting.js", "page/layer-content.js", "page/linking.js", "page/loader.js", "page/missing.js", "page/page.js", "page/read-now.js", "page/remembered.js", "page/restore.js", "page/second-files.js", "page/sha256.js", "page/surroundings.js", "page/unpack-worker.js", "page/unzip.js", "page/worker-page.js", "page/worker-program.js", "page/workers.js", "page/zstd.js"], "sha256": "659e055869fb6ead83b516fce5038b36c14ff87a2edffab0a4ae0313fa27a71a"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -1211,9 +1211,17 @@ function block(state, w, view, at) {
 }
 
 // static/page/fetch-now.js
-var FETCHES = '["fetches"]\n';
 function fetchNow(url, file) {
-  if (given?.kind === "server") postMessage(FETCHES);
+  const tellPage = (text) => given?.kind === "server" && postMessage(`["${text}"]
+`);
+  tellPage("fetches");
+  try {
+    return read(url, file);
+  } finally {
+    tellPage("fetched");
+  }
+}
+function read(url, file) {
   const request = new XMLHttpRequest();
   let problem = `${url} could not be fetched: check the network.`;
   try {

@@ -221,7 +221,39 @@ def test_a_worker_that_fetches_a_file_has_longer_but_not_for_ever(rig: Rig, befo
     rig.later(FETCH_SECONDS - 0.01)
     assert not rig.is_ended()
     rig.hear("fetches")  # it has longer once, as a loop could post this for ever
-    rig.later(FETCH_SECONDS if before else 0.02)
+    rig.later(0.02)
+    assert rig.is_ended()
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_a_worker_that_has_its_file_has_the_grace_period(rig: Rig, before: bool) -> None:
+    client = introduced(rig)
+    rig.run(client, 1)
+    if before:
+        rig.hear("fetches")
+    rig.cancel(client, 1)
+    if not before:
+        rig.hear("fetches")
+    rig.later(GRACE + 1)
+    rig.hear("fetched")
+    rig.hear("fetches")  # another one
+    rig.later(GRACE + 1)
+    rig.hear("fetched")
+    rig.later(GRACE - 0.01)
+    assert not rig.is_ended()
+    rig.later(0.02)
+    assert rig.is_ended()
+
+
+def test_a_worker_that_has_fetched_a_file_earlier_has_the_grace_period(rig: Rig) -> None:
+    client = introduced(rig)
+    rig.run(client, 1)
+    rig.hear("fetches")
+    rig.hear("fetched")
+    rig.cancel(client, 1)
+    rig.later(GRACE - 0.01)
+    assert not rig.is_ended()
+    rig.later(0.02)
     assert rig.is_ended()
 
 
