@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 import pytest
-from playwright.async_api import Page, async_playwright
+from playwright.async_api import Frame, Page, Worker, async_playwright
 
 from tests.browser.conftest import BundleOf, Origins, Troubles, new_context
 from tests.browser.mcpb import Peer, bring, bundle_peers
@@ -37,8 +37,9 @@ async def caching(origins: Origins) -> AsyncIterator[tuple[Page, Troubles]]:
 
 async def go_and_come_back(page: Page, origins: Origins, ready: str) -> bool:
     """Leave a page and go back to it; return whether the browser has kept it: else a test of this proves nothing."""
-    for each in (*page.frames, *page.workers):  # Chromium does not keep a page with large downloads under way
-        await each.evaluate("globalThis.mcpframeComplete?.()")
+    runners: list[Frame | Worker] = [*page.frames, *page.workers]
+    for runner in runners:  # Chromium does not keep a page with large downloads under way
+        await runner.evaluate("globalThis.mcpframeComplete?.()")
     await page.evaluate("addEventListener('pageshow', (event) => (window.restored = event.persisted))")
     url = page.url
     await page.goto(f"{origins.stranger}/page.html")
