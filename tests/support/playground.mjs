@@ -54,8 +54,8 @@ const modelRead = ({ form, answer }) => {
   return { text, calls };
 };
 /** Returns the metadata of the wheels of a package, and their texts; null if no index has it. */
-async function indexed({ name, ...allowed }) {
-  const index = new PackageIndex(allowed, new AbortController().signal, 300);
+async function indexed({ name, patience, ...allowed }) {
+  const index = new PackageIndex(allowed, new AbortController().signal, patience);
   const files = await index.files(name);
   if (!files) return null;
   const read = async (file) => [await index.metadata(file), (await index.wheel(file)).size];
