@@ -19,6 +19,13 @@ IMPORTED = "starts from a snapshot with the server imported"
 PACKAGES = ("numpy", "pandas", "matplotlib", "scipy", "sklearn", "packages")
 """Archives of packages, by how their names begin."""
 
+SECOND_AT_START = """() => {
+    const [{ startTime }] = performance.getEntriesByName("mcpframe:libraries");
+    const early = performance.getEntriesByType("mark").filter((mark) => mark.startTime < startTime);
+    return early.map(({ name }) => name).filter((name) => name.includes("second file"));
+}"""
+"""Returns the second WebAssembly files that a page has fetched before its server began."""
+
 LIBRARY = '''
 {imports}
 
@@ -61,6 +68,7 @@ def test_numpy_pandas_and_matplotlib_start_from_a_snapshot(page: Page, host: str
     arguments = json.dumps({"matrix": [[2.0, 0.0], [0.0, 4.0]], "right": [2.0, 2.0]})
     assert answer(call(page, host, url, "solve", arguments)) == [1.0, 0.5]
     assert not [name for name in fetched if name.startswith(PACKAGES) and ".zip." in name]
+    assert page.frames[1].evaluate(SECOND_AT_START) == []
     described = json.loads(call(page, host, url, "describe", json.dumps({"values": [1.0, 2.0, 3.0]})))
     assert described["structuredContent"]["mean"] == 2.0
     assert fetched_for(page) == []

@@ -123,7 +123,7 @@ def _split_again() -> None:
     for data in ((ensure_runtime().folder / "pyodide.asm.wasm").read_bytes(), *libraries):
         profile = profiles().get(hashlib.sha256(data).hexdigest())
         if profile and profile.sha256 in TABLES:
-            _keep(data, profile.later)
+            _keep(data, profile.later.difference(FURTHER.get(profile.sha256, ())))
 
 
 def _keep(data: bytes, later: frozenset[int]) -> None:
