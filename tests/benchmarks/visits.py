@@ -16,6 +16,7 @@ from tests.support.scientific import scientific_packages
 
 _HOST = "https://host.example"
 _SYMPY = "mcp-sympy==0.1.0"
+_SMALL = Goal(value=0.3)
 
 
 def measure_visits() -> Iterator[Figure]:
@@ -26,12 +27,11 @@ def measure_visits() -> Iterator[Figure]:
     """
     with tempfile.TemporaryDirectory(prefix="mcpframe-bench-") as folder:
         sympy = package_project(_SYMPY, Path(folder) / "sympy", PackageOptions(allowed_origins=[_HOST]))
-        goal = Goal(value=0.3)
         # The second is a package, with a schema for each of its tools.
         projects: dict[str, tuple[Path, Mapping[str, Any], Goal | None]] = {
-            "pi-calculator": (templates_dir() / "pi-calculator", {}, goal),
+            "pi-calculator": (templates_dir() / "pi-calculator", {}, _SMALL),
             _SYMPY: (sympy, {}, None),
-            "numpy, pandas, matplotlib": (SERVERS / "with-numpy", {"distribution": str(scientific_packages())}, goal),
+            "numpy, pandas, matplotlib": (SERVERS / "with-numpy", {"distribution": str(scientific_packages())}, _SMALL),
         }
         for name, (project, options, goal) in projects.items():
             built = build(project, Path(folder) / "out", allowed_origins=[_HOST], snapshot=True, **options)

@@ -54,6 +54,7 @@ class Pulse:
         """
         self.computing = False
         self._grace = grace
+        self._longest = max(grace, FETCH_SECONDS)
         self._numbers = itertools.count(1)
         self._question: _Question | None = None
         self._probe_at: float | None = None
@@ -82,7 +83,8 @@ class Pulse:
             return ""
         if question.prolonged or now - question.ends <= LATE_SECONDS:
             return question.why
-        self._question = replace(question, ends=now + self._grace, prolonged=True)
+        ends, latest = now + self._grace, now + self._longest
+        self._question = replace(question, ends=ends, latest=latest, prolonged=True)
         return ""
 
     def silent_since(self, now: float) -> float | None:
@@ -97,12 +99,12 @@ class Pulse:
             return []
         # A question that waits since earlier is not answered sooner than a new one.
         asked = self._question.asked if self._question else now
-        ends = now + self._grace
-        return self._post(asked, max(ends, self._fetched_until), why, latest=max(ends, now + FETCH_SECONDS))
+        ends = max(now + self._grace, self._fetched_until)
+        return self._post(asked, ends, why, latest=now + self._longest)
 
     def fetches(self, now: float) -> None:
         """Allow the worker more time, as it begins to fetch a file, also if it is asked only later."""
-        self._fetched_until = now + FETCH_SECONDS
+        self._fetched_until = now + self._longest
         self._move_end(self._fetched_until)
 
     def fetched(self, now: float) -> None:

@@ -178,8 +178,11 @@ class Supervisor:
             return self._comes_to(kind, fields[0], fields[1], now)
         if kind == "alive":
             return self._alive(fields[0], now)
-        if kind in ("fetches", "fetched"):
-            (self._pulse.fetches if kind == "fetches" else self._pulse.fetched)(now)
+        if kind == "fetches":
+            self._pulse.fetches(now)
+            return []
+        if kind == "fetched":
+            self._pulse.fetched(now)
             return []
         if kind == "closed":
             return self._closed(fields[0])

@@ -1,4 +1,4 @@
-"""What a server imports before any of its code runs: its snapshot can have that in a layer of its own."""
+"""The imports of a server before any of its code runs: its snapshot can have them in a layer of their own."""
 
 from __future__ import annotations
 

@@ -294,10 +294,11 @@ class Build:
         A draft takes the description of the earlier build.
         """
         project, config = self.project, self.project.config
-        self.description = described_in(self.earlier) if self.earlier else ServerDescription(name=project.name)
         if self.earlier:
-            self.description = replace(self.description, modules=self._first_imports.kept())
-        if self.earlier or not config.import_server:
+            self.description = replace(described_in(self.earlier), modules=self._first_imports.kept())
+            return
+        self.description = ServerDescription(name=project.name)
+        if not config.import_server:
             return
         places = InPage(taking, project.name, self._bare), InNode(self.runtime, evaluates=config.csp.unsafe_eval)
         with self.progress("Importing the server in Pyodide"):

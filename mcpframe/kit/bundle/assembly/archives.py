@@ -21,7 +21,7 @@ from mcpframe.kit.bundle.assembly.layers import (
     required_modules_of,
 )
 from mcpframe.kit.bundle.assembly.native_libraries import linked
-from mcpframe.kit.bundle.assembly.snapshot_file import DECODER, PACKAGES, SERVER, Snapshot, snapshot_entry
+from mcpframe.kit.bundle.assembly.snapshot_file import DECODER, PACKAGES, SERVER, LayerFile, Snapshot, snapshot_entry
 from mcpframe.kit.bundle.assembly.wasm_files import WasmFile, in_two, wasm_file
 from mcpframe.kit.bundle.pyodide.archive import Date, Files, pack_as_wasm, source_date
 from mcpframe.kit.bundle.pyodide.version import ABI, PLATFORM, PYTHON_VERSION, VERSION
@@ -223,13 +223,6 @@ def _snapshot(
 ) -> tuple[tuple[Asset, ...], dict[str, Any]]:
     """Return the files of a snapshot, and its entry in the boot config."""
     layers, name = inputs.layers, inputs.project.name
-    missing = set(inputs.description.modules) - set(snapshot.top.modules)
-    has_required = snapshot.top.name == PACKAGES and not required_modules_of(layers, missing)
-    shared = {  # the files of the archives that all bundles share, by path below `LIBRARY`
-        f"{layer.to.removeprefix(f'{LIBRARY}/')}/{path}": data
-        for layer in layers.shared
-        for path, data in layer.files.items()
-    }
     images = tuple(
         hashed(f"{name}/snapshot.bin" if layer.name == SERVER else f"{SHARED}/layer.bin", layer.data)
         for layer in snapshot.layers
@@ -241,5 +234,20 @@ def _snapshot(
         shared=len([path for layer in layers.shared for path in layer.libraries]),
         libraries=libraries,
         paths=layers.paths,
-        files="all" if needs_deferred(missing, {**layers.deferred, **shared}) else "server" if has_required else "own",
+        files=_needed_to_import(inputs, snapshot.top),
     )
+
+
+def _needed_to_import(inputs: Inputs, below: LayerFile) -> str:
+    """Return which archives a page needs to import the server above a layer; see `snapshot_entry`."""
+    layers = inputs.layers
+    missing = set(inputs.description.modules) - set(below.modules)
+    shared = {  # the files of the archives that all bundles share, by path below `LIBRARY`
+        f"{layer.to.removeprefix(f'{LIBRARY}/')}/{path}": data
+        for layer in layers.shared
+        for path, data in layer.files.items()
+    }
+    if needs_deferred(missing, {**layers.deferred, **shared}):
+        return "all"
+    has_required = below.name == PACKAGES and not required_modules_of(layers, missing)
+    return "server" if has_required else "own"

@@ -28,6 +28,7 @@ from mcpframe.kit.bundle.assembly.page_scripts import loader_script
 from mcpframe.kit.bundle.assembly.special_packages import advice
 from mcpframe.kit.bundle.code.imports import Import, imports_in, syntax_tree
 from mcpframe.kit.bundle.code.public_names import public_names
+from mcpframe.kit.bundle.code.variables import dotted, last_name
 from mcpframe.kit.bundle.pyodide.job_texts import job_texts
 
 _NAME = "mcpframe"
@@ -164,7 +165,7 @@ def references(path: str, data: bytes) -> tuple[Reference, ...]:
         if not item.typing and item.module.partition(".")[0] == _NAME
         for name in _names_of(item)
     ]
-    nodes = list(ast.walk(tree))  # from the outside to the inside
+    nodes = list(ast.walk(tree))
     all_names += [Reference(name, lazy=True) for name in (*_names_in_texts(nodes), *_attributes(nodes))]
     return tuple(dict.fromkeys(all_names))
 
@@ -225,7 +226,7 @@ def _all_of(module: str) -> list[str]:
 
 def _names_in_texts(nodes: Sequence[ast.AST]) -> Iterator[str]:
     calls = [node for node in nodes if isinstance(node, ast.Call)]
-    looked_up = {each for call in calls if _chain(call.func) == ["sys", "modules", "get"] for each in call.args}
+    looked_up = {each for call in calls if dotted(call.func) == "sys.modules.get" for each in call.args}
     for node in nodes:
         if node in looked_up:
             continue
@@ -242,14 +243,14 @@ def _names_in_texts(nodes: Sequence[ast.AST]) -> Iterator[str]:
 def _attributes(nodes: Sequence[ast.AST]) -> Iterator[str]:
     """Yield the used attributes of the public modules; all names of one that is used in another way."""
     bound = _bound(nodes)
-    inner: set[ast.AST] = set()
+    inner = {node.value for node in nodes if isinstance(node, ast.Attribute)}
     for node in nodes:
         if isinstance(node, ast.Attribute | ast.Name) and node not in inner:
-            root, *names = _chain(node, inner) or [""]
+            root, *names = dotted(node).split(".")
             if root in bound:
                 name = ".".join([bound[root], *names])
                 yield from _all_of(name) if name in public_names() else (name,)
-        elif isinstance(node, ast.Call) and _last_name(node.func) in _IMPORTERS:
+        elif isinstance(node, ast.Call) and last_name(node.func) in _IMPORTERS:
             named = {item.value for item in node.args if isinstance(item, ast.Constant)}
             yield from (name for module in public_names() if module in named for name in _all_of(module))
 
@@ -265,22 +266,3 @@ def _bound(nodes: Sequence[ast.AST]) -> dict[str, str]:
         elif isinstance(node, ast.ImportFrom):
             bound |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
     return {name: module for name, module in bound.items() if module in public_names()}
-
-
-def _last_name(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
-def _chain(node: ast.expr, inner: set[ast.AST] | None = None) -> list[str]:
-    """Return the names of `a.b.c` from the first to the last; empty if it begins with another expression.
-
-    Args:
-        inner: Gets the expressions in it.
-    """
-    names = []
-    while isinstance(node, ast.Attribute):
-        names.append(node.attr)
-        node = node.value
-        if inner is not None:
-            inner.add(node)
-    return [node.id, *reversed(names)] if isinstance(node, ast.Name) else []

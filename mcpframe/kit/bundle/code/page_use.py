@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from mcpframe.kit.base.errors import ConfigError
 from mcpframe.kit.bundle.code.imports import imports_of, syntax_tree
+from mcpframe.kit.bundle.code.variables import last_name
 from mcpframe.kit.project.project import Project
 
 _SERVERS = frozenset({"FrameServer", "wrap"})
@@ -58,7 +59,7 @@ def starts_processes(author: Mapping[str, bytes]) -> bool:
         for node in ast.walk(tree):
             named = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
             if isinstance(node, ast.expr):
-                named.append(_last_name(node))
+                named.append(last_name(node))
             if not _PROCESSES.isdisjoint(name.rpartition(".")[2] for name in named):
                 return True
     return False
@@ -82,7 +83,7 @@ def uses_of_page(files: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
         attributes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
         allowed = {id(node.value) for node in attributes if node.attr in _OF_SESSIONS}
         for node in attributes:
-            if node.attr in _OF_PAGES and id(node) not in allowed and _last_name(node.value) in names:
+            if node.attr in _OF_PAGES and id(node) not in allowed and last_name(node.value) in names:
                 yield f"{path}, line {node.lineno}", ast.unparse(node)
 
 
@@ -91,12 +92,6 @@ def _servers_in(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if not isinstance(node, ast.Assign | ast.AnnAssign) or not isinstance(node.value, ast.Call):
             continue
-        if _last_name(node.value.func) in _SERVERS:
+        if last_name(node.value.func) in _SERVERS:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            yield from filter(None, map(_last_name, targets))
-
-
-def _last_name(node: ast.expr) -> str:
-    if isinstance(node, ast.Subscript):  # FrameServer[State](...)
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+            yield from filter(None, map(last_name, targets))

@@ -45,6 +45,13 @@ def dotted(node: ast.AST) -> str:
     return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
 
 
+def last_name(node: ast.expr) -> str:
+    """Return the last name of `a.b` or `a.b[c]`, whatever `a` is; empty for any other expression."""
+    if isinstance(node, ast.Subscript):  # FrameServer[State](...)
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
 def _called(node: ast.Call) -> set[str]:
     name = dotted(node.func)
     if name in _READERS and node.args:

@@ -12,7 +12,7 @@ from mcpframe.frame.core.callers import CALLER_KEY
 from mcpframe.frame.core.limits import WORKER_START_SECONDS
 from mcpframe.frame.worker.outputs import Computing, Deliver, End, Left, Output, Post, Problem, Start
 from mcpframe.frame.worker.port import read, text_of
-from mcpframe.frame.worker.pulse import FETCH_SECONDS, LATE_SECONDS, PROBE_SECONDS
+from mcpframe.frame.worker.pulse import FETCH_SECONDS, LATE_SECONDS, PROBE_SECONDS, Pulse
 from mcpframe.frame.worker.supervisor import Supervisor
 
 GRACE = 1.0
@@ -209,8 +209,8 @@ def test_a_worker_that_answers_a_page_that_stood_still_goes_on(rig: Rig) -> None
     assert not rig.is_ended()
 
 
-@pytest.mark.parametrize("before", [True, False])
-def test_a_worker_that_fetches_a_file_has_longer_but_not_for_ever(rig: Rig, before: bool) -> None:
+def cancel_while_it_fetches(rig: Rig, *, before: bool) -> None:
+    """Have a call cancelled while the worker fetches a file, which it begins before or after that."""
     client = introduced(rig)
     rig.run(client, 1)
     if before:
@@ -218,6 +218,18 @@ def test_a_worker_that_fetches_a_file_has_longer_but_not_for_ever(rig: Rig, befo
     rig.cancel(client, 1)
     if not before:
         rig.hear("fetches")
+
+
+def check_end_in(rig: Rig, seconds: float) -> None:
+    rig.later(seconds - 0.01)
+    assert not rig.is_ended()
+    rig.later(0.02)
+    assert rig.is_ended()
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_a_worker_that_fetches_a_file_has_longer_but_not_for_ever(rig: Rig, before: bool) -> None:
+    cancel_while_it_fetches(rig, before=before)
     rig.later(FETCH_SECONDS - 0.01)
     assert not rig.is_ended()
     rig.hear("fetches")  # it has longer once, as a loop could post this for ever
@@ -227,22 +239,13 @@ def test_a_worker_that_fetches_a_file_has_longer_but_not_for_ever(rig: Rig, befo
 
 @pytest.mark.parametrize("before", [True, False])
 def test_a_worker_that_has_its_file_has_the_grace_period(rig: Rig, before: bool) -> None:
-    client = introduced(rig)
-    rig.run(client, 1)
-    if before:
-        rig.hear("fetches")
-    rig.cancel(client, 1)
-    if not before:
-        rig.hear("fetches")
+    cancel_while_it_fetches(rig, before=before)
     rig.later(GRACE + 1)
     rig.hear("fetched")
     rig.hear("fetches")  # another one
     rig.later(GRACE + 1)
     rig.hear("fetched")
-    rig.later(GRACE - 0.01)
-    assert not rig.is_ended()
-    rig.later(0.02)
-    assert rig.is_ended()
+    check_end_in(rig, GRACE)
 
 
 def test_a_worker_that_has_fetched_a_file_earlier_has_the_grace_period(rig: Rig) -> None:
@@ -251,10 +254,27 @@ def test_a_worker_that_has_fetched_a_file_earlier_has_the_grace_period(rig: Rig)
     rig.hear("fetches")
     rig.hear("fetched")
     rig.cancel(client, 1)
-    rig.later(GRACE - 0.01)
-    assert not rig.is_ended()
-    rig.later(0.02)
-    assert rig.is_ended()
+    check_end_in(rig, GRACE)
+
+
+def test_a_worker_may_fetch_files_after_its_page_stood_still(rig: Rig) -> None:
+    client = introduced(rig)
+    rig.run(client, 1)
+    rig.cancel(client, 1)
+    rig.now += 2 * FETCH_SECONDS
+    rig.take(rig.supervisor.tick(rig.now))
+    rig.hear("fetches")
+    rig.later(GRACE + 1)
+    rig.hear("fetched")
+    check_end_in(rig, GRACE)
+
+
+def test_no_fetch_shortens_a_long_grace_period() -> None:
+    pulse = Pulse(3 * FETCH_SECONDS)
+    pulse.ask(0.0, "cancelled")
+    pulse.fetches(1.0)
+    assert pulse.overdue(2.9 * FETCH_SECONDS) == ""
+    assert pulse.overdue(3 * FETCH_SECONDS) == "cancelled"
 
 
 def test_an_answer_to_an_earlier_question_does_not_save_it(rig: Rig) -> None:
